@@ -6,7 +6,7 @@ VERSION_IN_CODE = "0.1.0"  # the version in development; packaging/version.py de
 
 
 def _version() -> str:
-    """The version of this build; a checkout's is the one in the code."""
+    """The version of this build; in a checkout the version in the code."""
     try:
         return str(import_module("app._version").VERSION)
     except ImportError:

@@ -1,4 +1,4 @@
-"""`python -m app` and the command `paceline`: starts the window (on a model file), a command, or a helper process."""
+"""`python -m app` and the command `paceline`: opens the window, or runs a command or a helper process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.sandbox.helper import CHILD_FLAG, ENGINE_FLAG, run_as_helper
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Be the helper that a frozen build was started again as, or run the command line."""
+    """Run a helper process if a frozen build was started as one, otherwise the command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [CHILD_FLAG]:
         run_as_helper(words[1:])
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.cli.window import command as show_window  # noqa: PLC0415  (it waits for no parser)
 
         return show_window()
-    if len(words) == 1 and words[0].lower().endswith(".gguf"):  # as a file manager starts it
+    if len(words) == 1 and words[0].lower().endswith(".gguf"):  # a file manager passes only the file
         from app.cli.window import command as show_window  # noqa: PLC0415
 
         return show_window(file=words[0])

@@ -1,4 +1,4 @@
-"""`paceline bench`: every mode, and peers, against plain decoding on the same prompts, as tables and as JSON.
+"""`paceline bench`: compares every mode, and peers, with plain decoding on the same prompts; prints tables and JSON.
 
 Only the requested reports are stored.
 """
@@ -22,9 +22,9 @@ from app.cli.output import (
     check_reports,
     fail,
     fail_with,
+    message_stream,
     notify,
-    notify_of,
-    stream_beside,
+    print_notices,
     unreadable,
     write_reports,
 )
@@ -50,7 +50,7 @@ from engine.session.session import Session
 
 
 def command(options: argparse.Namespace) -> int:
-    """Measure and report; the exit code as `main` says. After Ctrl+C or a failure the results so far are reported."""
+    """Measure and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
     try:
         resolve_names(options)
         check_reports(options.json, options.markdown)
@@ -63,7 +63,7 @@ def command(options: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         return fail(unreadable("This cannot be measured", error, "Change the option or the file."))
     try:
-        with terminated_like_interrupted(), ExitStack() as stack:
+        with sigterm_as_interrupt(), ExitStack() as stack:
             if journal is not None:
                 stack.callback(journal.close)
             session = open_session()
@@ -90,16 +90,16 @@ class _Task:
 
 
 def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: ExitStack) -> tuple[Report, int]:
-    """Load, measure and sum up; returns the report and the exit code.
+    """Load the models and measure; returns the report and the exit code.
 
-    After a failure the report has the results so far.
+    After a failure the report holds the results measured before it.
 
     Raises:
-        EngineError, PeerError, KeyboardInterrupt: nothing was measured yet.
+        EngineError, PeerError, KeyboardInterrupt: the run failed or was stopped before the first result.
     """
     load = load_request(options)
     ready = session.load(load)
-    notify_of(ready)
+    print_notices(ready)
     session.measure()
     own = OwnEngine(session, _variants(options, ready))
     peers = open_peers(task.requests, load, ready, stack)
@@ -132,10 +132,10 @@ def report_stop(stopped: BaseException) -> int:
 
 
 def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequence[PeerRequest]) -> Journal | None:
-    """The journal of ``--resume``, if given.
+    """The journal that ``--resume`` names; None without the option.
 
     Raises:
-        ValueError, OSError: it cannot be used.
+        ValueError, OSError: the journal cannot be used.
     """
     if options.resume is None:
         return None
@@ -148,10 +148,10 @@ def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequenc
 
 
 class Progress:
-    """One line on stderr that is rewritten, on a terminal only."""
+    """A progress line on stderr, rewritten in place; nothing if stderr is no terminal."""
 
     def __init__(self, total: int) -> None:
-        """``total`` is the number of answers of a round."""
+        """``total``: number of answers in one round."""
         self._total = total
         self._done = 0
 
@@ -168,7 +168,7 @@ class Progress:
 
 
 @contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
+def sigterm_as_interrupt() -> Iterator[None]:
     """Treat SIGTERM and a closed terminal like Ctrl+C, so that peers end with this process."""
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
@@ -178,7 +178,7 @@ def terminated_like_interrupted() -> Iterator[None]:
         yield
         return
     numbers = [signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else nohup was used
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup sets SIG_IGN
         numbers.append(signal.SIGHUP)
     before = [(number, signal.signal(number, on_signal)) for number in numbers]
     try:
@@ -214,7 +214,7 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         if count is not None and count < 1:
             raise ValueError(f"{name} must be 1 or more.")
     for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
-        if number is not None and not number > 0:  # excludes nan
+        if number is not None and not number > 0:  # `not >` is also true for NaN
             raise ValueError(f"{name} must be more than 0.")
     if options.until is not None and Mode.AUTO not in options.modes:
         raise ValueError("--until needs the mode auto: add it to --modes.")
@@ -243,7 +243,7 @@ def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant,
 
 
 def settings_of(runner: Runner, plan: BenchmarkPlan, prompts: Sequence[BenchmarkPrompt]) -> dict[str, object]:
-    """The settings and the progress, for the report."""
+    """The settings and the progress as the report stores them."""
     sampling = plan.sampling
     return {
         "prompts": len(prompts),
@@ -265,6 +265,6 @@ def settings_of(runner: Runner, plan: BenchmarkPlan, prompts: Sequence[Benchmark
 
 
 def _write(report: Report, options: argparse.Namespace) -> int:
-    print(tables(report.rows), file=stream_beside(options.json, options.markdown))
+    print(tables(report.rows), file=message_stream(options.json, options.markdown))
     as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
     return write_reports((options.json, as_json), (options.markdown, as_markdown(report)))

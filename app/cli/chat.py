@@ -15,7 +15,7 @@ from dataclasses import replace
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify, notify_of
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, print_notices
 from app.cli.run import (
     MEASURE_S,
     check_thinking,
@@ -35,7 +35,7 @@ from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
 from engine.session.session import Session
 
 PROMPT, MORE = "> ", "… "
-BLOCK = '"""'  # around a message of several lines
+BLOCK = '"""'  # a message of several lines starts and ends with it
 HELP = (
     ("/help", "these commands"),
     ("/mode MODE", f"the mode from now on: {', '.join(Mode)}"),
@@ -48,7 +48,7 @@ HINT = 'Ctrl+C stops an answer. A line that ends with \\ continues; lines betwee
 
 
 def command(options: argparse.Namespace) -> int:
-    """Chat until the end of the input; the exit code as `main` says."""
+    """Chat until the end of the input; returns the exit code (see `main`)."""
     try:
         resolve_names(options)
         apply_layers(options)
@@ -62,7 +62,7 @@ def command(options: argparse.Namespace) -> int:
         ready = load_models(session, load_request(options))
         if ready is None:
             return INTERRUPTED
-        notify_of(ready, *target_notices(ready))
+        print_notices(ready, *target_notices(ready))
         if options.draft and ready.draft is None:
             return 1
         check_thinking(request, ready.target)
@@ -77,7 +77,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 class Conversation:
-    """The messages so far, and how they are answered."""
+    """The messages so far, and the session and settings for the next answer."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Conversation:
         system: str,
         read: Callable[[str], str] = input,
     ) -> None:
-        """``read`` is called with the text before a line, and raises EOFError at the end."""
+        """``read`` gets the prompt of the input line, like `input`, and raises EOFError at the end of input."""
         self._session, self._ready, self._request, self._system = session, ready, request, system
         self._read = read
         self._is_at_terminal = sys.stdin.isatty()
@@ -96,10 +96,10 @@ class Conversation:
     def run(self) -> int:
         if self._is_at_terminal:
             with contextlib.suppress(ImportError):
-                importlib.import_module("readline")  # earlier lines by the arrow keys
+                importlib.import_module("readline")  # importing it makes the arrow keys recall earlier lines
             notify(f"a chat with {self._ready.target.name}; /help lists the commands. {HINT}")
         while (text := self._next_message()) is not None:
-            if text.startswith("/") and not self._do(text):
+            if text.startswith("/") and not self._run_command(text):
                 return 0
             if text.strip() and not text.startswith("/"):
                 self.messages.append(Message("user", text))
@@ -107,7 +107,7 @@ class Conversation:
         return 0
 
     def _next_message(self) -> str | None:
-        """Read a message or a command; None at the end. Ctrl+C drops a started message, and ends the chat otherwise."""
+        """Read a message or a command; None at the end. Ctrl+C discards typed lines; without any it ends the chat."""
         lines = list[str]()
         try:
             while True:
@@ -130,7 +130,7 @@ class Conversation:
             return "\n".join(lines).removeprefix(BLOCK).removesuffix(BLOCK).strip("\n")
         return "\n".join(line.removesuffix("\\") for line in lines)
 
-    def _do(self, text: str) -> bool:
+    def _run_command(self, text: str) -> bool:
         """Run a command; False if it ends the chat."""
         name, _, rest = text.partition(" ")
         rest = rest.strip()

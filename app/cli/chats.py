@@ -1,4 +1,4 @@
-"""`paceline chats export|import`: writes conversations to a file and reads them, without a window."""
+"""`paceline chats export|import`: exports conversations to a file and imports them, without a window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.output import counted, fail, stream_beside
+from app.cli.output import counted, fail, message_stream
 from app.cli.stored_chats import with_chats
 from app.core.domain.errors import ChatsImportError, StorageFullError
 from app.core.storage.chats.store import ChatStore
@@ -29,14 +29,14 @@ def command(options: argparse.Namespace) -> int:
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
     if options.file == STDOUT:
         return _export_to_stdout(store, options)
-    talk = stream_beside(options.file)
+    talk = message_stream(options.file)
     number = export_chats(store, Path(options.file), options.format, options.chat)
     talk.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
     return 0
 
 
 def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
-    """Export by way of a temporary file: nothing is written to stdout after a failure."""
+    """Export to a temporary file first, so that nothing reaches stdout if the export fails."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chats"
         number = export_chats(store, file, options.format, options.chat)
@@ -51,7 +51,7 @@ def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
 
 
 def _import(store: ChatStore, files: list[str]) -> int:
-    """Import the files; a file that cannot be used does not affect the others, as in the window."""
+    """Import the files; after a file that cannot be used, the remaining files are still imported."""
     code = 0
     for name in files:
         try:

@@ -1,7 +1,7 @@
-"""`paceline check`: whether this draft works for this target, and its expected gain; without a draft, its heads.
+"""`paceline check`: tells whether a draft works for a target, and its expected gain; or checks the target's heads.
 
-Last it computes the target's rows in passes of several shapes, and says whether they are equal to the last bit. Of a
-draft model only the vocabulary is loaded; heads are tried in a child process.
+Finally it computes the target's rows in passes of several shapes and compares them bit for bit. Only the vocabulary of
+a draft model is loaded. Heads are tried in a child process.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ COMPARING_S = 30.0
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the verdict, then the expected speed; exit code 0 for a pair that fits, 1 for one that does not.
+    """Print the verdict, then the expected speed; exit code 0 if the pair fits, otherwise 1.
 
-    Also 1 if the target should be exact to the bit and is not. A pair that fits but would be slower here is 0: it can
-    be used. So can a target without heads.
+    The exit code is also 1 if the target's rows should be equal bit for bit and are not. It is 0 for a pair that fits
+    but would be slower here, and for a target without heads.
     """
     target = Path(options.target)
     if options.draft is None:
@@ -61,28 +61,28 @@ def command(options: argparse.Namespace) -> int:
         return int(not found.matches or exact.is_fault)
     if not found.matches:
         print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
-        _print_each(_sight(target))
+        _print_each(_vision_sentence(target))
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        speaks = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
-        _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
+        words = coverage_words(found.coverage) if found.coverage is not None else ""
+        _print_each(words, found.difference, *expected.why_not, _vision_sentence(target), exact.sentence)
         return int(exact.is_fault)
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
     elif found.coverage is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.coverage)}")
-    _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target), exact.sentence)
+        print(f"{draft.name} can draft for {target.name}. {coverage_words(found.coverage)}")
+    _print_each(found.difference, *(expected.sentences if expected else ()), _vision_sentence(target), exact.sentence)
     return int(exact.is_fault)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRows:
-    """The number of rows computed in passes of other shapes, and how many differ from those of one token.
+    """Number of rows computed in passes of several shapes, and how many differ from a pass of one token.
 
-    ``reason`` says why they may differ; empty: they must not.
+    ``reason``: why rows may differ; empty if they must be equal.
     """
 
     num_rows: int
@@ -91,7 +91,6 @@ class ComparedRows:
 
     @property
     def is_fault(self) -> bool:
-        """True if rows differ that must not."""
         return bool(self.num_different) and not self.reason
 
     @property
@@ -110,7 +109,7 @@ class ComparedRows:
 
 
 def compare_rows(target: Path) -> ComparedRows:
-    """Compute rows of a target on the processor, for half a minute at most.
+    """Compare rows of a target on the CPU, for half a minute at most.
 
     Raises:
         EngineError: the target cannot be loaded, or a pass failed.
@@ -124,8 +123,8 @@ def compare_rows(target: Path) -> ComparedRows:
     return ComparedRows(num_rows, num_different, why_inexact(str(target)))
 
 
-def _sight(target: Path) -> str:
-    """The vision encoder of a target and its memory; empty if it has none."""
+def _vision_sentence(target: Path) -> str:
+    """A sentence about the target's vision encoder and its memory; empty if there is no encoder."""
     side = find_side_file(target)
     if side is None:
         return ""
@@ -144,7 +143,7 @@ def _print_each(*sentences: str | None) -> None:
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:
-    """Say that a target can be used, and whether it has heads; exit code 0 either way."""
+    """Print that the target can be used, and whether it has heads; the exit code is always 0."""
     try:
         probe(target, find_paths().cache)
         with LlamaModel(target, vocab_only=True) as model:
@@ -161,13 +160,13 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
         return int(exact.is_fault)
     print(f"{target.name} can be used.")
     print(reason or own_heads_sentence(header, target.name))
-    _print_each(*weak_points(header, target.name), *(expected.sentences if expected else ()), _sight(target))
+    _print_each(*weak_points(header, target.name), *(expected.sentences if expected else ()), _vision_sentence(target))
     _print_each(exact.sentence)
     return int(exact.is_fault)
 
 
 def own_head_verdict(target: Path) -> str:
-    """Why a target does not draft for itself; empty if it does.
+    """Why a target has no usable heads; empty if it has.
 
     Raises:
         ModelFileError: the file cannot be read.
@@ -176,7 +175,7 @@ def own_head_verdict(target: Path) -> str:
     if not has_next_token_layers(header):
         return own_heads_sentence(header, target.name)
     try:
-        return missing_sentence(MTP) or _tried(target, None)
+        return missing_sentence(MTP) or _try_head(target, None)
     except EngineError as error:
         return error.message
 
@@ -185,13 +184,13 @@ def head_verdict(target: Path, head: Path) -> PairVerdict:
     probe(target, find_paths().cache)
     try:
         check_head_file(read_header(target), read_header(head))
-        _tried(target, head)
+        _try_head(target, head)
     except EngineError as error:
         return PairVerdict(matches=False, reason=error.message)
     return PairVerdict(matches=True)
 
 
-def _tried(target: Path, head: Path | None) -> str:
+def _try_head(target: Path, head: Path | None) -> str:
     probe_head(target, head, cache_dir=find_paths().cache)
     return ""
 
@@ -211,7 +210,7 @@ def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: SpeedForec
 
 
 def _verdict_name(found: PairVerdict, expected: SpeedForecast | None) -> str:
-    """The first line in a word or two."""
+    """The verdict in one or two words, as JSON has it."""
     if not found.matches:
         return "cannot"
     return "would not pay" if expected is not None and expected.would_lose else "can"

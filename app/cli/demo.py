@@ -1,7 +1,7 @@
-"""`paceline demo`: two races of the small real model, if it is here, and a race of the built-in pair's modes.
+"""`paceline demo`: two races of the small model if it is installed, and a race of the built-in pair's modes.
 
-In the first race of the real model the prompt contains much of the answer, in the second nothing. A pass of the
-built-in target takes a third of a millisecond, so drafting can gain little there.
+In the small model's first race the prompt contains much of the answer, in the second race none of it. A pass of the
+built-in target takes a third of a millisecond, so drafting gains little for it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ REAL_QUESTIONS = (
     ("The answer is new", "Why is the sky blue?"),
 )
 REAL_MODES = (Mode.OFF, Mode.AUTO)
-QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers are too short to compare
+QUESTION = "Write a short story about a dog."  # the answer has ninety tokens; shorter answers cannot be compared
 MAX_TOKENS = 128
 ROUNDS = 4
 NOTE = (
@@ -56,7 +56,7 @@ NOTE = (
 
 
 def command(_options: argparse.Namespace) -> int:
-    """Run the demo; the exit code as `main` says."""
+    """Run the demo; returns the exit code (see `main`)."""
     session = open_session()
     with stop_on_interrupt() as interrupted, ExitStack() as stack:
         stack.callback(session.close)
@@ -76,7 +76,7 @@ def command(_options: argparse.Namespace) -> int:
 
 
 def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_stop: Callable[[], bool]) -> int:
-    """Race the available modes and print the speed of each against plain decoding; the exit code."""
+    """Race the available modes and print each one's speedup over plain decoding; returns the exit code."""
     unavailable = session.ready().unavailable
     choices = tuple(LaneChoice(mode) for mode in modes if mode not in unavailable)
     labels = [variant_of(choice).label for choice in choices]
@@ -101,7 +101,7 @@ def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_
 
 
 def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
-    """Race the small real model; if it is missing or does not load, say so and return."""
+    """Race the small model; if it is missing or fails to load, print that and return."""
     model = _real_model()
     if model is None:
         print("A small real model, 98 MB, comes with: paceline models pull small", file=sys.stderr)

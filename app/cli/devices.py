@@ -1,4 +1,4 @@
-"""`paceline devices`: the devices that llama.cpp can use beside the processor, by their names for `--device`."""
+"""`paceline devices`: lists the devices that llama.cpp can use besides the CPU, with their names for `--device`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {DeviceKind.GPU: "GPU", DeviceKind.INTEGRATED: "integrated GPU", Device
 
 
 def command(options: argparse.Namespace) -> int:
-    """List the devices of this machine and of the named servers; 1 if a server does not answer."""
+    """List the devices of this machine and of the named servers; exit code 1 if a server does not answer."""
     found: list[tuple[str, Device]] = [(gpu.name, gpu) for gpu in find_gpus()]
     try:
         for name in options.servers:

@@ -18,7 +18,7 @@ from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
 from app.core.remote.errors import EngineRefusedError, ModelGoneError
 from app.core.remote.fitting import FittingAnswer
-from app.core.remote.identity import ask
+from app.core.remote.identity import detect
 from app.core.remote.thinking import ReasoningMode, reasoning_modes
 from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
@@ -54,7 +54,7 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
         client.abort()  # a server may be silent for minutes
 
     threading.Thread(target=end, name="interrupt", daemon=True).start()
-    facts = ask(client)
+    facts = detect(client)
     model = _chosen(facts.models, options.model, client.host)
     notify(f"{model.name} on {client.host}: {facts.title}. The prompt is sent to this server.")
     thinks = _fields(request, reasoning_modes(client, facts.kind, model.name) if request.thinking else (), model.name)

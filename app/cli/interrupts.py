@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Ctrl+C sets the event, so that an answer ends after a pass and is shown with its figures."""
+    """Make Ctrl+C set the event; the answer then ends after the current pass and its metrics are shown."""
     interrupted = threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Defaults of `paceline run`: from the preset, the project, the model's settings, else from its file.
+"""Defaults of `paceline run`, first found wins: preset, project, the model's settings, the model's file.
 
 The window's settings for all chats are ignored: a script behaves the same for every user with the same model file.
 """
@@ -24,33 +24,33 @@ from engine.gguf.header import read_header
 from engine.loading.loading import sampling_of_file
 from engine.records import Mode, SamplingParams
 
-_NOT_OPTIONS = ("learn_past", "overflow", "prompt_format", "tools", "built_in_tools", "unused_servers", "allowed_tools")
-_OPTIONS = {key: key for key in LAYERED_KEYS if key not in _NOT_OPTIONS} | {"system_prompt": "system"}
+_NO_OPTION = ("learn_past", "overflow", "prompt_format", "tools", "built_in_tools", "unused_servers", "allowed_tools")
+_OPTION_OF_KEY = {key: key for key in LAYERED_KEYS if key not in _NO_OPTION} | {"system_prompt": "system"}
 
 
 def apply_layers(options: argparse.Namespace) -> None:
     """Fill in the options that were not given.
 
     Raises:
-        PresetError: there is no such preset.
-        ProjectError: there is no such project.
+        PresetError: no preset has this name.
+        ProjectError: no project has this name.
     """
     file = valid_values(sampling_of_file(options.model or str(builtin_target())))
     own = {**_model_values(options), **_project_values(options), **_preset_values(options.preset)}
-    held = {**_usual(), **file, **own}
+    held = {**_default_values(), **file, **own}
     if missing_drafter(Mode(str(held["mode"])), options.model, options.draft):
-        held["mode"] = Mode.AUTO.value  # remembered for a draft that is missing now
+        held["mode"] = Mode.AUTO.value  # the stored mode needs a draft that is missing now
     if (options.mode or held["mode"]) == Mode.OFF:
         held["depth"] = None
-    for key, name in _OPTIONS.items():
+    for key, name in _OPTION_OF_KEY.items():
         if getattr(options, name) is None:
             setattr(options, name, held.get(key))
 
 
 def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
-    """The missing drafter of a mode, as the end of a sentence; empty if it is there or a file cannot be read.
+    """Names the drafter that a mode needs and lacks, as the end of a sentence; empty if nothing is missing.
 
-    Without a ``model`` the built-in pair is used.
+    Also empty if a file cannot be read. Without a ``model`` the built-in pair is used.
     """
     brings_draft = draft is not None or model is None
     if mode is Mode.DRAFT and not brings_draft:
@@ -60,13 +60,13 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
     try:
         has_heads = model is not None and has_next_token_layers(read_header(Path(model)))
     except EngineError:
-        return ""  # loading the file will say what is wrong
+        return ""  # loading the file will report the error
     if has_heads:
         return ""
     return "a model with next-token layers (MTP), or a head made for the model: give one with --draft."
 
 
-def _usual() -> dict[str, SettingValue]:
+def _default_values() -> dict[str, SettingValue]:
     default = SamplingParams()
     names = (key for key in LAYERED_KEYS if hasattr(default, key))
     return {**{key: getattr(default, key) for key in names}, "mode": Mode.AUTO.value}

@@ -8,8 +8,8 @@ from app.core.domain.devices import MOST_PARTS
 from engine.records import Mode
 
 MOST_THREADS = 512  # more would abort llama.cpp
-MOST_PARALLEL = 64  # concurrent answers: every pass computes the rows of all
-MOST_LAYERS = 10_000  # as in the settings: more than any model has
+MOST_PARALLEL = 64  # concurrent answers: a pass computes one row or more for each
+MOST_LAYERS = 10_000  # more than any model has; also the limit in the settings
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
 
@@ -40,7 +40,7 @@ def numbers(text: str) -> list[float]:
 
 
 def layers(text: str) -> int | None:
-    """Read ``N`` or ``all``; None means as many as fit."""
+    """Read ``N`` or ``all``; None (for ``all``) means as many as fit."""
     if text == "all":
         return None
     if not text.isdecimal():
@@ -62,7 +62,7 @@ def threads(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """A port; 0 is any free one."""
+    """A port; 0 means any free port."""
     return whole(text, 0, 65_535)
 
 
@@ -95,7 +95,7 @@ def host(text: str) -> str:
 
 
 def parallel(text: str) -> int:
-    """Concurrent answers; 0 is automatic."""
+    """Number of concurrent answers; 0 means automatic."""
     return whole(text, 0, MOST_PARALLEL)
 
 
@@ -114,6 +114,6 @@ def main_gpu(text: str) -> int:
 
 
 def whole_layers(text: str) -> int:
-    """Read ``N`` or ``all``, regardless of the model."""
+    """Read ``N`` or ``all``; the number is not checked against a model."""
     number = layers(text)
     return MOST_LAYERS if number is None else number

@@ -1,4 +1,4 @@
-"""Output of the commands: failures, notices, metrics, and the streams for them."""
+"""Output of the commands: errors, notices and metrics, and the streams that they go to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr accept any text: a closed stream drops it, unencodable characters become "?".
+    """Make stdout and stderr accept any text: a closed stream drops it; unencodable characters become "?".
 
     Control characters are removed on a terminal: the text may be untrusted.
     """
@@ -39,14 +39,14 @@ def prepare_streams() -> None:
 
 
 def drop_output() -> None:
-    """Drop unwritten output to stdout, about which the interpreter would complain at its end."""
+    """Discard buffered output to stdout; otherwise the interpreter reports an error when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def stream_beside(*names: str | None) -> TextIO:
-    """The stream for messages about written files: stderr if a report goes to stdout, else stdout.
+def message_stream(*names: str | None) -> TextIO:
+    """The stream for messages about written files: stderr if a report goes to stdout, otherwise stdout.
 
-    Another program may read a report from ``/dev/stdout``; a message would corrupt it.
+    A program that reads the report from ``/dev/stdout`` would read the message as a part of it.
     """
     for name in names:
         try:
@@ -58,10 +58,10 @@ def stream_beside(*names: str | None) -> TextIO:
 
 
 def check_reports(*names: str | None) -> None:
-    """Check report files before a measurement of hours.
+    """Check the paths of report files before a long measurement.
 
     Raises:
-        ValueError: a file is in no existing folder.
+        ValueError: the folder of a file does not exist.
     """
     for name in names:
         if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
@@ -80,7 +80,7 @@ def write_reports(*reports: tuple[str | None, str]) -> int:
 
 
 class ProgressLine:
-    """One line that is rewritten, on a terminal only."""
+    """A progress line that is rewritten in place; nothing is printed without a terminal."""
 
     def __init__(self) -> None:
         self._on_terminal = sys.stderr.isatty()
@@ -97,7 +97,7 @@ class ProgressLine:
 
 
 def fail(problem: Problem, *, as_json: bool = False) -> int:
-    """Print what is wrong and what to do; returns the exit code 1."""
+    """Print the problem and its advice; returns 1, the exit code."""
     problem = problem_for_terminal(problem)
     write_styled(sys.stderr, f"paceline: {problem.title}:", Style.BAD)
     print(f" {problem.message} {problem.advice}", file=sys.stderr)
@@ -108,13 +108,12 @@ def fail(problem: Problem, *, as_json: bool = False) -> int:
 
 
 def notify(notice: str) -> None:
-    """Print a notice."""
     write_styled(sys.stderr, "paceline:", Style.WARN)
     print(f" {for_terminal(notice)}", file=sys.stderr)
 
 
-def notify_of(ready: EngineReady, *more: str) -> None:
-    """Print the notices of the loaded models and of llama.cpp."""
+def print_notices(ready: EngineReady, *more: str) -> None:
+    """Print the notices about the loaded models and llama.cpp."""
     for notice in dict.fromkeys((*ready.notices, *more, *ready.library_notices)):
         notify(notice)
 
@@ -129,7 +128,7 @@ def fail_with(error: EngineError, *, as_json: bool = False) -> int:
 
 
 def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
-    """One run as the JSON object of `paceline run --json`: all keys are always there, None if one does not apply."""
+    """One run as the JSON object of `paceline run --json`. All keys are present; None if a value does not apply."""
     stats = finished.stats
     return {
         "text": text,
@@ -172,7 +171,7 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
 
 
 def metrics_line(stats: RunStats, reason: FinishReason | None = None) -> str:
-    """One line of metrics; a dash for unknown values."""
+    """One line of metrics; unknown values are dashes."""
     speedup = answer_verdict(stats).speedup
     parts = [
         f"{_number(stats.tokens_per_second)} tok/s",
@@ -192,7 +191,7 @@ def metrics_line(stats: RunStats, reason: FinishReason | None = None) -> str:
 
 
 def run_hint(model: str) -> str:
-    """The next command to try; library names may contain spaces."""
+    """The next command to try; the name is quoted, since library names may contain spaces."""
     return f"Try it: paceline run --model {shlex.quote(model)} --prompt TEXT"
 
 

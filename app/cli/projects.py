@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, stream_beside, table
+from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, message_stream, table
 from app.cli.stored_chats import with_chats
 from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
@@ -100,7 +100,7 @@ def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex)
 
 
 def _export(options: argparse.Namespace, projects: Projects, _index: DocumentIndex) -> int:
-    project, talk = projects.find(options.name), stream_beside(options.file)
+    project, talk = projects.find(options.name), message_stream(options.file)
 
     def work(store: ChatStore) -> int:
         left_out = export_project(project, store, Path(options.file))

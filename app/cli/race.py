@@ -1,4 +1,4 @@
-"""`paceline race`: one question in two or three modes, alternated in short slices; tables, verdicts and reports.
+"""`paceline race`: answers one question in two or three modes, in alternating short slices; prints tables and verdicts.
 
 Only the requested reports and the measured pass costs are stored.
 """
@@ -22,9 +22,9 @@ from app.cli.output import (
     counted,
     fail,
     fail_with,
+    message_stream,
     notify,
-    notify_of,
-    stream_beside,
+    print_notices,
     table,
     unreadable,
     write_reports,
@@ -56,7 +56,7 @@ NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 
 
 def command(options: argparse.Namespace) -> int:
-    """Race and report; the exit code as `main` says. After Ctrl+C or a failure the results so far are reported."""
+    """Race and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
     try:
         resolve_names(options)
         check_reports(options.json, options.markdown)
@@ -71,7 +71,7 @@ def command(options: argparse.Namespace) -> int:
         try:
             load = load_request(options)
             load = load if any(map(uses_draft, choices)) else replace(load, draft=None)
-            ready = _loaded(session, load, choices, interrupted.is_set)
+            ready = _load_once(session, load, choices, interrupted.is_set)
         except LaneFailedError as error:
             return INTERRUPTED if interrupted.is_set() else fail(error.problem)
         except EngineError as error:
@@ -94,7 +94,7 @@ def _plan(options: argparse.Namespace) -> RacePlan:
     if options.rounds < 1:
         raise ValueError("--rounds must be 1 or more.")
     for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
-        if number is not None and not number > 0:  # excludes nan
+        if number is not None and not number > 0:  # `not >` is also true for NaN
             raise ValueError(f"{name} must be more than 0.")
     return RacePlan(
         options.rounds, options.until, options.max_minutes or (UNTIL_MINUTES if options.until is not None else None)
@@ -102,14 +102,14 @@ def _plan(options: argparse.Namespace) -> RacePlan:
 
 
 def _request(options: argparse.Namespace) -> ChatRequest:
-    """The question, at temperature 0 unless an option or the preset sets another: answers can then be compared."""
+    """The question. Temperature is 0 unless an option or the preset sets one, so that answers can be compared."""
     if options.temperature is None and options.preset is None:
         options.temperature = 0.0
     request = make_request(options)
     return replace(request, sampling=replace(request.sampling, seed=request.sampling.seed or 0))
 
 
-def _loaded(
+def _load_once(
     session: Session, load: LoadRequest, choices: Sequence[LaneChoice], interrupted: Callable[[], bool]
 ) -> EngineReady:
     """Load the models once for all lanes.
@@ -145,16 +145,16 @@ class _RaceCommand:
         self._options = options
         self._labels = [variant_of(choice).label for choice in choices]
         self._reports_rounds = plan.rounds > 1 or plan.until_percent is not None
-        self._out = stream_beside(options.json, options.markdown)
+        self._out = message_stream(options.json, options.markdown)
 
     def run(self, race: RaceRun, session: Session, ready: EngineReady, interrupted: threading.Event) -> int:
-        """Race and print the results; the exit code."""
+        """Race and print the results; returns the exit code."""
         lines, has_begun = LaneLines(self._labels), False
         for event in race.events(session, interrupted.is_set):
             if not has_begun and isinstance(event, LaneProgress | RaceEnded):
                 has_begun = True
                 _show_loading(is_over=True)
-                notify_of(ready)
+                print_notices(ready)
             if isinstance(event, LaneProgress):
                 lines.show(event)
             elif isinstance(event, RaceRoundEnded):
@@ -192,7 +192,7 @@ class _RaceCommand:
 
 
 class LaneLines:
-    """A line for each lane on stderr, rewritten in place on a terminal; nothing in a pipe."""
+    """One line per lane on stderr, rewritten in place; nothing if stderr is no terminal."""
 
     def __init__(self, labels: Sequence[str]) -> None:
         self._stream = sys.stderr if isinstance(sys.stderr, TerminalStream) else None

@@ -18,12 +18,12 @@ from typing import IO
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, metrics_line, notify, notify_of, run_as_dict, unreadable
+from app.cli.output import INTERRUPTED, fail, fail_with, metrics_line, notify, print_notices, run_as_dict, unreadable
 from app.cli.terminal_stream import Style, write_styled
-from app.cli.tool_run import RunTools, answer_with_tools, tools_of
+from app.cli.tool_run import RunTools, answer_with_tools, start_tools
 from app.core.attachments.reading import MAX_CHARS, read_attachment
 from app.core.domain.attachments import Attachment
-from app.core.domain.devices import device_names, written_placement
+from app.core.domain.devices import device_names, parse_placement
 from app.core.domain.errors import AppError
 from app.core.domain.framing import with_attachments
 from app.core.domain.projects import cited_passages
@@ -63,13 +63,13 @@ from engine.session.session import Session
 from engine.session.worker import probing_session
 
 MAX_PROMPT_CHARS = MAX_CHARS  # the limit of an attachment
-MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the size of so many characters, with a byte order mark
-_HEAD_BYTES = 64  # of a file, to recognize a picture
-MEASURE_S = 0.7  # for one answer, a quick rough curve is worth more than an exact one
+MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # MAX_CHARS characters of UTF-8 and a byte order mark
+_HEAD_BYTES = 64  # the bytes by which a picture is recognized
+MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one answer gains
 
 
 def command(options: argparse.Namespace) -> int:
-    """Answer the prompt, or chat if there is none; the exit code as `main` says."""
+    """Answer the prompt, or chat if there is none; returns the exit code (see `main`)."""
     if _is_chat(options):
         from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
 
@@ -81,7 +81,7 @@ def command(options: argparse.Namespace) -> int:
         request = make_request(options)
         _check_trace(options.trace)
         _find_mmproj(options)
-        tools = tools_of(options)
+        tools = start_tools(options)
     except PacelineError as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
@@ -98,7 +98,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _is_chat(options: argparse.Namespace) -> bool:
-    """True without a prompt, at a terminal."""
+    """True if no prompt is given and stdin is a terminal."""
     names = (
         "prompt",
         "prompt_file",
@@ -121,20 +121,20 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     """Load the models and answer; returns the exit code.
 
     Raises:
-        EngineError: one of both fails.
+        EngineError: loading or answering failed.
     """
     ready = load_models(session, load_request(options))
     if ready is None:
         return INTERRUPTED
-    notify_of(ready, *(() if options.raw else target_notices(ready)))
+    print_notices(ready, *(() if options.raw else target_notices(ready)))
     if (options.draft and ready.draft is None) or (options.image and not ready.target.has_vision):
         return 1
     check_thinking(request, ready.target)
     if request.mode is not Mode.OFF and request.depth is None:
         session.measure(MEASURE_S)
-    while session.has_idle_work:  # only with --history: earlier answers are indexed before the clock runs
+    while session.has_idle_work:  # with --history: index earlier answers before timing
         session.use_idle_time(MEASURE_S)
-    with _traced(session, options.trace):
+    with _write_trace(session, options.trace):
         if tools is not None:
             return answer_with_tools(session, request, ready.target, tools, as_json=options.json)
         return _answer(session, request, as_json=options.json)
@@ -154,14 +154,14 @@ def refusal(error: ValueError | OSError) -> Problem:
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
     """Make a session that checks new files in a child process first.
 
-    Earlier sessions are read from ``past_folder`` and stored there. If llama.cpp aborts the program, that is reported
-    as other failures are.
+    Texts of earlier sessions are read from ``past_folder``, and this session's are added. An abort inside llama.cpp is
+    reported like any other failure.
     """
-    report_aborts(partial(_tell_end, as_json=as_json))
+    report_aborts(partial(_report_crash, as_json=as_json))
     return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
 
 
-def _tell_end(reason: str, *, as_json: bool) -> None:
+def _report_crash(reason: str, *, as_json: bool) -> None:
     message = said("llama.cpp failed and ended the program ({reason}).", reason=reason[:300])
     advice = "Choose another file of this model, or a newer version of Paceline; the same text may end it again."
     fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
@@ -190,8 +190,8 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
         draft_cache_type=CacheType(options.draft_cache_type),
         placement=placement,
         draft_devices=draft_devices,
-        mmproj=getattr(options, "mmproj", None),  # only some commands have it
-        parallel=getattr(options, "parallel", 1),  # only a server answers several requests at once
+        mmproj=getattr(options, "mmproj", None),  # some commands lack the option
+        parallel=getattr(options, "parallel", 1),  # the server alone has the option
         shared_context=getattr(options, "shared_context", False),
     )
 
@@ -200,7 +200,7 @@ def _find_mmproj(options: argparse.Namespace) -> None:
     """Find the vision side file beside the model if pictures are given without one.
 
     Raises:
-        SideFileError: there is none.
+        SideFileError: the folder has no side file.
     """
     if not options.image or options.mmproj is not None:
         return
@@ -217,7 +217,7 @@ def _find_mmproj(options: argparse.Namespace) -> None:
 def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
     """The placement of the target, and the devices of the draft."""
     try:
-        placement = written_placement(
+        placement = parse_placement(
             options.device,
             options.split_mode,
             options.main_gpu,
@@ -231,15 +231,15 @@ def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
 
 
 def make_request(options: argparse.Namespace) -> ChatRequest:
-    """Make the request of the options, with defaults of the preset and the model.
+    """Make the chat request from the options; defaults come from the preset and the model.
 
     Raises:
-        PresetError: there is no such preset.
+        PresetError: no preset has this name.
         PictureError: a picture cannot be read.
-        ValueError: no prompt, or a value outside its range.
+        ValueError: the prompt is empty, or a value is outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
-        GrammarError: no grammar can be made of the answer's form.
+        GrammarError: the schema or grammar for the answer is invalid.
     """
     apply_layers(options)
     seen = [name for name in options.attach if _is_picture(Path(name))]
@@ -262,7 +262,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     )
 
 
-def _of_schema(schema: object) -> str:
+def _grammar_of_schema(schema: object) -> str:
     grammar = grammar_of(schema)
     for warning in grammar.warnings:
         notify(warning)
@@ -274,8 +274,8 @@ def _grammar(options: argparse.Namespace) -> str:
 
     Raises:
         GrammarError: the file has no usable grammar or schema.
-        ValueError: it is no JSON, or the option does not fit.
-        OSError: it cannot be read.
+        ValueError: the schema is no JSON, or another option excludes it.
+        OSError: the file cannot be read.
     """
     name = options.json_schema or options.grammar
     if name is None:
@@ -285,11 +285,11 @@ def _grammar(options: argparse.Namespace) -> str:
     kind = "grammar" if options.grammar else "schema"
     try:
         if name == "-":
-            text = _bounded(sys.stdin.buffer, kind)
+            text = _read_limited(sys.stdin.buffer, kind)
         else:
             with Path(name).open("rb") as file:
-                text = _bounded(file, kind)
-        return check_grammar(text) if options.grammar else _of_schema(json.loads(text))
+                text = _read_limited(file, kind)
+        return check_grammar(text) if options.grammar else _grammar_of_schema(json.loads(text))
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is not UTF-8 text.") from error
     except RecursionError as error:
@@ -326,12 +326,12 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
         sampling=sampling,
         max_tokens=options.max_tokens,
         thinking=options.thinking or "",
-        template_variables=read_variables(", ".join(_listed(options.template_variables))),
+        template_variables=read_variables(", ".join(_as_list(options.template_variables))),
     )
 
 
-def _listed(given: str | list[str] | None) -> list[str]:
-    """Template variables from options or from the model's settings."""
+def _as_list(given: str | list[str] | None) -> list[str]:
+    """Template variables as a list: options give a list, the model's settings a string."""
     return [given] if isinstance(given, str) else given or []
 
 
@@ -339,7 +339,7 @@ def check_thinking(request: ChatRequest, model: ModelInfo) -> None:
     """Check that the model supports the reasoning mode of the request.
 
     Raises:
-        SettingError: it does not; the message lists its modes.
+        SettingError: the model lacks it; the message lists the modes that it supports.
     """
     names = [option.name for option in model.thinking]
     if not request.thinking or request.thinking in names:
@@ -354,12 +354,12 @@ def check_thinking(request: ChatRequest, model: ModelInfo) -> None:
 
 def _prompt_text(options: argparse.Namespace) -> str:
     if options.prompt_file == "-":
-        text = _bounded(sys.stdin.buffer)
+        text = _read_limited(sys.stdin.buffer)
     elif options.prompt_file:
         with Path(options.prompt_file).open("rb") as file:
-            text = _bounded(file)
+            text = _read_limited(file)
     elif options.prompt is None and not options.attach and not options.image and not sys.stdin.isatty():
-        text = _bounded(sys.stdin.buffer)
+        text = _read_limited(sys.stdin.buffer)
     else:
         text = options.prompt or ""
     if not text.strip() and not options.attach and not options.image:
@@ -367,12 +367,12 @@ def _prompt_text(options: argparse.Namespace) -> str:
     return with_attachments(text, [*_attachments(options), *_passages(options, text)])
 
 
-def _bounded(stream: IO[bytes], kind: str = "prompt") -> str:
-    """Read a prompt, a schema or a grammar (``kind``); a pipe may be endless.
+def _read_limited(stream: IO[bytes], kind: str = "prompt") -> str:
+    """Read a text up to a limit, since a pipe may be endless. ``kind`` names it in the error: prompt, schema, grammar.
 
     Raises:
-        AppError: it is longer than any context.
-        UnicodeDecodeError: it is no UTF-8, and has no mark of UTF-16 or UTF-32.
+        AppError: the text is longer than any context.
+        UnicodeDecodeError: the text is no UTF-8 and has no byte order mark of UTF-16 or UTF-32.
     """
     raw = stream.read(MAX_PROMPT_BYTES + 1)
     is_too_long = len(raw) > MAX_PROMPT_BYTES
@@ -387,7 +387,7 @@ def _is_picture(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return path.is_file() and is_picture(file.read(_HEAD_BYTES))
-    except (OSError, ValueError):  # reading it as text will say what is wrong
+    except (OSError, ValueError):  # reading it as text will report the error
         return False
 
 
@@ -402,7 +402,7 @@ def _attachments(options: argparse.Namespace) -> list[Attachment]:
 
 
 def _passages(options: argparse.Namespace, question: str) -> list[Attachment]:
-    """Passages of the project's files, which the terminal names by their numbers."""
+    """Find passages in the project's files; prints the number and source of each."""
     if not options.project:
         return []
     if options.raw:
@@ -422,10 +422,10 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
 
 
 def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
-    """Load the models; None after Ctrl+C. A KeyboardInterrupt inside llama.cpp would be printed and lost.
+    """Load the models; None after Ctrl+C, which sets an event: callbacks of llama.cpp lose exceptions.
 
     Raises:
-        EngineError: they cannot be loaded.
+        EngineError: the models cannot be loaded.
     """
     with stop_on_interrupt() as interrupted:
         session.is_load_cancelled = interrupted.is_set
@@ -452,7 +452,7 @@ def _check_trace(name: str | None) -> None:
 
 
 @contextlib.contextmanager
-def _traced(session: Session, name: str | None) -> Iterator[None]:
+def _write_trace(session: Session, name: str | None) -> Iterator[None]:
     """Write a line for each pass to the file, if one is named."""
     if name is None:
         yield
@@ -468,13 +468,13 @@ def _traced(session: Session, name: str | None) -> Iterator[None]:
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     with stop_on_interrupt() as interrupted:
         finished = show_events(session.generate(request, interrupted.is_set), as_json=as_json)
-    if finished is not None and not as_json and finished.stats.mode is not request.mode:  # why another mode ran
+    if finished is not None and not as_json and finished.stats.mode is not request.mode:  # the reason
         print("; ".join(finished.stats.decisions), file=sys.stderr)
     return INTERRUPTED if interrupted.is_set() else 0
 
 
 def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | None = None) -> Finished | None:
-    """Stream an answer and print its metrics; returns its last event. ``texts`` collects the pieces."""
+    """Print an answer as it streams, then its metrics; returns its last event. ``texts`` collects the text chunks."""
     texts = [] if texts is None else texts
     finished = None
     for event in events:

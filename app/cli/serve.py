@@ -1,4 +1,4 @@
-"""`paceline serve`: models over HTTP with OpenAI's API, one loaded at a time, until Ctrl+C."""
+"""`paceline serve`: serves models over HTTP with OpenAI's API until Ctrl+C; one model is loaded at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify, notify_of
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, print_notices
 from app.cli.run import decoding_defaults, load_request
 from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
@@ -56,11 +56,11 @@ from engine.session.worker import probing_session
 
 ENGINE_ENDS_S = 10.0
 POLL_S = 0.1
-CRASHES = "engine.process.process"  # the logger of the engine's stderr tail
+CRASH_LOGGER = "engine.process.process"  # the logger that reports the engine's stderr after a crash
 
 
 def command(options: argparse.Namespace) -> int:
-    """Serve until Ctrl+C; the exit code as `main` says."""
+    """Serve until Ctrl+C; returns the exit code (see `main`)."""
     library = LibraryModels(options)
     try:
         resolve_names(options)
@@ -93,22 +93,22 @@ def _serve_loaded(
     """Load the models in the engine's process and serve them.
 
     Raises:
-        EngineError: they cannot be loaded.
+        EngineError: the models cannot be loaded.
     """
     make_session = partial(probing_session, find_paths().cache, builtin_target(), keeps_chats=False)
     is_serving = threading.Event()
-    engine = EngineClient(partial(_tell_end, is_serving), make_session, formatter=RedactingFormatter())
+    engine = EngineClient(partial(_report_crash, is_serving), make_session, formatter=RedactingFormatter())
     engine.start()
     try:
         ready = _load(engine, _load_request(options))
         if ready is None:
             return INTERRUPTED
-        notify_of(ready)
+        print_notices(ready)
         if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.has_vision):
             return 1
         if embedder is not None:
             notify(_embedding_notice(embedder.model()))
-            embedder.close()  # the engine's process has its own
+            embedder.close()  # the engine's process loads its own
         is_serving.set()
         models = ModelSwitch(LoadableModel(_load_request(options), served), ready, library)
         return _serve(engine, models, listener, key, embedder, options)
@@ -116,16 +116,16 @@ def _serve_loaded(
         engine.close(ENGINE_ENDS_S)
 
 
-def _tell_end(is_serving: threading.Event, event: Event) -> None:
+def _report_crash(is_serving: threading.Event, event: Event) -> None:
     if isinstance(event, EngineEnded) and is_serving.is_set():
         notify(f"the engine ended unexpectedly ({event.reason}); the next request starts it again")
 
 
 def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
-    """Load the models as a request does; None after Ctrl+C.
+    """Load the models through the engine; None after Ctrl+C.
 
     Raises:
-        EngineError: they cannot be loaded, or ended the engine.
+        EngineError: loading failed or crashed the engine.
     """
     job = RunJob(EngineJob(None, load=request))
     ended: queue.SimpleQueue[Event] = queue.SimpleQueue()
@@ -149,7 +149,7 @@ def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
 
 
 def _embedder(options: argparse.Namespace) -> Embedder | None:
-    """The embedding model; None if none was named.
+    """The embedding model that the options name; None without one.
 
     Raises:
         ValueError: the model does not make embeddings.
@@ -170,7 +170,7 @@ def _embedding_notice(model: EmbeddingModel) -> str:
 
 
 def _key(options: argparse.Namespace) -> str:
-    """The key of the server; empty for none.
+    """The API key of the server; empty if it has none.
 
     Raises:
         ValueError: other machines could use the server without a key.
@@ -197,7 +197,7 @@ def _pictures(media_path: str | None) -> PictureSource:
     """The reader of pictures.
 
     Raises:
-        ValueError: there is no such folder.
+        ValueError: the folder does not exist.
     """
     if media_path is not None and not Path(media_path).is_dir():
         raise ValueError(f"--media-path needs a folder, and {media_path} is not one.")
@@ -205,25 +205,25 @@ def _pictures(media_path: str | None) -> PictureSource:
 
 
 def _load_request(options: argparse.Namespace) -> LoadRequest:
-    """As in `run`, with the vision side file beside the model by default."""
+    """Like `run.load_request`, but also loads the vision side file beside the model by default."""
     request = load_request(options)
     found = find_side_file(Path(request.target)) if request.mmproj is None else None
     return request if found is None else replace(request, mmproj=str(found))
 
 
 class LibraryModels:
-    """Implements `app.core.server.library.ModelLibrary`, with the command's options for each model."""
+    """Implements `app.core.server.library.ModelLibrary`; every model is loaded with the command's options."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        """``options`` as they were given, before defaults were filled in."""
+        """``options``: as given on the command line, before defaults are filled in."""
         self._options = argparse.Namespace(**vars(options))
 
     def names(self) -> list[str]:
-        """The models whose files exist."""
+        """Names of the models whose files exist."""
         return [model.name for model in open_library(find_paths()).models() if not model.missing]
 
     def find(self, name: str) -> LoadableModel | None:
-        """The model of this name, with its paired draft."""
+        """The model of this name, with its paired draft; None if the library has no such model."""
         library = open_library(find_paths())
         by_name = {model.name: model for model in library.models() if not model.missing}
         model = by_name.get(name)
@@ -232,7 +232,7 @@ class LibraryModels:
         draft = by_name.get(model.draft)
         options = argparse.Namespace(**vars(self._options))
         options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
-        options.mmproj = None  # the named file belongs to the first model
+        options.mmproj = None  # --mmproj is for the model of the command line only
         if draft is None and options.mode == Mode.DRAFT:
             options.mode = None
         apply_layers(options)
@@ -259,33 +259,33 @@ def _serve(
     app = make_application(
         models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line
     )
-    with ended_by_signals(), _unloading(engine, scheduler, options.idle_unload):
+    with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
             sees = ", sees pictures" if model.ready.target.has_vision else ""
-            about = f"{sees}{_drafted_by(model.ready)}{_at_once(model.ready.target)}"
+            about = f"{sees}{_draft_words(model.ready)}{_parallel_words(model.ready.target)}"
             notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
                 notify(f"other machines can reach {options.host}, and the key is sent over the network unencrypted")
             HttpServer(app, scheduler.close).run([listener])
         finally:
             scheduler.close()
-            engine.close(ENGINE_ENDS_S)  # here a second Ctrl+C has no effect
+            engine.close(ENGINE_ENDS_S)  # a second Ctrl+C does not interrupt this
     return 0
 
 
-def _at_once(target: ModelInfo) -> str:
+def _parallel_words(target: ModelInfo) -> str:
     return f", up to {target.parallel} answers at once" if target.parallel > 1 else ""
 
 
-def _drafted_by(ready: EngineReady) -> str:
+def _draft_words(ready: EngineReady) -> str:
     if ready.draft is not None:
         return f", drafted by {ready.draft.name}"
     return "" if ready.own_head is None else f", drafted by its own head ({ready.own_head.head})"
 
 
 @contextlib.contextmanager
-def _unloading(engine: EngineClient, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
+def _unload_when_idle(engine: EngineClient, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
     """Unload the models after ``minutes`` without a request; the next request loads them again."""
     if minutes is None:
         yield
@@ -312,11 +312,11 @@ def _unloading(engine: EngineClient, scheduler: Scheduler, minutes: float | None
 
 @contextlib.contextmanager
 def _errors_on_stderr() -> Iterator[None]:
-    """Log errors to stderr, without the messages of unexpected exceptions, which may quote a prompt."""
+    """Log errors to stderr. Messages of unexpected exceptions are omitted, since they may quote a prompt."""
     handler = logging.StreamHandler()
     handler.setLevel(logging.WARNING)
     handler.setFormatter(RedactingFormatter())
-    handler.addFilter(lambda record: record.name != CRASHES)  # `_tell_end` reports it
+    handler.addFilter(lambda record: record.name != CRASH_LOGGER)  # `_report_crash` reports it
     logging.getLogger().addHandler(handler)
     try:
         yield

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.output import stream_beside
+from app.cli.output import message_stream
 from app.cli.output import table as columns
 from app.cli.stored_chats import with_chats
 from app.core.domain.errors import StatisticsExportError
@@ -42,7 +42,7 @@ def _show(store: ChatStore, options: argparse.Namespace) -> int:
         for piece in export_chunks(store, request, "json"):
             sys.stdout.write(piece)
     elif options.csv:
-        talk = stream_beside(options.csv)
+        talk = message_stream(options.csv)
         write_file(Path(options.csv), export_chunks(store, request, "csv"), for_spreadsheets=True)
         talk.write(f"Statistics exported to {options.csv}.\n")
     else:

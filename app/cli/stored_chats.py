@@ -17,8 +17,7 @@ def with_chats(work: Callable[[ChatStore], int], *, only_reads: bool) -> int:
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), lambda _trouble: None)
     problem = store.open()
     try:
-        # If the file was set aside, its replacement is empty and must not be written. Chats that cannot be saved can
-        # still be read.
+        # After a problem stored chats may be read but not written: an empty file may have replaced a damaged one.
         if problem is not None and not (only_reads and store.has_stored):
             return fail(problem)
         return work(store)

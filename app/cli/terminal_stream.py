@@ -11,21 +11,21 @@ from enum import StrEnum
 from typing import Any, TextIO
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_OWN = re.compile("\r(?:\x1b\\[K)?")  # the start of a progress line
+_PROGRESS_START = re.compile("\r(?:\x1b\\[K)?")  # how this program starts a progress line
 
 
-def harmless(text: str) -> str:
-    """``text`` with visible signs in place of control characters; line ends and tabs stay."""
-    return _CONTROLS.sub(_sign, text)
+def replace_controls(text: str) -> str:
+    """Replace control characters by visible symbols; line ends and tabs stay."""
+    return _CONTROLS.sub(_symbol, text)
 
 
-def _sign(found: re.Match[str]) -> str:
+def _symbol(found: re.Match[str]) -> str:
     code = ord(found[0])
     return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
 
 
 class Style(StrEnum):
-    """Styles by the parameters of the terminal's SGR sequence. The text is clear without them."""
+    """SGR parameters of the terminal. Text must be understandable without colours."""
 
     STRONG = "1"
     FAINT = "2"
@@ -44,21 +44,21 @@ def write_styled(stream: TextIO, text: str, style: Style) -> None:
 
 
 class TerminalStream:
-    """A terminal stream that writes `harmless` text."""
+    """A terminal stream that replaces control characters with `replace_controls`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._has_colors = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def write_styled(self, text: str, style: Style) -> None:
-        text = harmless(text)
+        text = replace_controls(text)
         self._stream.write(f"\x1b[{style}m{text}\x1b[0m" if self._has_colors and text else text)
 
     def write(self, text: str) -> int:
-        """Write text; a progress line may return to the start of its line."""
-        own = _OWN.match(text)
+        """Write text; the carriage return of a progress line is allowed."""
+        own = _PROGRESS_START.match(text)
         begin = own[0] if own else ""
-        self._stream.write(begin + harmless(text[len(begin) :]))
+        self._stream.write(begin + replace_controls(text[len(begin) :]))
         return len(text)
 
     def move_up(self, num_lines: int) -> None:

@@ -1,6 +1,6 @@
 """Rewords the window's sentences for a terminal, which has options in place of settings.
 
-A test finds new sentences that name parts of the window.
+A test fails if a new sentence names a part of the window.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ONLY_IN_WINDOW = (
     "new chat",
     "Switch ",
     "only until Paceline is closed",
-)  # words that must not reach a terminal
+)  # words of the window that must not be printed in a terminal
 
 
 def for_terminal(text: str) -> str:

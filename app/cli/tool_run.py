@@ -1,4 +1,4 @@
-"""`paceline run --tools --mcp FILE`: one prompt, and an answer after each round of tool calls.
+"""`paceline run --tools --mcp FILE`: answers one prompt, and again after each round of tool calls.
 
 Answers go to stdout; calls and shortened results to stderr.
 """
@@ -21,13 +21,12 @@ from app.core.hub.tokens import tool_server_secret
 from app.core.paths import find_paths
 from app.core.storage.pictures import PictureCache
 from app.core.storage.settings_file import read_settings
-from app.core.tools.answer_parts import Thought
+from app.core.tools.answer_parts import ReasoningPart
 from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
-from app.core.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
+from app.core.tools.mcp.entries import ServerEntry, identity_of, read_entries_file
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
-from app.core.tools.policy import Permission as Said
+from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision, allowing
 from app.core.tools.turn import (
     MAX_STEPS,
     MAX_UNREADABLE,
@@ -47,21 +46,21 @@ from engine.sentences import said
 from engine.session.session import Session
 from engine.tools.formats import ToolFormat
 
-OFFERED = ON_BY_DEFAULT  # built-in tools: files are in the prompt here, and there are no past chats
+OFFERED_TOOLS = ON_BY_DEFAULT  # no search tools: the prompt contains the files, and there are no past chats
 ARGUMENT_CHARS = 200
 RESULT_LINES, RESULT_LINE_CHARS = 4, 160
 _POLL_S = 0.1
-_CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
+_TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 
 
 @dataclass
 class RunTools:
-    """The tools of one run, whose servers are starting. ``always`` are those that the user allowed in the window."""
+    """The tools of one run; servers may still be starting. ``always_allowed``: the window's permanent permissions."""
 
     servers: McpTools
     built_in: BuiltInTools
     allowed: tuple[str, ...]
-    always: frozenset[AllowedTool] = frozenset()
+    always_allowed: frozenset[AllowedTool] = frozenset()
     provider: ToolProvider = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,11 +70,11 @@ class RunTools:
         self.provider.close()
 
 
-def tools_of(options: argparse.Namespace) -> RunTools | None:
-    """Start the tools of the options; None if there are none.
+def start_tools(options: argparse.Namespace) -> RunTools | None:
+    """Start the tools that the options name; None without any.
 
     Raises:
-        ValueError: an option does not fit the others, or names a tool that does not exist.
+        ValueError: options contradict each other, or one names an unknown tool.
         ToolFileError: a file cannot be used.
     """
     if not options.mcp and options.tools is None:
@@ -85,8 +84,8 @@ def tools_of(options: argparse.Namespace) -> RunTools | None:
     if options.raw or options.json_schema or options.grammar:
         raise ValueError("Tools are for answers of a chat: leave out --raw, --json-schema and --grammar, or the tools.")
     names = [name.strip() for name in (options.tools or "").split(",") if name.strip()]
-    if strange := [name for name in names if name not in OFFERED]:
-        raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(OFFERED)}.")
+    if strange := [name for name in names if name not in OFFERED_TOOLS]:
+        raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(OFFERED_TOOLS)}.")
     entries: dict[str, ServerEntry] = {}
     for file in options.mcp:
         path = Path(file)
@@ -99,11 +98,11 @@ def tools_of(options: argparse.Namespace) -> RunTools | None:
         if entry.enabled is not False:
             servers.start(entry.name)
     enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
-    return RunTools(servers, BuiltInTools(enabled), tuple(options.allow), _allowed_in_the_window(entries))
+    return RunTools(servers, BuiltInTools(enabled), tuple(options.allow), _always_allowed(entries))
 
 
-def _allowed_in_the_window(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
-    """The tools that the window always allows: built-in ones, and those of servers with the same name and command."""
+def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
+    """Tools that the user always allowed in the window. A server's must have the same name and command here."""
     paths = find_paths()
     read = read_settings(paths.settings_file)
     if read.problem is not None:
@@ -112,10 +111,10 @@ def _allowed_in_the_window(entries: Mapping[str, ServerEntry]) -> frozenset[Allo
     if not line:
         return frozenset()
     try:
-        there = {one.name: what_runs(one) for one in read_entries_file(paths.tool_servers_file)}
+        there = {one.name: identity_of(one) for one in read_entries_file(paths.tool_servers_file)}
     except ToolFileError:
         there = {}
-    same = {name for name, entry in entries.items() if there.get(name) == what_runs(entry)}
+    same = {name for name, entry in entries.items() if there.get(name) == identity_of(entry)}
     return frozenset(one for one in read_allowed_tools(line) if one.server in {BUILT_IN, *same})
 
 
@@ -125,7 +124,7 @@ def answer_with_tools(
     """Answer the request with tools; returns the exit code.
 
     Raises:
-        EngineError: the model takes no tools, or an answer fails.
+        EngineError: the model does not support tools, or an answer failed.
     """
     if model.tool_format is ToolFormat.NONE:
         reason = model.tool_refusal or "its chat template does not support tools"
@@ -141,11 +140,11 @@ def answer_with_tools(
         known = ", ".join(one.name for one in definitions)
         raise SettingError(said("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
     run = _Run(session, request, tools.provider, definitions, as_json=as_json)
-    return run.go(replace(policy, always=tools.always), model)
+    return run.run(replace(policy, always=tools.always_allowed), model)
 
 
 def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
-    """The tools, once their servers have started or failed; None after Ctrl+C."""
+    """Wait until the servers have started or failed, then return their tools; None after Ctrl+C."""
     with stop_on_interrupt() as interrupted:
         tools.servers.wait_until_started(interrupted.is_set)
         if interrupted.is_set():
@@ -157,7 +156,7 @@ def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
 
 
 class _Run:
-    """One request with its rounds of calls. ``text`` is that of the last answer, ``calls`` go into the JSON object."""
+    """One request with its rounds of calls. ``text``: the last answer. ``calls``: all calls, for the JSON output."""
 
     def __init__(
         self,
@@ -173,10 +172,10 @@ class _Run:
         self.calls: list[dict[str, object]] = []
         self.last: AnswerFinished | None = None
         self.text = ""
-        self._asked = ""  # the id of the call that the user was asked about, which is already shown
+        self._asked = ""  # id of the call that the user was asked about: already printed
 
-    def go(self, policy: ToolPolicy, model: ModelInfo) -> int:
-        """Run until the last answer; returns the exit code."""
+    def run(self, policy: ToolPolicy, model: ModelInfo) -> int:
+        """Answer and call tools until an answer has no calls; returns the exit code."""
         result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
         turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
         turn.decode = PictureCache().decoded if model.has_vision else None
@@ -185,7 +184,7 @@ class _Run:
                 if isinstance(todo, Generate):
                     self._generate(turn, todo)
                 elif isinstance(todo, Ask):
-                    self._decide(turn, todo)
+                    self._ask_user(turn, todo)
                 else:
                     self._call(turn, todo)
         except KeyboardInterrupt:
@@ -227,7 +226,7 @@ class _Run:
         if interrupted.is_set() or finished is None:
             turn.stop()
             return
-        answer = turn.answered("".join(raw), opened_tag, is_cut=finished.reason in _CUT)
+        answer = turn.answered("".join(raw), opened_tag, is_cut=finished.reason in _TRUNCATED)
         if answer is not None and answer.unreadable:
             _write_faint(f"← {answer.problem}")
 
@@ -237,11 +236,11 @@ class _Run:
                 self.text += part
                 if not self.as_json:
                     print(part, end="", flush=True)
-            elif isinstance(part, Thought) and not self.as_json:
+            elif isinstance(part, ReasoningPart) and not self.as_json:
                 write_styled(sys.stderr, part.text, Style.FAINT)
                 sys.stderr.flush()
 
-    def _decide(self, turn: ToolLoop, todo: Ask) -> None:
+    def _ask_user(self, turn: ToolLoop, todo: Ask) -> None:
         """Ask at the terminal; without a terminal, refuse the call."""
         _write_faint(call_line(todo.call, todo.tool))
         self._asked = todo.call.id
@@ -250,10 +249,10 @@ class _Run:
         else:
             name = todo.call.name
             notify(f"{name} was refused, because there is no terminal to ask at. Allow it with --allow {name}.")
-            decision = UserDecision(Said.REFUSED, "there is no terminal to ask at")
+            decision = UserDecision(Permission.REFUSED, "there is no terminal to ask at")
         result = turn.decided(decision)
         if result is not None:
-            self._keep(todo.call, result)
+            self._print_result(todo.call, result)
 
     def _call(self, turn: ToolLoop, todo: Call) -> None:
         """Make a call and print its result."""
@@ -261,20 +260,20 @@ class _Run:
             _write_faint(call_line(todo.call, todo.tool))
         result = turn.returned(make_call(self.provider, todo.call))
         if result is not None:
-            self._keep(todo.call, result)
+            self._print_result(todo.call, result)
 
-    def _keep(self, call: ParsedToolCall, result: ToolResult) -> None:
-        for line in folded(result):
+    def _print_result(self, call: ParsedToolCall, result: ToolResult) -> None:
+        for line in shortened(result):
             _write_faint(line)
         kept = {"name": call.name, "arguments": dict(call.arguments), "result": result.text}
         self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
 
 
 def make_call(provider: ToolProvider, call: ParsedToolCall) -> ToolResult:
-    """Make a call and wait for its result; Ctrl+C stops it.
+    """Make a call and wait for its result; Ctrl+C cancels it.
 
     Raises:
-        KeyboardInterrupt: it was stopped.
+        KeyboardInterrupt: the call was cancelled.
     """
     results: list[ToolResult] = []
     is_there = threading.Event()
@@ -302,10 +301,10 @@ def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None)
         words = (read or input)().strip()
     except EOFError:
         words = ""
-    answers = {"y": Said.ONCE, "yes": Said.ONCE, "a": Said.CHAT, "always": Said.CHAT}
+    answers = {"y": Permission.ONCE, "yes": Permission.ONCE, "a": Permission.CHAT, "always": Permission.CHAT}
     if words.lower() in answers:
         return UserDecision(answers[words.lower()])
-    return UserDecision(Said.REFUSED, "" if words.lower() in ("n", "no") else words)
+    return UserDecision(Permission.REFUSED, "" if words.lower() in ("n", "no") else words)
 
 
 def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:
@@ -315,8 +314,8 @@ def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:
     return f"→ {call.name} ({tool.server}) {cut}"
 
 
-def folded(result: ToolResult) -> list[str]:
-    """A few lines of a result, and the number of the others."""
+def shortened(result: ToolResult) -> list[str]:
+    """The first lines of a result, then the number of omitted lines."""
     lines = result.text.splitlines() or [""]
     shown = [
         line if len(line) <= RESULT_LINE_CHARS else line[: RESULT_LINE_CHARS - 1] + "…" for line in lines[:RESULT_LINES]

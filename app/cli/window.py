@@ -1,4 +1,4 @@
-"""`paceline` without a command: opens the window, or explains in one line that there is no display."""
+"""`paceline` without a command: opens the window, or prints one line if there is no display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_DISPLAY = Problem(
 
 
 def command(_options: argparse.Namespace | None = None, file: str = "") -> int:
-    """Open the window, on a model ``file`` if one is named, until it closes."""
+    """Open the window, with the model ``file`` if one is given, and return when it closes."""
     prepare_streams()
     if not has_display():
         return fail(NO_DISPLAY)
@@ -30,7 +30,7 @@ def command(_options: argparse.Namespace | None = None, file: str = "") -> int:
         return fail(Problem("The window cannot open", f"This system lacks {missing}, which Qt needs.", advice))
     if file and not Path(file).is_file():
         return fail(Problem("This file cannot be opened", f"There is no file {file}.", "Check its name."))
-    gc.disable()  # modules that are imported now are no garbage; the window enables collection
+    gc.disable()  # importing makes no garbage; the window enables collection later
     from app.startup.window import open_window  # noqa: PLC0415  (Qt is loaded only where a window opens)
 
     return open_window([], file=str(Path(file).absolute()) if file else "")

@@ -56,7 +56,7 @@ SHUTDOWN_S = 5.0
 
 
 class Controller(PartsController):
-    """All controllers, from the first paint to the last. They share `AppState`."""
+    """Owns all controllers of the window. They share `AppState`."""
 
     def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
         super().__init__(parts)
@@ -90,7 +90,7 @@ class Controller(PartsController):
         bridge.event_arrived.connect(self._on_event)
 
     def _make_hub(self) -> HubController | None:
-        """None if HF_ENDPOINT is no address; the Models panel then says so, and everything else works."""
+        """None if HF_ENDPOINT is no address; the Models panel shows that, and everything else works."""
         try:
             find_endpoint()
         except HubError as error:
@@ -116,7 +116,7 @@ class Controller(PartsController):
         self.models.load_chosen()
         self._show_engine()
         if self.hub is not None:
-            self.hub.greet()
+            self.hub.show_first_steps()
             FirstPaint(window, self.hub.start)
         FirstPaint(window, self.server.follow)
 
@@ -178,10 +178,10 @@ class Controller(PartsController):
             self.context.on_counted(event)
             self.attachments.sums.on_counted(event)
             self.answers.tools.on_counted(event)
-        elif isinstance(event, EngineFailed) and self.models.awaits(event.request_id):
+        elif isinstance(event, EngineFailed) and self.models.is_pending(event.request_id):
             self.models.on_event(event)
             self.versions.on_failed()
-        elif isinstance(event, EngineFailed) and self.races.awaits(event.request_id):
+        elif isinstance(event, EngineFailed) and self.races.is_pending(event.request_id):
             self.races.on_failed(event)
         else:
             self.answers.on_event(event)
@@ -194,14 +194,14 @@ class Controller(PartsController):
             self.notifications.on_event(event)
 
     def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
-        if isinstance(event, LoadProgress) and not self.models.awaits(event.request_id):
-            self.server.models_come_back(event.fraction)
+        if isinstance(event, LoadProgress) and not self.models.is_pending(event.request_id):
+            self.server.note_reload(event.fraction)
         self.models.on_event(event)
         if isinstance(event, EngineReady):
             self.conversations.models_changed(event.target)
             self.context.model_changed(event.target)
             self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
             if self.hub is not None:
-                is_away = bool(event.target.engine_url)  # no model of the library is in use
+                is_away = bool(event.target.engine_url)  # a remote model: no library model is in use
                 self.hub.models_loaded(None if is_away else event)
             self.versions.on_ready(event)

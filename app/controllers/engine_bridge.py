@@ -21,17 +21,17 @@ from engine.records import Event, LoadProgress, PrefillProgress, StatsUpdate, Su
 from engine.requests import Engine, OnEvent
 
 SHORTEST_MS, LONGEST_MS = 25.0, 50.0
-LONGEST_UNREAD_MS = 150.0  # for fast answers: several lines at once, faster than reading
+LONGEST_UNREAD_MS = 150.0  # interval for fast answers: each delivery has several lines
 READ_TOKENS_S = 60.0
-LONGEST_RUSH_MS = 250.0  # where it is so many: a page in a few seconds, which should not be held up by showing it
+LONGEST_RUSH_MS = 250.0  # for very fast answers: showing text must not slow them
 RUSH_TOKENS_S = 300.0
-CORE_SHARE = 0.0125  # of each core may be the window's
-_WEIGHT = 0.2  # of the newest delivery in the averages
-_MOST_MS = 15.0  # limit for one delivery: opening a dialog takes longer
+CORE_SHARE = 0.0125  # of each core's time may be used by the window
+_WEIGHT = 0.2  # weight of the newest delivery in the moving averages
+_MOST_MS = 15.0  # a longer delivery counts as this: opening a dialog is an outlier
 
 
 class EventThrottle:
-    """Measures the CPU time of its thread between deliveries."""
+    """Chooses the interval of deliveries by the CPU time that they take on this thread."""
 
     def __init__(self, num_cores: int | None = None, own_s: Callable[[], float] = time.thread_time) -> None:
         """``own_s``: CPU seconds of this thread so far."""
@@ -43,7 +43,7 @@ class EventThrottle:
 
     @property
     def interval_ms(self) -> float:
-        """The least time between two deliveries."""
+        """Minimum time between two deliveries."""
         longest_ms = LONGEST_MS
         if self._tokens_s > READ_TOKENS_S:
             rush_ms = LONGEST_RUSH_MS * min(1.0, self._tokens_s / RUSH_TOKENS_S)
@@ -54,7 +54,7 @@ class EventThrottle:
         """Record a delivery: the time since the previous one, and its tokens."""
         now_s = self._own_s()
         cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
-        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # otherwise the engine was idle between the deliveries
+        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # a longer gap: the engine was idle
             self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
             self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT
 
@@ -63,7 +63,7 @@ class EventThrottle:
 # time while the window computes, where a drafted token takes half of one.
 
 
-_OF_ANSWERS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # of a running answer
+_ANSWER_EVENTS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # events of a running answer
 MakeWorker = Callable[[OnEvent], Engine]
 
 
@@ -126,23 +126,23 @@ class EngineBridge(QObject):
 
 
 def merged(events: Iterable[Event]) -> list[Event]:
-    """Merge adjacent events: text is joined; of progress and counters the newest stays.
+    """Merge adjacent events: text is joined; only the newest progress and counters are kept.
 
-    Events of different kinds and answers alternate; only the order of an answer's text matters.
+    Events of several kinds and answers may be interleaved; only the order of text within an answer matters.
     """
     kept: list[Event] = []
-    for _, run in groupby(events, key=_run_of):
+    for _, run in groupby(events, key=_merge_key):
         by_kind: dict[tuple[type, int], list[Event]] = {}
         for event in run:
-            number = event.request_id if isinstance(event, _OF_ANSWERS) else 0
+            number = event.request_id if isinstance(event, _ANSWER_EVENTS) else 0
             by_kind.setdefault((type(event), number), []).append(event)
         kept += [_joined(alike) for alike in by_kind.values()]
     return kept
 
 
-def _run_of(event: Event) -> tuple[object, ...]:
-    """The key by which adjacent events are merged; unique for an event that cannot be."""
-    if isinstance(event, _OF_ANSWERS):
+def _merge_key(event: Event) -> tuple[object, ...]:
+    """Adjacent events with equal keys are merged; the key is unique if an event cannot be merged."""
+    if isinstance(event, _ANSWER_EVENTS):
         return (TextChunk,)
     if isinstance(event, LaneText):
         return LaneText, event.lane, event.round

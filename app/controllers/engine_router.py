@@ -30,7 +30,7 @@ from engine.records import (
 )
 from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure
 
-if TYPE_CHECKING:  # the start does not wait for it
+if TYPE_CHECKING:  # imported late, to start faster
     from app.core.remote.worker import RemoteWorker
 
 log = logging.getLogger(__name__)
@@ -59,10 +59,10 @@ class EngineRouter:
         self._lock = threading.RLock()
         self._local = make_local(lambda event: self._on_engine_event(event, remote=False))
         self._remote = Lazy(lambda: make_remote(lambda event: self._on_engine_event(event, remote=True)))
-        self._uses_remote = False  # whether a remote model is in use
-        self._loading: dict[int, bool] = {}  # by request number: whether it is remote
+        self._uses_remote = False  # True if a remote model is in use
+        self._loading: dict[int, bool] = {}  # loads by request number; True if remote
         self._waiting: dict[int, ModelRequest | ChatRequest] = {}
-        self._cancelled: set[int] = set()  # of these
+        self._cancelled: set[int] = set()  # numbers of cancelled loads
 
     @property
     def local(self) -> Engine:
@@ -81,7 +81,7 @@ class EngineRouter:
                 if isinstance(request, LoadRequest):
                     self._cancel_loads(remote=not is_remote(request.target))
                 self._waiting[request.request_id] = request
-                self._pass_on()
+                self._forward()
         elif self._uses_remote and (isinstance(request, CountRequest) or _needs_model(request)):
             if (event := failure(request, NO_RACE)) is not None:
                 (on_event or self._on_event)(event)
@@ -89,7 +89,7 @@ class EngineRouter:
             self._local.submit(request, on_event)
 
     def cancel(self, number: int) -> None:
-        """See `engine.requests.Engine`; a waiting load is notified in its turn."""
+        """See `engine.requests.Engine`; a cancelled load that still waits here is reported when its turn comes."""
         with self._lock:
             waiting = self._waiting.get(number)
             if isinstance(waiting, ChatRequest):
@@ -97,7 +97,7 @@ class EngineRouter:
                 self._on_event(Finished(number, FinishReason.CANCELLED, RunStats()))
             elif waiting is not None:
                 self._cancelled.add(number)
-                self._pass_on()
+                self._forward()
         if waiting is None:
             self._local.cancel(number)
             if self._remote.made:
@@ -117,8 +117,8 @@ class EngineRouter:
             if is_there == remote and engine is not None:
                 engine.cancel(number)
 
-    def _pass_on(self) -> None:
-        """Forward waiting requests as far as the other side's loads allow; call with the lock held."""
+    def _forward(self) -> None:
+        """Forward the waiting requests that no load of the other side blocks. The caller holds the lock."""
         while self._waiting:
             number, request = next(iter(self._waiting.items()))
             if not self._is_next(request):
@@ -141,7 +141,7 @@ class EngineRouter:
     def _is_next(self, request: ModelRequest | ChatRequest) -> bool:
         if not self._loading:
             return True
-        if isinstance(request, ChatRequest):  # the engine here has its own order of loads and answers
+        if isinstance(request, ChatRequest):  # the local engine orders loads and answers itself
             return not self._uses_remote and not any(self._loading.values())
         is_cancelled = request.request_id in self._cancelled
         return not is_cancelled and all(side == _is_remote(request) for side in self._loading.values())
@@ -149,7 +149,7 @@ class EngineRouter:
     def _on_engine_event(self, event: Event, *, remote: bool) -> None:
         if isinstance(event, EngineEnded):
             with self._lock:
-                if self._uses_remote and all(self._loading.values()):  # no answer waits for this computer's engine
+                if self._uses_remote and all(self._loading.values()):  # no local answer is waiting
                     log.warning("the engine here ended (%s) while a model of another is in use", event.reason)
                     return
         if not isinstance(event, EngineReady | EngineFailed) or event.request_id not in self._loading:
@@ -160,7 +160,7 @@ class EngineRouter:
                 self._uses_remote = remote
             self._on_event(event)
             self._loading.pop(event.request_id, None)
-            self._pass_on()
+            self._forward()
 
 
 def _is_remote(request: ModelRequest) -> bool:

@@ -22,7 +22,7 @@ from engine.records import Mode, ModelInfo
 
 
 class ChatLayers:
-    """Changes one layer at a time and saves each in its place."""
+    """Changes values of a layer and saves them where the layer is stored."""
 
     def __init__(
         self, state: AppState, models: ModelSettings, store: ChatStore, projects: Projects, target: str
@@ -31,11 +31,11 @@ class ChatLayers:
         self._models = models
         self._store, self._projects = store, projects
         self._folder_id: int | None = None
-        self.project: Project | None = None  # of the open chat, or of the one that is about to begin
+        self.project: Project | None = None  # the project of the open or new chat
         self._conversation_id: int | None = None
         self._target = target
         self._target_name = name_of_file(target)
-        self._file: dict[str, SettingValue] = {}  # recommended by the target's file
+        self._file: dict[str, SettingValue] = {}  # values that the target's file recommends
         self._chat: Mapping[str, SettingValue] = {}
         self._model: Mapping[str, SettingValue] = models.values(target)
 
@@ -48,11 +48,11 @@ class ChatLayers:
         return self.now.effective()
 
     def of_model(self) -> Settings:
-        """The settings for chats without values of their own."""
+        """The effective settings of chats without own values."""
         return Layers(self._state.settings, self._model, file=self._file).effective()
 
-    def of_other(self, target: str) -> Settings:
-        """The same for another model file; callable on any thread."""
+    def of_model_file(self, target: str) -> Settings:
+        """Like `of_model`, for another model file; callable on any thread."""
         from engine.loading.loading import sampling_of_file  # noqa: PLC0415  (the first paint does not wait for it)
 
         file = valid_values(sampling_of_file(target))
@@ -69,13 +69,13 @@ class ChatLayers:
         self._file = valid_values(dict(info.recommended))
 
     def begin_model(self, target: str, values: Mapping[str, SettingValue]) -> None:
-        """Set first values of a model that is new here."""
+        """Set the first values of a newly installed model."""
         self._models.begin(target, values)
         if target == self._target:
             self._model = self._models.values(target)
 
     def open_new(self, folder_id: int | None = None) -> None:
-        """Start a chat without values of its own, in a folder or outside."""
+        """Start a chat without own values. ``folder_id`` None: outside folders."""
         self._conversation_id, self._chat = None, {}
         self.move_to(folder_id)
 
@@ -91,25 +91,25 @@ class ChatLayers:
         self._chat = valid_values(options) if options is not None else self._last_mode(conversation_id)
 
     def move_to(self, folder_id: int | None) -> None:
-        """Take the project of another folder: the open chat is there now."""
+        """Apply the project of the folder that the open chat was moved to."""
         self._folder_id = folder_id
         self.read_project()
 
     def read_project(self) -> None:
-        """Take the project of the open chat as it is kept now."""
+        """Read the stored project of the open chat again."""
         self.project = self._projects.of_folder(self._folder_id)
 
     def stored_as(self, conversation_id: int) -> None:
         """Save the new chat's values, now that it is stored.
 
         Raises:
-            StorageError: it could not be kept.
+            StorageError: the values could not be saved.
         """
         self._conversation_id = conversation_id
         self._write_chat()
 
     def _last_mode(self, conversation_id: int) -> dict[str, SettingValue]:
-        """Mode and depth of a chat from a version without options: those of its last answer."""
+        """Mode and depth of a chat's last answer: older versions did not store a chat's options."""
         stored = self._store.conversation(conversation_id)
         if stored is None:
             return {}
@@ -121,9 +121,9 @@ class ChatLayers:
         """Set values of the chat or its model.
 
         Raises:
-            StorageError: the chat's could not be kept; they hold until another chat is opened.
+            StorageError: the chat's values could not be saved; they apply until another chat is opened.
         """
-        self._take(self.now.with_own(layer, values), layer)
+        self._apply(self.now.with_own(layer, values), layer)
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
         """Remove values of the chat or its model.
@@ -131,7 +131,7 @@ class ChatLayers:
         Raises:
             StorageError: as with `change`.
         """
-        self._take(self.now.without_own(layer, keys), layer)
+        self._apply(self.now.without_own(layer, keys), layer)
 
     def remember_for_model(self) -> None:
         """Copy the chat's own values to its model.
@@ -143,7 +143,7 @@ class ChatLayers:
         self.change(Layer.MODEL, own)
         self.reset(Layer.CHAT, tuple(own))
 
-    def _take(self, layers: Layers, layer: Layer) -> None:
+    def _apply(self, layers: Layers, layer: Layer) -> None:
         self._chat, self._model = layers.chat, layers.model
         if layer is Layer.PROJECT:
             self._keep_project(layers.project)

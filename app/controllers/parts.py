@@ -1,4 +1,4 @@
-"""The shared parts of all controllers: window, engine, store, settings, state."""
+"""The parts that all controllers share: window, engine, store, settings, state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class SettingsKeeper:
-    """The one place that changes the app's settings; saves at once and reports a failure."""
+    """The only class that changes the app's settings; saves at once and reports a failure."""
 
     def __init__(self, path: Path, state: AppState, on_problem: Callable[[Problem], None]) -> None:
         self._on_problem = on_problem
@@ -37,7 +37,7 @@ class SettingsKeeper:
         self._state = state
 
     def change(self, changes: Mapping[str, SettingValue]) -> None:
-        """Apply and save ``changes``; rejected values are reported and shown as they were."""
+        """Apply and save ``changes``. A rejected value is reported and its old value is shown again."""
         before = self._state.settings
         settings, complaints = before.changed(changes)
         for sentence in complaints:
@@ -90,11 +90,11 @@ class PartsController(QObject):
 
 
 DEBOUNCE_MS = 300
-LONGEST_S = 2.0  # typing or dragging without a pause: a kill loses no more than this
+LONGEST_S = 2.0  # longest delay while the user types or drags without a pause
 
 
 class DebounceTimer(QTimer):
-    """Fires shortly after the last change, and regularly during continuous changes."""
+    """Fires shortly after the last change, and at least every `LONGEST_S` during continuous changes."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent, singleShot=True, interval=DEBOUNCE_MS)

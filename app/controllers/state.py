@@ -30,8 +30,8 @@ class OpenChat:
 class ChatAnswer:
     """The running answer of a chat.
 
-    ``waits``: the engine has not started it. ``before``: the titles of the chats whose answers come first. ``beside``:
-    those generated at the same time. ``deleted``: its chat is deleted and only its end is awaited.
+    ``waits``: the engine has not started it. ``before`` and ``beside``: titles of the chats whose answers come first,
+    and of those that are generated at the same time. ``deleted``: its chat is deleted; the answer is being stopped.
     """
 
     state: EngineState
@@ -45,8 +45,8 @@ class ChatAnswer:
 class Models:
     """The loaded models and the load in progress.
 
-    ``loaded``: the models in use until another load succeeds. ``loaded_by``: their load request, with the draft chosen
-    since. ``progress`` and ``loading``: the fraction from 0 to 1 and the name of what is being loaded.
+    ``loaded``: the models in use until another load succeeds. ``loaded_by``: their load request, with the current
+    draft. ``progress`` (0 to 1) and ``loading`` (a name) describe the load in progress.
     """
 
     loaded: EngineReady | None = None
@@ -57,7 +57,7 @@ class Models:
 
     @property
     def usable(self) -> bool:
-        """Whether a question can be answered now or after loading."""
+        """True if a question can be answered now or after loading."""
         return self.loaded is not None or self.is_loading
 
     @property
@@ -90,27 +90,27 @@ class Models:
         return self.loaded is not None and self.loaded.target.has_vision
 
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
-        """The mode if it can run, else the best replacement, and the reason."""
+        """``mode`` if it can run, else the best replacement and the reason."""
         unavailable = self.loaded.unavailable if self.loaded is not None else {}
         best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
         return best, unavailable.get(mode, "")
 
 
 class AppState(QObject):
-    """Lives on the GUI thread; the values are frozen, so other threads can read them.
+    """Lives on the GUI thread. The values are frozen, so other threads may read them.
 
     Signals, and their writers:
     settings_changed(object): the app's settings; the changed keys. `SettingsKeeper`.
     chat_settings_changed: the open chat's settings in force, or its layers.
     chat_shown: another chat is on the page, or another branch of it.
-    chats_listed: chats were added, removed or renamed. These three by `ConversationController`.
+    chats_listed: chats were added, removed or renamed. `ConversationController` emits these three.
     answers_changed: the running answers. `AnswerController`.
-    answer_ended(int): the answer of this chat ended or failed. Likewise.
+    answer_ended(int): the answer of this chat ended or failed. `AnswerController`.
     models_changed: `ModelController`.
-    model_answered: the models in use finished an answer, of a chat, a race or the server.
+    model_answered: the models in use finished an answer of a chat, a race or the server.
     tools_changed: the tool definitions of the open chat. `ToolController`.
     race_changed: a race began, ended, or was deleted. `RaceController`.
-    engine_changed: the engine's activity, from all of these.
+    engine_changed: the engine's activity, which depends on all of these.
     """
 
     settings_changed = Signal(object)
@@ -129,9 +129,9 @@ class AppState(QObject):
         super().__init__()
         self.settings = settings
         self.chat = OpenChat()
-        self.answers: Mapping[int, ChatAnswer] = {}  # by chat, also of those that are deleted
+        self.answers: Mapping[int, ChatAnswer] = {}  # by chat; includes deleted chats
         self.models = Models()
-        self.pairs: Mapping[str, str] = {}  # files of targets, and of their last drafts, by `HubLibraryController`
+        self.pairs: Mapping[str, str] = {}  # last draft by target (files); set by `HubLibraryController`
         self.tools_text = ""  # for counting tokens; empty without tools
         self.is_racing = False
         self.is_serving = False  # the local server answers a program; set by `LocalServerController`
@@ -158,7 +158,7 @@ class AppState(QObject):
         self.chat_settings_changed.emit()
 
     def show_chat(self) -> None:
-        """The open chat is on the page, as stored."""
+        """Announce that the page shows the open chat as stored."""
         self.chat_shown.emit()
         self._note_engine()
 
@@ -184,7 +184,7 @@ class AppState(QObject):
             self.tools_changed.emit()
 
     def set_racing(self, *, is_racing: bool) -> None:
-        """A race waits, runs, or ended; or a stored race was deleted."""
+        """Announce that a race waits, runs or ended, or that a stored race was deleted."""
         self.is_racing = is_racing
         self.race_changed.emit()
         self._note_engine()

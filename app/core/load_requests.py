@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.core.domain.devices import device_names, written_placement
+from app.core.domain.devices import device_names, parse_placement
 from app.core.domain.engines import is_remote
 from app.core.domain.settings.values import Settings
 from app.core.paths import builtin_draft, builtin_target
@@ -12,13 +12,13 @@ from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 
 def load_request(settings: Settings) -> LoadRequest:
-    """The built-in draft belongs to the built-in target."""
+    """The load request of the settings. The built-in draft is used only with the built-in target."""
     target = settings.text("target_path") or str(builtin_target())
     draft = settings.text("draft_path") or None
     if draft is None and Path(target) == builtin_target():
         draft = str(builtin_draft())
     if is_remote(target):
-        draft = None  # the remote server drafts by itself
+        draft = None  # drafting is up to the remote server
     return LoadRequest(
         target=target,
         draft=draft,
@@ -39,7 +39,7 @@ def load_request(settings: Settings) -> LoadRequest:
 
 
 def asked_placement(settings: Settings) -> Placement:
-    return written_placement(
+    return parse_placement(
         settings.text("device"),
         settings.text("split_mode"),
         settings.whole("main_device") or 0,

@@ -1,4 +1,4 @@
-"""All folders and files of the app, and its assets."""
+"""The folders, files and assets of the app."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOME_VARIABLE = "PACELINE_HOME"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The folders. They may not exist yet: see `make_folders`."""
+    """The folders of the app; `make_folders` creates them."""
 
     config: Path
     data: Path
@@ -34,7 +34,7 @@ class Paths:
 
     @property
     def model_settings_file(self) -> Path:
-        """The models' own settings, as TOML."""
+        """Settings for single models, as TOML."""
         return self.config / "models.toml"
 
     @property
@@ -70,12 +70,12 @@ class Paths:
 
     @property
     def project_files(self) -> Path:
-        """Copies of files that came with an imported project, in a folder for each."""
+        """Files of imported projects, one folder per project."""
         return self.data / "projects"
 
     @property
     def documents_file(self) -> Path:
-        """The index of the projects' files, as SQLite; it can be made again."""
+        """The index of the projects' files, as SQLite; it can be rebuilt."""
         return self.cache / "documents.db"
 
     @property
@@ -114,7 +114,7 @@ class Paths:
 
     @property
     def self_drafts(self) -> Path:
-        """The folder of drafts that were made from models by leaving out layers."""
+        """The folder of self-drafts: copies of models without some of their layers."""
         return self.cache / "self-drafts"
 
 
@@ -135,7 +135,7 @@ def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
 
 
 def make_folders(paths: Paths) -> list[Problem]:
-    """Make the folders and try to write in each; one problem for all that cannot be used."""
+    """Make the folders and try to write in each; returns one problem that names all unusable folders."""
     refused: list[tuple[Path, OSError]] = []
     for folder in (paths.config, paths.data, paths.cache, paths.logs, paths.models):
         try:

@@ -38,7 +38,7 @@ ENGINE_VARIABLE = "PACELINE_ENGINE"
 def assemble(
     window: MainWindow, paths: Paths, reports: ThreadReports, make_worker: MakeWorker, startup: Startup | None = None
 ) -> Controller:
-    """Connect everything; the models are loading on return. ``startup``: tasks that have run already."""
+    """Connect all parts; on return the models are loading. ``startup``: start-up tasks that have already run."""
     if startup is None:
         startup = Startup(paths, reports.trouble.emit)
         run_tasks(startup, TASKS)
@@ -60,12 +60,12 @@ def assemble(
     problems = (*startup.problems, *controller.chat_settings.problems)
     if problems:
         window.show_problem(_merged_problem(problems))
-        window.models.leave()  # the chat shows the problem; the welcome page waits for the next start
+        window.models.leave()  # the chat shows the problem; the next start shows the welcome page
     return controller
 
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
-    """Returns a factory of the engine in its own process, which starts once ``painted`` is set.
+    """Returns a factory that starts the engine in its own process, once ``painted`` is set.
 
     With `ENGINE_VARIABLE` set to "thread" the engine runs on a thread of this process.
     """

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-# The package of Debian and Ubuntu that brings a library; packaging/setup/system.sh installs them.
+# Libraries, and the Debian or Ubuntu packages that contain them; packaging/setup/system.sh installs those.
 PACKAGES = {
     "libglib-2.0.so.0": "libglib2.0-0",
     "libGL.so.1": "libgl1",
@@ -24,12 +24,12 @@ PACKAGES = {
     "libxcb-shape.so.0": "libxcb-shape0",
     "libwayland-cursor.so.0": "libwayland-cursor0",
 }
-_NOT_THERE = re.compile(r"(.+?): cannot open shared object file")  # the loader's words
+_LOADER_ERROR = re.compile(r"(.+?): cannot open shared object file")  # the dynamic loader's message
 _NEEDS_NO_SERVER = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
 
 
 def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> bool:
-    """Whether there is a display, or a Qt platform that needs none was requested."""
+    """True if there is a display, or if the requested Qt platform needs none."""
     variables = os.environ if environ is None else environ
     if platform in ("win32", "darwin"):
         return True
@@ -41,9 +41,9 @@ def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.pl
 def missing_library(
     environ: Mapping[str, str] | None = None, platform: str = sys.platform, plugins: Path | None = None
 ) -> str:
-    """The first system library that Qt lacks for a window here; empty if none is known to be missing.
+    """The first system library that Qt needs for a window and lacks; empty if none is known to be missing.
 
-    ``plugins``: the folder of Qt's platforms, which are loaded as Qt would load them.
+    ``plugins``: the folder of Qt's platform plugins; each is loaded as Qt would load it.
     """
     variables = os.environ if environ is None else environ
     folder = plugins or _plugins_folder()
@@ -53,7 +53,7 @@ def missing_library(
     names = ["libqxcb.so"] if wanted in ("", "xcb") and variables.get("DISPLAY") else []
     if wanted in ("", "wayland") and variables.get("WAYLAND_DISPLAY"):
         names.append("libqwayland.so")
-    missing = [_missing_for(folder / name) for name in names if (folder / name).exists()]
+    missing = [_missing_library_of(folder / name) for name in names if (folder / name).exists()]
     return missing[0] if missing and all(missing) else ""
 
 
@@ -63,13 +63,13 @@ def _plugins_folder() -> Path | None:
     return Path(places[0]) / "Qt" / "plugins" / "platforms" if places else None
 
 
-def _missing_for(plugin: Path) -> str:
+def _missing_library_of(plugin: Path) -> str:
     import ctypes  # noqa: PLC0415  (only where a window opens)
 
     try:
         ctypes.CDLL(str(plugin))
     except OSError as error:
         # In a bundle PyInstaller raises its own error; the cause of that error names the library.
-        found = (_NOT_THERE.match(str(one)) for one in (error, error.__cause__))
+        found = (_LOADER_ERROR.match(str(one)) for one in (error, error.__cause__))
         return next((match[1] for match in found if match), "")
     return ""

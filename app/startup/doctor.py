@@ -1,6 +1,6 @@
 """Checks what Paceline needs of this system, and says what is missing and how to get it.
 
-Must not fail on a broken system: llama.cpp is loaded in a process of its own, Qt not at all.
+Must not fail on a broken system, so llama.cpp is loaded in a child process and Qt is not loaded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.core.paths import Paths, builtin_draft, builtin_target
 from app.startup.display import PACKAGES, has_display, missing_library
 from engine.sandbox.library_facts import query_library
 
-LEAST_FREE_BYTES = 200_000_000  # chats, settings and kept states need little; a model needs what its page says
+LEAST_FREE_BYTES = 200_000_000  # for chats, settings and caches; models are checked before their download
 _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
 
 
@@ -39,7 +39,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check, and advice if it is not well."""
+    """The result of one check, with advice if something is wrong."""
 
     subject: str
     level: Level
@@ -49,8 +49,8 @@ class Finding:
 
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
-    """Run all checks, in the order in which a start needs them."""
-    library = query_library(paths.cache)
+    """Run all checks, in the order of a start."""
+    library = ask_library(paths.cache)
     return (
         _program(),
         *_packages(),
@@ -71,7 +71,7 @@ def _program() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    """Missing required packages; a bundle carries its own."""
+    """Report missing required packages; a bundle contains its packages."""
     if getattr(sys, "frozen", False):
         return
     missing = [name for name in _required() if _version(name) is None]
@@ -85,7 +85,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _required() -> list[str]:
-    """The packages that every installation needs; unknown for an unpacked checkout."""
+    """The packages that every installation needs; empty in a checkout that is not installed."""
     from packaging.requirements import Requirement  # noqa: PLC0415  (huggingface-hub brings it; asked for here only)
 
     try:
@@ -137,7 +137,7 @@ def _advice(error: str) -> str:
 
 
 def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
-    """The GPUs that this build uses; without one, what the system has."""
+    """The GPUs that this build uses; if it uses none, the GPUs of the system."""
     for gpu in library.get("gpus", ()):
         total, free = gpu["total_bytes"], gpu["free_bytes"]
         size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
@@ -159,7 +159,7 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
 
 
 def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
-    """``present``: the system's GPUs; ``backends``: those that llama.cpp was built with."""
+    """``present``: the system's GPUs; ``backends``: GPU backends that llama.cpp was built with."""
     vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
     if backends and not present and sys.platform.startswith("linux"):  # other systems do not list their devices
         message = (

@@ -1,4 +1,4 @@
-"""Opens the window: takes the lock, starts the logs, runs the start-up tasks and the event loop, and ends them all."""
+"""Opens the window: takes the lock, starts the logs, runs the start-up tasks and the event loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _qt = logging.getLogger("qt")
 
 ALREADY_OPEN = "Paceline is already open; its window was asked to come forward.\n"
-HELD = "Another Paceline holds {lock}, but does not answer. End it, then start this one again.\n"
+LOCK_HELD = "Another Paceline holds {lock}, but does not answer. End it, then start this one again.\n"
 _QT_LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
     QtMsgType.QtInfoMsg: logging.INFO,
@@ -45,7 +45,7 @@ class Application(QApplication):
     """Receives files that are opened with the app, which macOS reports to the running program."""
 
     file_opened = Signal(str)  # the path of a file
-    file = ""  # the last one
+    file = ""  # path of the last opened file
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QFileOpenEvent) and event.file():
@@ -67,17 +67,17 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file
     application.setApplicationDisplayName("Paceline")
     application.setDesktopFileName("paceline")
     paths = find_paths()
-    with contextlib.suppress(OSError):  # the start-up tasks report it
+    with contextlib.suppress(OSError):  # the start-up tasks report the folder
         paths.data.mkdir(parents=True, exist_ok=True)
     instance = SingleInstance(paths.lock_file, file=file)
     if not instance.take():
-        sys.stderr.write(ALREADY_OPEN if instance.other_answered else HELD.format(lock=paths.lock_file))
+        sys.stderr.write(ALREADY_OPEN if instance.other_answered else LOCK_HELD.format(lock=paths.lock_file))
         return 0 if instance.other_answered else 1
     reports = ThreadReports()
     logs = Logs(paths.logs, reports.crashed.emit)
     logs.start()
     log_qt_messages()
-    # Ctrl+C ends it at once, as kill does: all that was acknowledged is on the disk.
+    # Ctrl+C ends the program at once, like kill: acknowledged changes are already on the disk.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         startup = Startup(paths, reports.trouble.emit)
@@ -97,7 +97,7 @@ def _run(
     make_worker: MakeWorker | None,
     file: str,
 ) -> int:
-    # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
+    # Import now, while another thread opens the chats: SQLite releases the interpreter while it checks the file.
     from app.core.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
     from ui.text.language import install_language  # noqa: PLC0415
@@ -110,7 +110,7 @@ def _run(
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda token: _bring_forward(window, token))
     instance.file_requested.connect(lambda path: open_file(window, path))
-    # Now, not in the middle of an answer.
+    # Preload after the first paint, so that the first answer is not interrupted.
     FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
@@ -122,20 +122,20 @@ def _run(
     window.layout_state.fit_screen()
     window.show()
     handle = window.windowHandle()
-    if handle is not None:  # another screen may have more pixels to a point
+    if handle is not None:  # another screen may have another device pixel ratio
         handle.screenChanged.connect(lambda _screen: window.theme.changed.emit())
     window.transcript.fill_viewport()
     garbage = GarbageController(lambda: bool(controller.state.answers), application)
     for happened in (window.composer.submitted, window.sidebar.list.chosen, window.sidebar.new_chat):
-        happened.connect(garbage.something_happened)
-    controller.server.activity_changed.connect(garbage.something_happened_elsewhere)
+        happened.connect(garbage.note_activity)
+    controller.server.activity_changed.connect(garbage.note_other_threads)
     status = application.exec()
     garbage.close()
     return status if controller.close() else 1
 
 
 def open_file(window: MainWindow, path: str) -> None:
-    """Load a model file that was handed over, and show the chat."""
+    """Load a model file that another program opened with the app, and show the chat."""
     if window.models.is_open:
         window.models.panel.leave()
     window.show_chat()
@@ -144,7 +144,7 @@ def open_file(window: MainWindow, path: str) -> None:
 
 def _bring_forward(window: MainWindow, token: str) -> None:
     if token:
-        os.environ[ACTIVATION] = token  # where Qt looks for it
+        os.environ[ACTIVATION] = token  # Qt reads the token from this variable
     window.setVisible(True)
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.raise_()

@@ -28,7 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.cli.bench import Progress, report_stop, settings_of, terminated_like_interrupted
+from app.cli.bench import Progress, report_stop, settings_of, sigterm_as_interrupt
 from app.cli.output import fail, notify
 from app.cli.run import open_session
 from app.core.benchmark.facts import facts_in_common, program_facts
@@ -148,7 +148,7 @@ def main() -> int:
     except (ValueError, OSError) as error:
         return fail(Problem("This cannot be measured", f"{str(error).rstrip('.')}.", "Change the option or the file."))
     try:
-        with terminated_like_interrupted(), ExitStack() as stack:
+        with sigterm_as_interrupt(), ExitStack() as stack:
             stack.callback(journal.close)
             session = open_session()
             stack.callback(session.close)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from app.core.domain.attachments import Attachment
 from app.core.domain.context import NEARLY_FULL
 from app.core.domain.engine_view import EngineState, EngineView
-from app.core.domain.engines import host_in, stays_here
+from app.core.domain.engines import host_in, is_local_url
 from app.core.domain.tools.servers import ToolMenu
 from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
 from ui.composer.attachments.chips import AttachmentTray
@@ -313,7 +313,7 @@ class Composer(QWidget):
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
-            words = STAYS if stays_here(url) else LEAVES
+            words = STAYS if is_local_url(url) else LEAVES
             self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:

@@ -12,9 +12,9 @@ from app.core.domain.engines import (
     EngineRecord,
     RemoteModel,
     host_in,
+    is_local_url,
     remote_path,
     split_remote,
-    stays_here,
 )
 from engine.records import Problem
 from ui.models.parts import ModelsRequests, StatusMark
@@ -78,7 +78,7 @@ class EngineForm(QFrame):
         text = text.strip()
         url = text if "://" in text else f"http://{text}"
         self.trust.setChecked(False)
-        self.trust.setVisible(url.lower().startswith("http://") and bool(host_in(url)) and not stays_here(url))
+        self.trust.setVisible(url.lower().startswith("http://") and bool(host_in(url)) and not is_local_url(url))
         self.add_button.setEnabled(bool(text))
 
     def _add(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from app.core.domain.thinking import split_thinking
-from app.core.domain.unspaced import any_of
+from app.core.domain.unspaced import any_word_pattern
 from ui.theme.palette import Palette
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
@@ -32,7 +32,7 @@ class FoundWords:
 
     def __init__(self, parts: Excerpt) -> None:
         words = {piece for piece, found in parts if found}
-        self._pattern = any_of(words, whole=True)
+        self._pattern = any_word_pattern(words, whole=True)
         before, excerpt = "", "".join(text for text, _ in parts)
         for text, found in parts:
             if found:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolic
 
 from app.core.domain.engine_view import EngineView
 from app.core.domain.settings.layers import Layer, LayeredValue, LayersView, Preset, SavedPrompt
-from app.core.domain.settings.table import COMPLETES
+from app.core.domain.settings.table import COMPLETION_FORMAT
 from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND
 from ui.composer.prompt_list import PromptList
@@ -135,7 +135,7 @@ class ChatSettings(QObject):
         """Show the layers; ``chat_id`` tells chats apart."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
-        completes = held is not None and held.value == COMPLETES
+        completes = held is not None and held.value == COMPLETION_FORMAT
         self._window.empty.set_completing(completes)
         prompt = view.values.get(Layer.CHAT, {}).get("system_prompt")
         self.prompt_line.show_prompt(None if completes else prompt)
@@ -147,7 +147,7 @@ class ChatSettings(QObject):
 
     def choose_completing(self, completes: bool) -> None:
         """Continue messages as texts, or answer them, with this model."""
-        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
+        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETION_FORMAT if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
         self._presets = tuple(presets)

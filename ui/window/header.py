@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
-from app.core.domain.engines import EngineRecord, RemoteModel, host_in, remote_path, stays_here
+from app.core.domain.engines import EngineRecord, RemoteModel, host_in, is_local_url, remote_path
 from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
@@ -178,7 +178,7 @@ def describe(model: ModelInfo) -> str:
     if model.engine_url:
         words = (
             tr("{name}\nOn {host} ({engine}), another program on this computer.")
-            if stays_here(model.engine_url)
+            if is_local_url(model.engine_url)
             else tr("{name}\nOn {host} ({engine}); your messages leave this computer.")
         )
         words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)

@@ -39,7 +39,7 @@ def state_words(view: ServerView) -> str:
 
 
 def _busy_words(view: ServerView) -> str:
-    if view.yours_waits:
+    if view.window_waits:
         return tr("A program's request is being answered; yours is next.")
     if view.activity.num_running > 1:
         words = tr("{number} requests of programs are being answered.")

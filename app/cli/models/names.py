@@ -1,4 +1,4 @@
-"""Lets commands accept names of the library in place of files."""
+"""Lets commands accept names of library models in place of files."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from app.core.paths import find_paths
 def resolve_names(options: argparse.Namespace) -> None:
     """Replace library names in ``options.model`` and ``options.draft`` by files.
 
-    A target named so brings its paired draft, unless another draft is given or none is wanted.
+    If the target is a library name, its paired draft is added, unless a draft is given or drafts are disabled.
 
     Raises:
-        LibraryError: a name that is neither a file nor in the library, or its files are missing.
+        LibraryError: a name is neither a file nor in the library, or the model's files are missing.
     """
     names = (options.model, options.draft)
     if all(name is None or _is_file(name) for name in names):
         return
     library = open_library(find_paths())
-    target = _found(library, options.model)
-    draft = _found(library, options.draft)
+    target = _library_model(library, options.model)
+    draft = _library_model(library, options.draft)
     if target is not None:
         options.model = str(target.path)
         library.mark_used(target.path, datetime.now(UTC))
@@ -42,7 +42,7 @@ def resolve_names(options: argparse.Namespace) -> None:
         options.draft = str(draft.path)
 
 
-def _found(library: Library, name: str | None) -> LibraryModel | None:
+def _library_model(library: Library, name: str | None) -> LibraryModel | None:
     if name is None or _is_file(name):
         return None
     model = library.find(name)
@@ -52,5 +52,5 @@ def _found(library: Library, name: str | None) -> LibraryModel | None:
 
 
 def _is_file(name: str) -> bool:
-    # A path stays a path: the engine says what is wrong with it.
+    # A path is kept even if it does not exist: the engine reports the error.
     return Path(name).exists() or (name.lower().endswith(".gguf") and len(Path(name).parts) > 1)

@@ -35,7 +35,7 @@ def as_dict(record: Any) -> Any:  # noqa: ANN401 (any record, any value in it)
 
 
 def size_words(size_bytes: int | None) -> str:
-    """A dash if the size is unknown."""
+    """A size for people; a dash if it is unknown."""
     if size_bytes is None:
         return "-"
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):

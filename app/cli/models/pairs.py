@@ -1,4 +1,4 @@
-"""`paceline models pairs`: the drafts for a target, or the recommended pairs, as text and as JSON."""
+"""`paceline models pairs`: lists drafts for a target, or the recommended pairs, as text or JSON."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from app.core.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import vocabulary_sentence
 from engine.errors import EngineError
 
-_WITHOUT_FILE = {
+_NO_DRAFT_FILE = {
     Drafting.HEADS_INSIDE: "none needed: next-token layers (MTP) in the target's own file",
     Drafting.TEXT: "none: text that repeats is drafted",
 }
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the drafts for a target, or the recommended pairs; exit code 0, or 1 after printing why it failed."""
+    """Print the drafts for a target, or the recommended pairs; returns 0, or 1 after printing the error."""
     catalog = read_catalog(assets_dir() / CATALOG_FILE)
     if options.target is None:
         _print_catalog(catalog, as_json=options.json)
@@ -51,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _target(name: str, library: Library) -> KnownModel:
-    """The model of a file, or of a name in the library."""
+    """The model that ``name`` means: a file or a library name."""
     path = Path(name).expanduser()
     return read_local_header(path if path.is_file() else library.find(name).path)
 
@@ -83,7 +83,7 @@ def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
         print(f"  good for {pair.good_for}")
         print(f"  target {pair.target.repo} {pair.target.file}, licence {licence_name(pair.target.licence)}")
         if pair.draft is None:
-            print(f"  draft  {_WITHOUT_FILE[pair.drafting]}")
+            print(f"  draft  {_NO_DRAFT_FILE[pair.drafting]}")
         else:
             role = "head " if pair.drafting is Drafting.SIDE_FILE else "draft"
             print(f"  {role}  {pair.draft.repo} {pair.draft.file}, licence {licence_name(pair.draft.licence)}")

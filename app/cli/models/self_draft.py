@@ -16,7 +16,7 @@ from engine.tuning.self_draft import SelfDraft
 
 
 def command(options: argparse.Namespace) -> int:
-    """Make and measure copies; exit code 0 if one is faster, 1 with the figures if none is."""
+    """Make and measure copies; exit code 0 if one is faster, otherwise 1 after printing the measurements."""
     paths, lines = find_paths(), ProgressLine()
     try:
         target = Path(options.target).expanduser()

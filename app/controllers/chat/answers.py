@@ -24,7 +24,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import answer_speed, credited_draft
-from app.core.domain.sums import draft_in, summed
+from app.core.domain.sums import summed, used_draft
 from app.core.domain.thinking import ThinkingTime
 from app.core.paths import builtin_target
 from app.core.storage.chats.answers import AnswerEnding, Generation
@@ -61,15 +61,15 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
-_CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
-_CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
+_CALL_CHARS = 8  # held text of this length begins a call: it is longer than an operator or a bracket
+_TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
-WORDLESS = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
+EMPTY_ANSWER = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
 LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
 LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # How to continue when the context is full, by the setting for a full context.
-FULL = {
+CONTEXT_FULL = {
     Overflow.DROP: tr.mark("Stopped because the context is full. Continue leaves out the oldest messages."),
     Overflow.SUMMARISE: tr.mark("Stopped because the context is full. Continue summarises the oldest messages first."),
     Overflow.STOP: tr.mark(
@@ -77,7 +77,7 @@ FULL = {
         "(at the context meter), or choose a larger context in the settings."
     ),
 }
-FULL_OF_ONE_TURN = tr.mark(
+FULL_WITH_ONE_TURN = tr.mark(
     "Stopped: this question alone fills the context. To continue, choose a larger context in the settings."
 )
 
@@ -86,9 +86,9 @@ FULL_OF_ONE_TURN = tr.mark(
 class _StreamingAnswer:
     """An answer that is being generated.
 
-    ``abandoned``: its chat was deleted and only its end is awaited. ``settings`` and ``title`` belong to its chat,
-    which need not be open. ``instead_of``: the version it stands beside. ``before``: the answer that is continued.
-    ``values``: settings that override the chat's. ``repeats``: the answer that the same seed should reproduce.
+    ``abandoned``: its chat was deleted; the answer is being stopped. ``settings`` and ``title`` are its chat's, which
+    need not be open. ``instead_of``: the message of which it is another version. ``before``: the answer that it
+    continues. ``values``: override the chat's settings. ``repeats``: the answer that its seed should reproduce.
     """
 
     request_id: int
@@ -105,18 +105,18 @@ class _StreamingAnswer:
     state: EngineState = EngineState.READING
     progress: PrefillProgress | None = None
     stats: RunStats | None = None
-    is_asked: bool = False  # the engine has the request
-    engine_url: str = ""  # of the engine that has it
-    has_begun: bool = False  # the engine has taken it up
+    is_sent: bool = False  # the request was sent to the engine
+    engine_url: str = ""  # of the engine that got the request
+    has_begun: bool = False  # the engine has started the request
     has_text: bool = False
-    has_words: bool = False  # not blanks alone
+    has_words: bool = False  # text other than white space
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
     temperature: float = 0.0
-    full: str = ""  # notice for an answer that ends because the context is full
-    target: str = ""  # the model that answers, also if the answer stays empty
-    draft: str = ""  # loaded when the answer began
-    visible: VisibleText | None = None  # of an answer that may call tools
+    full: str = ""  # notice to show if the context fills up
+    target: str = ""  # name of the model, known before the first token
+    draft: str = ""  # name of the draft that was loaded when the answer began
+    visible: VisibleText | None = None  # separates text from calls if the answer may call tools
 
 
 class AnswerController(PartsController):
@@ -132,11 +132,11 @@ class AnswerController(PartsController):
         super().__init__(parts)
         self._conversations, self._context, self._projects = conversations, context, projects
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._making: dict[int, _StreamingAnswer] = {}  # by request id, in the order of the requests
+        self._running: dict[int, _StreamingAnswer] = {}  # by request id, in the order of the requests
         self.tools = ToolController(parts, conversations, projects)
-        self.tools.next_wanted.connect(self._ask_again)
+        self.tools.answer_requested.connect(self._request_next)
         self.tools.changed.connect(self._publish)
-        self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
+        self._left_out: dict[int, frozenset[int]] = {}  # by message: attachments that its next edit leaves out
         self._state.models_changed.connect(self._publish)
         self._state.chat_shown.connect(self._show)
         self._connect()
@@ -153,25 +153,25 @@ class AnswerController(PartsController):
     def _publish(self) -> None:
         answers = {
             each.conversation_id: ChatAnswer(
-                each.state, not each.has_begun, self._before(each), self._titles_beside(each), each.abandoned
+                each.state, not each.has_begun, self._titles_before(each), self._parallel_titles(each), each.abandoned
             )
-            for each in reversed(self._making.values())
+            for each in reversed(self._running.values())
         }
-        # There a tool runs, or a person is asked.
+        # Chats whose turn runs a tool or asks the user.
         running = {chat: ChatAnswer(EngineState.ANSWERING) for chat in self.tools.turns}
         self._state.set_answers({**running, **answers})
 
     def submit(self, text: str) -> None:
-        """Store the question and request its answer; on failure the text returns to the composer.
+        """Store the question and request its answer; if that fails, the text returns to the composer.
 
-        The request goes to the engine before the page is drawn, so that reading and drawing overlap.
+        The request is sent before the page is drawn, so that prompt processing overlaps with drawing.
         """
         if not self._state.models.usable:
             self._window.show_problem(NO_MODEL if builtin_target().exists() else NO_BUILTIN)
             self._window.restore_composer(text)
             return
         chat, conversations = self._state.chat, self._conversations
-        found = self._projects.for_question(text)
+        found = self._projects.passages_for(text)
         changes = AttachmentChanges(found=found)
         turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, None, changes))
         if turn is None:
@@ -191,9 +191,9 @@ class AnswerController(PartsController):
         conversations.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
-        """Ask the edited question; it becomes another version of the message."""
+        """Store the edited question as another version of the message and request its answer."""
         chat, without = self._state.chat, self._left_out.pop(message_id, frozenset())
-        changes = AttachmentChanges(without, self._projects.for_question(text))
+        changes = AttachmentChanges(without, self._projects.passages_for(text))
         turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, changes))
         if turn is not None:
             self._conversations.edits.sent(message_id)
@@ -246,9 +246,9 @@ class AnswerController(PartsController):
         if streaming is None:
             self.tools.stop(conversation_id)
             return
-        waits = self.tools.stop_waiting(conversation_id) or bool(self._before(streaming))
+        waits = self.tools.stop_waiting(conversation_id) or bool(self._titles_before(streaming))
         self._worker.cancel(streaming.request_id)
-        if waits:  # do not wait for other answers
+        if waits:  # it is queued: end it now, not after the answers before it
             self._on_end(streaming, Finished(streaming.request_id, FinishReason.CANCELLED, RunStats()))
             self._publish()
 
@@ -260,20 +260,20 @@ class AnswerController(PartsController):
         self.stop(conversation_id)
 
     def close(self) -> None:
-        """Store running answers as interrupted; the app is closing."""
-        for streaming in self._making.values():
+        """Store running answers as interrupted, as the app closes."""
+        for streaming in self._running.values():
             if not streaming.abandoned:
-                ending = self._counted(streaming, AnswerEnding(MessageState.INTERRUPTED, streaming.stats))
+                ending = self._with_counters(streaming, AnswerEnding(MessageState.INTERRUPTED, streaming.stats))
                 self._store.finish_answer(streaming.answer_id, ending)
-        self._making.clear()
+        self._running.clear()
         self.tools.close()
 
     def _show(self) -> None:
-        """Show the progress of the open chat's answer; its text is on the page already."""
+        """Show the progress of the open chat's answer; its text is already on the page."""
         streaming = self._answer_in(self._state.chat_id)
         if streaming is None:
             return
-        if not streaming.is_asked:
+        if not streaming.is_sent:
             self._window.transcript.show_servers_starting()
         if streaming.progress is not None:
             self._window.transcript.show_prefill(streaming.progress.done, streaming.progress.total)
@@ -281,7 +281,7 @@ class AnswerController(PartsController):
             self._window.show_stats(streaming.stats)
 
     def on_event(self, event: AnswerEvent) -> None:
-        streaming = self._making.get(event.request_id)
+        streaming = self._running.get(event.request_id)
         if streaming is None:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
             return
@@ -304,32 +304,32 @@ class AnswerController(PartsController):
         self._publish()
 
     def _answer_in(self, conversation_id: int | None) -> _StreamingAnswer | None:
-        return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
+        return next((each for each in self._running.values() if each.conversation_id == conversation_id), None)
 
-    def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
+    def _titles_before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """Titles of the chats whose answers the engine generates first; empty if this one is next."""
-        before = self._asked_before(streaming)
+        before = self._answers_before(streaming)
         at_once = self._state.models.num_parallel
-        waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
+        waits = streaming.is_sent and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
 
-    def _titles_beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
+    def _parallel_titles(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """Titles of the chats whose answers are generated at the same time."""
-        if streaming.has_begun or not streaming.is_asked or self._before(streaming):
+        if streaming.has_begun or not streaming.is_sent or self._titles_before(streaming):
             return ()
-        return tuple(each.title for each in self._asked_before(streaming))
+        return tuple(each.title for each in self._answers_before(streaming))
 
-    def _asked_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
-        numbers = list(self._making)
-        asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
-        return [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
+    def _answers_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
+        numbers = list(self._running)
+        asked = (self._running[number] for number in numbers[: numbers.index(streaming.request_id)])
+        return [each for each in asked if each.is_sent and each.engine_url == streaming.engine_url]
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         settings = self._state.chat.settings
         return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
     def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
-        """Store what an answer needs; None if the open chat has a running answer or storing failed."""
+        """Call ``store_it``; None if the open chat has a running answer or storing fails."""
         if self._state.answer is not None:
             self._window.show_notice(tr(ONE_AT_A_TIME))
             return None
@@ -341,8 +341,8 @@ class AnswerController(PartsController):
             self._window.problem_banner.hide()
         return turn
 
-    def _ask_again(self, tool_turn: ToolTurn, after: int) -> None:
-        """Continue with the model's answer to the tool results."""
+    def _request_next(self, tool_turn: ToolTurn, after: int) -> None:
+        """Request the model's answer to the tool results."""
         conversation_id = tool_turn.conversation_id
         turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
         if turn is None:
@@ -364,7 +364,7 @@ class AnswerController(PartsController):
         self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
     ) -> None:
         """Submit to the engine now, or as soon as the tool servers have started."""
-        self._making[streaming.request_id] = streaming
+        self._running[streaming.request_id] = streaming
         streaming.mode = mode
 
         def send_late() -> None:
@@ -376,7 +376,7 @@ class AnswerController(PartsController):
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
         mode, settings = streaming.mode, streaming.settings
-        self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # move it behind newer requests
+        self._running[streaming.request_id] = self._running.pop(streaming.request_id)  # now the last
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
@@ -394,12 +394,12 @@ class AnswerController(PartsController):
         request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
         self._note_sampling(streaming, record_sampling(settings, asked))
-        streaming.full = _when_full(request)
+        streaming.full = _full_notice(request)
         streaming.temperature = request.sampling.temperature
-        streaming.is_asked = True
+        streaming.is_sent = True
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
-        if not self._store.is_persistent:  # repeat the notice of the start
+        if not self._store.is_persistent:  # show again that this chat is not saved
             self._window.show_notice(tr("Chats cannot be saved. This is kept only until Paceline is closed."))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
@@ -415,7 +415,7 @@ class AnswerController(PartsController):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         if streaming.visible is not None:
             text, spans = streaming.visible.feed(text, spans)
-            if not text and streaming.visible.num_held >= _CERTAIN_CHARS and self._is_shown(streaming):
+            if not text and streaming.visible.num_held >= _CALL_CHARS and self._is_shown(streaming):
                 self._window.transcript.show_calling()
         self._show_text(streaming, text, spans)
 
@@ -432,7 +432,7 @@ class AnswerController(PartsController):
     def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
         if isinstance(event, Finished) and self._end_with_calls(streaming, event):
             return
-        del self._making[streaming.request_id]
+        del self._running[streaming.request_id]
         self.tools.drop(streaming.conversation_id)
         if streaming.abandoned:
             self._store.discard_answer(streaming.answer_id)
@@ -440,9 +440,9 @@ class AnswerController(PartsController):
             self._fail(streaming, event)
         elif streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
-            cut = event.reason in _CUT
+            cut = event.reason in _TRUNCATED
             is_wordless = state is MessageState.COMPLETE and not (cut or streaming.has_words or streaming.before)
-            notice = tr(WORDLESS) if is_wordless else _notice(event, streaming.full)
+            notice = tr(EMPTY_ANSWER) if is_wordless else _notice(event, streaming.full)
             if streaming.repeats is not None:
                 notice = f"{self._repeated(streaming, streaming.repeats, state, cut=cut)} {notice}".rstrip()
             self._end(streaming, AnswerEnding(state, event.stats, notice, cut=cut))
@@ -450,11 +450,11 @@ class AnswerController(PartsController):
             self._restore(streaming)
 
     def _end_with_calls(self, streaming: _StreamingAnswer, event: Finished) -> bool:
-        """Store the tool calls of an answer and finish it; False if it has none and is plain text."""
+        """Finish an answer with tool calls and store them; False if it has no calls."""
         visible, turn = streaming.visible, self.tools.turns.get(streaming.conversation_id)
         if visible is None or turn is None or streaming.abandoned or event.reason is FinishReason.CANCELLED:
             return False
-        said, calls = self.tools.calls_of(turn, visible.raw, is_cut=event.reason in _CUT)
+        said, calls = self.tools.calls_of(turn, visible.raw, is_cut=event.reason in _TRUNCATED)
         rest = (visible.rest_of(said), ()) if calls else visible.rest()
         self._show_text(streaming, *_with_spans(*rest))
         if not calls:
@@ -464,15 +464,15 @@ class AnswerController(PartsController):
         views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
         if views is None:
             return False
-        del self._making[streaming.request_id]
-        cut = event.reason in _CUT
-        notice = self.tools.ending_words(turn) or _notice(event, streaming.full)
+        del self._running[streaming.request_id]
+        cut = event.reason in _TRUNCATED
+        notice = self.tools.ending_notice(turn) or _notice(event, streaming.full)
         self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, notice, cut=cut))
-        self.tools.go_on(turn, views)
+        self.tools.run_calls(turn, views)
         return True
 
     def _repeated(self, streaming: _StreamingAnswer, before: MessageView, state: MessageState, *, cut: bool) -> str:
-        """Whether the seed reproduced the answer; if not, the reason."""
+        """A sentence: whether the seed reproduced the answer, and if not, why."""
         written = self._store.unwritten(streaming.answer_id)
         text = written.text if written is not None else ""
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
@@ -481,17 +481,17 @@ class AnswerController(PartsController):
         return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings, inexact)
 
     def _end(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> None:
-        view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
+        view = self._store.finish_answer(streaming.answer_id, self._with_counters(streaming, ending))
         if self._is_shown(streaming):
             target = view.target or streaming.target
             self._window.finish_answer(replace(view, target=target, drawn=streaming.drawn))
         if AT in self._state.models.names[0]:
-            self._conversations.refresh()  # the list marks chats that have left this machine
+            self._conversations.refresh()  # the list marks chats whose text was sent to a remote server
         self._state.answer_ended.emit(streaming.conversation_id)
 
     def _fail(self, streaming: _StreamingAnswer, event: EngineFailed) -> None:
         problem, state = event.problem, MessageState.INTERRUPTED if event.engine_ended else MessageState.FAILED
-        is_reported = event.engine_ended  # `ModelsController` reports it, and loads the models again
+        is_reported = event.engine_ended  # `ModelController` reports it and reloads the models
         if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             words = problem.message if is_reported else joined([problem.message, problem.advice])
             is_reported = is_reported or self._is_shown(streaming)
@@ -513,20 +513,20 @@ class AnswerController(PartsController):
         if self._is_shown(streaming):
             self._conversations.show()
 
-    def _counted(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> AnswerEnding:
-        """Add the counters of this run to the totals and to those of earlier runs of the same answer."""
+    def _with_counters(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> AnswerEnding:
+        """Add this run's counters to the totals, and to the counters of the answer that it continues."""
         stats, before = ending.stats, streaming.before
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        # The models of the answer's beginning: if the engine has ended, none is loaded now.
-        models = streaming.target, draft_in(stats.mode, streaming.draft)
+        # Use the models that the answer began with: after a crash of the engine none is loaded.
+        models = streaming.target, used_draft(stats.mode, streaming.draft)
         run = Generation(*models, stats, is_continuation=before is not None)
         self._keep_speed(run, streaming.temperature)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
     def _keep_speed(self, run: Generation, temperature: float) -> None:
-        """Save the statistics of a run that drafted, or could have, on the storage thread."""
+        """Save the statistics of a run with a draft or n-grams, on the storage thread."""
         if run.stats.mode is Mode.OFF or not run.target or run.stats.looped:
             return
         speed = answer_speed(run.stats, temperature, time.time())
@@ -534,7 +534,7 @@ class AnswerController(PartsController):
         self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, draft, speed))
 
     def _note_models(self, streaming: _StreamingAnswer) -> None:
-        """Record the models of an answer when it is requested and again when it starts: others may be loaded meanwhile.
+        """Record the loaded models when an answer is requested, and again when it starts: they may have changed.
 
         A continued answer keeps its models until it starts.
         """
@@ -542,11 +542,11 @@ class AnswerController(PartsController):
             streaming.target = streaming.before.target
             return
         streaming.target, streaming.draft = self._state.models.names
-        draft = draft_in(streaming.mode, streaming.draft)
+        draft = used_draft(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _note_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:
-        """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
+        """Record how the answer is sampled. An answer that was continued with other settings has no record."""
         before = streaming.before
         streaming.drawn = drawn if before is None else continued_sampling(before.drawn, drawn)
         self._store.note_sampling(streaming.answer_id, streaming.drawn)
@@ -556,24 +556,24 @@ class AnswerController(PartsController):
 
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
-    """Text whose tokens are not known, attributed to the target."""
+    """The text with its spans; text without spans is attributed to the target."""
     return text, spans or ((TokenSpan(len(text), Source.TARGET),) if text else ())
 
 
 def _seed_of(streaming: _StreamingAnswer, settings: Settings) -> Mapping[str, SettingValue]:
-    """The seed of a continued answer if its chat has no seed."""
+    """The seed with which to continue an answer, if its chat has none."""
     drawn = streaming.before.drawn if streaming.before is not None else None
     return {"seed": drawn.seed} if drawn is not None and settings.whole("seed") is None else {}
 
 
-def _when_full(request: ChatRequest) -> str:
-    """Explains why an answer ends at a full context and how to continue it."""
+def _full_notice(request: ChatRequest) -> str:
+    """A notice: the context is full, and how to continue the answer."""
     num_turns = sum(message.role == "user" for message in request.messages)
-    return FULL_OF_ONE_TURN if num_turns < 2 else FULL[request.overflow]
+    return FULL_WITH_ONE_TURN if num_turns < 2 else CONTEXT_FULL[request.overflow]
 
 
 def _notice(event: Finished, full: str) -> str:
-    """What the user should know about an answer: text the model did not see, or why it ended."""
+    """A notice for the user: messages that the model did not see, or why the answer ended."""
     count = event.stats.left_out
     parts = []
     if count:
@@ -596,9 +596,9 @@ OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
 MODEL = mark("Repeat", "The earlier answer came from {model}.")
 MESSAGES = mark("Repeat", "The messages before it, or their files, have changed.")
 TOOLS = mark("Repeat", "The tools have changed.")
-ASKED_THE_SAME = mark("Repeat", "Question and settings were the same.")
-OTHERWISE_SET = mark("Repeat", "Question and settings were the same, so the model's file or the engine has changed.")
-ITS_OWN = mark("Repeat", "It used its own settings, not the chat's current ones: {settings}.")
+SAME_INPUT = mark("Repeat", "Question and settings were the same.")
+OTHER_ENGINE = mark("Repeat", "Question and settings were the same, so the model's file or the engine has changed.")
+OWN_SETTINGS = mark("Repeat", "It used its own settings, not the chat's current ones: {settings}.")
 
 
 def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
@@ -615,7 +615,7 @@ def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexa
         parts += _reasons(before, then, after, now, inexact)
     others = [in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _differs(key, value, chat)]
     if others:
-        parts.append(translate("Repeat", ITS_OWN).format(settings=", ".join(others)))
+        parts.append(translate("Repeat", OWN_SETTINGS).format(settings=", ".join(others)))
     return " ".join(parts)
 
 
@@ -643,9 +643,7 @@ def _reasons(
         return found
     if AT in after.target:
         return [translate("Repeat", "On a remote server, a seed may give another answer.")]
-    return (
-        [translate("Repeat", ASKED_THE_SAME), in_language(inexact)] if inexact else [translate("Repeat", OTHERWISE_SET)]
-    )
+    return [translate("Repeat", SAME_INPUT), in_language(inexact)] if inexact else [translate("Repeat", OTHER_ENGINE)]
 
 
 def _differs(key: str, value: object, chat: Settings) -> bool:

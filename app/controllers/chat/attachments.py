@@ -38,9 +38,9 @@ SHOWN_REFUSALS = 3
 
 
 class AttachmentController(PartsController):
-    """Follows the open conversation, as `UnsentController` does for the text."""
+    """Shows the attachments of the open conversation; `UnsentController` does the same for its text."""
 
-    outcome_ready = Signal(object)  # a `ReadOutcome`, from the thread that reads
+    outcome_ready = Signal(object)  # a `ReadOutcome`, emitted on the reading thread
 
     def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController, lists: ModelLists) -> None:
         super().__init__(parts)
@@ -50,7 +50,7 @@ class AttachmentController(PartsController):
         self._refused: list[Problem] = []
         self._num_requests = 0
         self.sums = TokenSumController(parts)
-        self._seeing: tuple[tuple[str, str], ...] | None = None  # None: not searched yet
+        self._vision_models: tuple[tuple[str, str], ...] | None = None  # vision models to offer; None before the search
         self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
         self.outcome_ready.connect(self._on_outcome)
         self.sums.counted.connect(self._show)
@@ -129,45 +129,45 @@ class AttachmentController(PartsController):
         counting = tr("counting tokens")
         note = counting if self.sums.can_count else tr("tokens are counted once a model is loaded")
         target = self._state.engine.target
-        note = "" if target is not None and target.engine_url else note  # its vocabulary is not known
+        note = "" if target is not None and target.engine_url else note  # tokens of a remote model cannot be counted
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
         notes = [
-            self._of_picture if each.picture and self._of_picture else "" if each.num_tokens is not None else note
+            self._picture_note if each.picture and self._picture_note else "" if each.num_tokens is not None else note
             for each in shown
         ]
-        reading = [request for request in self._reading.values() if self._is_here(request)]
+        reading = [request for request in self._reading.values() if self._is_open_chat(request)]
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [tr("reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
-        self._show_sight()
+        self._show_vision_note()
 
-    def _show_sight(self) -> None:
-        """If the model cannot see an attached picture, say so and offer a model that can."""
+    def _show_vision_note(self) -> None:
+        """If the model has no vision and a picture is attached, say so and offer a vision model."""
         tray = self._window.composer.tray
-        if not self._of_picture or not any(each.picture for each in self._attached):
-            self._seeing = None
+        if not self._picture_note or not any(each.picture for each in self._attached):
+            self._vision_models = None
             tray.show_sight("")
             return
-        if self._seeing is None:
-            self._seeing = ()
-            self._lists.find_seeing(self._offer_seeing)
+        if self._vision_models is None:
+            self._vision_models = ()
+            self._lists.find_vision_models(self._offer_vision_models)
         words = tr("This model cannot see pictures. It only gets their names.")
-        tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
+        tray.show_sight(words, *(self._vision_models[0] if self._vision_models else ()))
 
-    def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:
-        if self._seeing is not None:  # otherwise the request was withdrawn
-            self._seeing = tuple(models)
-            self._show_sight()
+    def _offer_vision_models(self, models: Sequence[tuple[str, str]]) -> None:
+        if self._vision_models is not None:  # None: the offer was withdrawn meanwhile
+            self._vision_models = tuple(models)
+            self._show_vision_note()
 
     @property
-    def _of_picture(self) -> str:
-        """The note on an attached picture: whether the loaded model can see it."""
+    def _picture_note(self) -> str:
+        """The note on an attached picture if the loaded model has no vision; otherwise empty."""
         target = self._state.engine.target
         if target is None or target.has_vision:
             return ""
         return tr("this model cannot see it")
 
-    def _is_here(self, request: ReadRequest) -> bool:
+    def _is_open_chat(self, request: ReadRequest) -> bool:
         return request.conversation_id == self._state.chat_id
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
@@ -183,7 +183,7 @@ class AttachmentController(PartsController):
         picture: Callable[[], bytes] | None = None,
     ) -> None:
         here = self._state.chat_id
-        room = MAX_ATTACHMENTS - len(self._attached) - sum(self._is_here(each) for each in self._reading.values())
+        room = MAX_ATTACHMENTS - len(self._attached) - sum(self._is_open_chat(each) for each in self._reading.values())
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
             request = ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
@@ -198,26 +198,26 @@ class AttachmentController(PartsController):
         return self._free_name(tr("Pasted text"), "txt")
 
     def _free_name(self, first: str, ending: str) -> str:
-        reading = (request.name for request in self._reading.values() if self._is_here(request))
+        reading = (request.name for request in self._reading.values() if self._is_open_chat(request))
         taken = {*(each.name for each in self._attached), *reading}
         names = (f"{first}{f' {number}' if number > 1 else ''}.{ending}" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
     def _on_outcome(self, outcome: ReadOutcome) -> None:
         request = self._reading.pop(outcome.request.key, None)
-        if request is None:  # removed in the last moment
+        if request is None:  # the user removed it before it was stored
             if outcome.attachment is not None:
                 self._store.attachments.remove(outcome.attachment.id)
             return
         if outcome.problem is not None:
             self._refused.append(outcome.problem)
-            # What was pasted goes back to where it was; a longer text is in the clipboard still.
+            # Pasted text returns to the composer; text that does not fit is still in the clipboard.
             if request.path is None and request.text and fits_box(request.text):
                 self._window.composer.edit.insertPlainText(request.text)
         elif outcome.is_export and request.path is not None:
             self._transfer.import_files([request.path])
-        elif outcome.attachment is not None and self._is_here(request):
-            known = {each.id for each in self._attached}  # the chat may have been opened since it was kept
+        elif outcome.attachment is not None and self._is_open_chat(request):
+            known = {each.id for each in self._attached}  # if the chat was opened after storing, it is already listed
             self._attached += [outcome.attachment] if outcome.attachment.id not in known else []
         if outcome.notice:
             self._window.show_notice(outcome.notice)

@@ -1,4 +1,4 @@
-"""The context in the window: its use, its overflow, the summaries and the cached states."""
+"""Shows the use of the context in the window; handles its overflow, summaries and cached states."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from ui.text.problem_words import in_language
 
 @dataclass(frozen=True, slots=True)
 class CondensedMessages:
-    """Messages without a system prompt, and for each the id of the last stored message it contains.
+    """Messages without a system prompt, each with the id of the last stored message that it contains.
 
     ``summary_at``: the last stored message that the summary covers; None without a summary.
     """
@@ -54,7 +54,7 @@ def condensed_messages(
 ) -> CondensedMessages:
     """Replace the messages that the latest summary covers with the summary.
 
-    ``summaries`` may hold those of other branches: they end with messages that are not on this path.
+    ``summaries``: texts by the last message that each covers. Summaries of other branches are ignored.
     """
     parts = prompt_parts(views, decode)
     messages, ids = tuple(message for message, _ in parts), tuple(number for _, number in parts)
@@ -67,9 +67,9 @@ def condensed_messages(
 
 @dataclass(slots=True)
 class _Question:
-    """A submitted answer: the stored messages that its prompt ends with, and its destination.
+    """A submitted request: the stored messages of its prompt, and the answer's id.
 
-    ``writing``: the summary that is being written for it: the last message it covers, and its text so far.
+    ``writing``: the summary in progress: the last message that it covers, and its text so far.
     """
 
     request_id: int
@@ -85,14 +85,14 @@ class ContextController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
-        self._asked: dict[int, _Question] = {}  # the last of each conversation
+        self._asked: dict[int, _Question] = {}  # the last request of each conversation
         self._size, self._target = 0, ""
         self._system_prompt = ""
-        self._count = 0  # the number of the newest
+        self._count = 0  # the newest count's request number
         self._shown_tools = ""
         self._overhead = 0
-        self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
-        self._failed: MessageView | None = None  # the end of the open conversation, where it has no answer
+        self._refused: dict[int, int] = {}  # tokens of prompts that were too long, by answer id
+        self._failed: MessageView | None = None  # the open conversation's last message if it failed
         self.meter = self._make_meter()
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo)
@@ -117,7 +117,7 @@ class ContextController(PartsController):
             self.start()
 
     def model_changed(self, target: ModelInfo) -> None:
-        """Count again for a model with another vocabulary or context size."""
+        """Count again: another model has another vocabulary or context size."""
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
@@ -137,7 +137,7 @@ class ContextController(PartsController):
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
         self._asked[conversation_id] = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
         if conversation_id == self._state.chat_id:
-            self._failed = None  # another question is the last now, whatever is still being counted
+            self._failed = None  # a pending count belongs to an earlier question
             self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
 
@@ -167,7 +167,7 @@ class ContextController(PartsController):
         return next((each for each in self._asked.values() if each.request_id == request_id), None)
 
     def undo(self, message_id: int) -> None:
-        """Remove a summary: send the messages themselves again."""
+        """Remove a summary, so that the messages themselves are sent again."""
         self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
         self.show()
 
@@ -183,12 +183,12 @@ class ContextController(PartsController):
             return
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
-            self._window.composer.set_context(0, self._size)  # the last answer's count is another model's
+            self._window.composer.set_context(0, self._size)  # the last count was made with another model
         self._count = next_number()
         self._shown_tools = self._state.tools_text
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         said = counted_text(short.messages)
-        refused = self._needed(0)
+        refused = self._needed_tokens(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
         texts = system + self._shown_tools, said, answer
         sizes = self._sizes(views, short)
@@ -199,12 +199,12 @@ class ContextController(PartsController):
             system, said, answer, *pictures = event.counts
             said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
             parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
-            needed = self._needed(parts.used)
-            parts = self._as_used(parts, self._window.composer.context_used)
+            needed = self._needed_tokens(parts.used)
+            parts = self._with_total(parts, self._window.composer.context_used)
             self.meter.set_parts(replace(parts, refused=needed))
 
     def on_failed(self, event: EngineFailed) -> None:
-        """Report how many tokens a question that was too long needs; discard an unfinished summary."""
+        """Show how many tokens a question that was too long needs; discard an unfinished summary."""
         asked = self._question(event.request_id)
         if asked is None:
             return
@@ -217,8 +217,8 @@ class ContextController(PartsController):
             if is_shown:
                 self.show()
 
-    def _needed(self, num_counted: int) -> int:
-        """Tokens of a last question that exceeded the context, counted without the engine's report; 0 if it fits."""
+    def _needed_tokens(self, num_counted: int) -> int:
+        """Tokens that a failed last question needs; 0 if it fits. ``num_counted``: used without the engine's count."""
         if self._failed is None:
             return 0
         needed = self._refused.get(self._failed.id, num_counted)
@@ -230,11 +230,11 @@ class ContextController(PartsController):
             return
         if asked.conversation_id == self._state.chat_id:
             parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
-            self.meter.set_parts(self._as_used(parts, stats.context_used), settled=isinstance(event, Finished))
+            self.meter.set_parts(self._with_total(parts, stats.context_used), settled=isinstance(event, Finished))
 
     @staticmethod
-    def _as_used(parts: ContextParts, used: int) -> ContextParts:
-        """Use the engine's total if it reported one: the conversation is the total minus the other parts."""
+    def _with_total(parts: ContextParts, used: int) -> ContextParts:
+        """Use the engine's total: the conversation is ``used`` minus the other parts."""
         if used <= parts.system + parts.last_answer:
             return parts
         return replace(parts, conversation=used - parts.system - parts.last_answer)
@@ -247,7 +247,7 @@ class ContextController(PartsController):
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
 
     def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
-        """Tokens of the pictures in the prompt after a summary, for a vision model."""
+        """Sizes of the pictures that remain in the prompt after a summary; empty without vision."""
         ids = [view.id for view in views]
         begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
         return picture_sizes(views[begin:]) if self._parts.decode is not None else ()

@@ -1,4 +1,4 @@
-"""The chat list and the open chat: create, select, rename, and the settings in force."""
+"""Controls the chat list and the open chat: create, select, rename, and the effective settings."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class ConversationController(PartsController):
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
         self.layers = ChatLayers(self._state, models, parts.store, parts.projects, target)
         self.problems = (models.problem,) if models.problem is not None else ()
-        self._num_first: int | None = None  # the list is shown with the newest so many at first
+        self._num_first: int | None = None  # number of rows to list at first; None: list all
         self._rest_waits = False
         self._marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-        self._new_in: int | None = None  # the folder of a chat without a message
-        self._unseen: set[int] = set()  # chats with an answer that was not looked at yet, as long as the app runs
+        self._new_folder_id: int | None = None  # the folder of the open chat if it is not stored yet
+        self._unread: set[int] = set()  # chats with an unread answer; not stored
         self._connect()
 
     def _connect(self) -> None:
@@ -48,12 +48,12 @@ class ConversationController(PartsController):
         window.sidebar.list.chosen.connect(self.select)
         window.sidebar.list.rename_requested.connect(self.rename)
         state.settings_changed.connect(self.show_settings)
-        state.answer_ended.connect(self._unseen.add)
+        state.answer_ended.connect(self._unread.add)
         state.answers_changed.connect(self._mark_chats)
         state.chat_shown.connect(self._mark_chats)
 
     def start(self) -> None:
-        """Show the list and open the last chat, or else the one that changed last.
+        """Show the list and open the last open chat, or else the one that changed last.
 
         Loads only the first rows; call `list_rest` after the first paint.
         """
@@ -82,10 +82,10 @@ class ConversationController(PartsController):
             self.refresh()
 
     def new_chat(self, folder_id: int | None = None) -> None:
-        """Open an empty chat with inherited settings, in a folder or outside."""
-        self._window.chat_settings.flush()  # what was typed there is the chat's before
+        """Open an empty chat with inherited settings. ``folder_id`` None: outside folders."""
+        self._window.chat_settings.flush()  # save settings typed for the previous chat
         self._open(None)
-        self._new_in = folder_id
+        self._new_folder_id = folder_id
         self.layers.open_new(folder_id)
         self.show_settings()
         self.edits.open(None)
@@ -95,7 +95,7 @@ class ConversationController(PartsController):
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
-        self._window.chat_settings.flush()  # what was typed there is the chat's before
+        self._window.chat_settings.flush()  # save settings typed for the previous chat
         conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         if conversation is None:
             self.new_chat()
@@ -108,7 +108,7 @@ class ConversationController(PartsController):
         self.refresh()
 
     def show(self, title: str | None = None) -> None:
-        """Show the open chat's messages again; a running answer continues there."""
+        """Show the open chat's messages again, with a running answer."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return
@@ -128,13 +128,13 @@ class ConversationController(PartsController):
     def stored(self, conversation_id: int) -> None:
         """Record that the open chat was stored with its first message."""
         self._open(conversation_id)
-        if self._new_in is not None:
-            folder_id = self._new_in
+        if self._new_folder_id is not None:
+            folder_id = self._new_folder_id
             self._attempt(lambda: self._store.library.move_to_folder(conversation_id, folder_id))
         self._attempt(lambda: self.layers.stored_as(conversation_id))
 
     def show_first(self, turn: StoredTurn) -> None:
-        """Show the chat that was stored with this message, with its title."""
+        """Show a chat with its title after its first message was stored."""
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
         self._state.show_chat()
@@ -146,14 +146,14 @@ class ConversationController(PartsController):
     def _mark_chats(self) -> None:
         """Mark the chats in the list that are answering or have an unread answer."""
         if self._state.chat_id is not None:
-            self._unseen.discard(self._state.chat_id)
-        marks = self._state.answering, frozenset(self._unseen)
+            self._unread.discard(self._state.chat_id)
+        marks = self._state.answering, frozenset(self._unread)
         if marks != self._marks:
             self._marks = marks
             self._window.sidebar.list.set_activity(*marks)
 
     def rename(self, conversation_id: int, title: str) -> None:
-        """Set a user's title; an empty title is ignored."""
+        """Set a title that the user typed; an empty title is ignored."""
         if title.strip():
             self._attempt(lambda: self._store.rename_conversation(conversation_id, title.strip()))
         renamed = self._attempt(lambda: self._store.conversation(conversation_id))
@@ -162,37 +162,37 @@ class ConversationController(PartsController):
         self.refresh()
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
-        """Set values of this chat or its model, from the next message on."""
+        """Set values of the open chat or its model; they apply from the next message on."""
         self._attempt(lambda: self.layers.change(layer, values))
         self.show_settings()
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
-        """Remove values of this chat or its model."""
+        """Remove values of the open chat or its model."""
         self._attempt(lambda: self.layers.reset(layer, keys))
         self.show_settings()
 
     def remember_for_model(self) -> None:
-        """Copy this chat's own values to its model."""
+        """Copy the open chat's own values to its model."""
         self._attempt(self.layers.remember_for_model)
         self.show_settings()
 
     def runnable(self, mode: Mode) -> Mode:
-        """The mode that runs in place of the wanted one; if it differs, say why."""
+        """The mode that can run in place of ``mode``; if it differs, the reason is shown."""
         possible, reason = self._state.models.runnable(mode)
         if reason:
             self._window.show_notice(reason)
         return possible
 
     def models_changed(self, target: ModelInfo) -> None:
-        """Load the model's settings. A mode that cannot run is replaced until it can, and the reason is shown."""
+        """Apply the model's settings. A mode that cannot run is replaced until it can run; the reason is shown."""
         before = self._state.chat.mode
         self.layers.use_target(target)
         reason = self.show_settings()
-        if reason and self._state.chat.mode is not before and not target.engine_url:  # of those the composer says it
+        if reason and self._state.chat.mode is not before and not target.engine_url:  # the composer has it
             self._window.show_notice(reason)
 
     def show_settings(self) -> str:
-        """Show the settings of the open chat; returns why its mode cannot run, or an empty text."""
+        """Show the settings of the open chat; returns why its mode cannot run, else an empty text."""
         held = self.layers.effective()
         (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.whole("depth")
         self._window.composer.set_mode(mode)

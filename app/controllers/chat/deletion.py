@@ -31,7 +31,7 @@ class _Deleted:
 
     hidden_chat_id: int | None
     cached_ids: tuple[int, ...]
-    take_back: Callable[[], None]
+    undo_deletion: Callable[[], None]
     words: Callable[[], str]
 
 
@@ -56,7 +56,7 @@ class DeletionController(PartsController):
             lambda message_id: self.delete_messages(message_id, alone=True)
         )
         signals.folder_deleted.connect(self.delete_folder)
-        bar.undone.connect(self.take_back)
+        bar.undone.connect(self.undo_deletion)
         bar.expired.connect(self.wipe)
 
     def start(self) -> None:
@@ -73,8 +73,8 @@ class DeletionController(PartsController):
         if not titles or not self._succeeds(lambda: deletions.mark(ids, datetime.now(UTC))):
             return
 
-        def take_back() -> None:
-            if self._succeeds(lambda: deletions.take_back(ids)):
+        def undo_deletion() -> None:
+            if self._succeeds(lambda: deletions.undo_deletion(ids)):
                 self._show(open_id or ids[0], was_open=open_id is not None)
 
         def words() -> str:
@@ -83,7 +83,7 @@ class DeletionController(PartsController):
             sentence = tr("Deleted “{title}”.")
             return drop_double_stop(sentence, {"title": titles[0]}).format(title=titles[0])
 
-        self._offer(_Deleted(None, ids, take_back, words))
+        self._offer(_Deleted(None, ids, undo_deletion, words))
         if open_id is not None:
             self._conversations.new_chat()
         else:
@@ -121,7 +121,7 @@ class DeletionController(PartsController):
         dialog.open()
 
     def _restore(self, conversation_id: int) -> None:
-        if conversation_id and self._succeeds(lambda: self._store.deletions.take_back((conversation_id,))):
+        if conversation_id and self._succeeds(lambda: self._store.deletions.undo_deletion((conversation_id,))):
             self._show(conversation_id, was_open=True)
 
     def _wipe(self, conversation_ids: tuple[int, ...]) -> None:
@@ -141,11 +141,11 @@ class DeletionController(PartsController):
         if branch is None:
             return
 
-        def take_back() -> None:
+        def undo_deletion() -> None:
             # An answer that is being generated stays visible with its stop button: restore the branch as a version.
             answered = branch.conversation_id in self._state.answers
             back = replace(branch, shown=branch.shown and not answered)
-            if self._succeeds(lambda: deletions.take_back_branch(back)):
+            if self._succeeds(lambda: deletions.undo_branch_deletion(back)):
                 self._show(branch.conversation_id, was_open=True)
 
         num_messages = len(branch.message_ids)
@@ -153,7 +153,7 @@ class DeletionController(PartsController):
         def words() -> str:
             return tr("Deleted %n messages.", None, num_messages)
 
-        self._offer(_Deleted(branch.hidden_chat_id, (branch.conversation_id,), take_back, words))
+        self._offer(_Deleted(branch.hidden_chat_id, (branch.conversation_id,), undo_deletion, words))
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
@@ -164,8 +164,8 @@ class DeletionController(PartsController):
             return
         name, num_chats = folder.row.name, folder.num_listed
 
-        def take_back() -> None:
-            self._succeeds(lambda: library.take_back_folder(folder))
+        def undo_deletion() -> None:
+            self._succeeds(lambda: library.undo_folder_deletion(folder))
             self._conversations.refresh()
 
         def words() -> str:
@@ -175,12 +175,12 @@ class DeletionController(PartsController):
             sentence = tr("Deleted the folder “{name}”; its %n chats were kept.", None, num_chats)
             return sentence.format(name=name)
 
-        self._offer(_Deleted(None, (), take_back, words))
+        self._offer(_Deleted(None, (), undo_deletion, words))
 
-    def take_back(self) -> None:
+    def undo_deletion(self) -> None:
         last, self._last = self._last, None
         if last is not None:
-            last.take_back()
+            last.undo_deletion()
 
     def wipe(self) -> None:
         """End the undo period: messages are gone for good."""

@@ -1,4 +1,4 @@
-"""Search, folders, pins, archive, order and copies: from the sidebar to the store."""
+"""Passes actions of the sidebar to the store: search, folders, pins, archive, order, copies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LibraryController(PartsController):
             future.add_done_callback(lambda done: self._report_found(typed, done))
 
     def _search_again(self) -> None:
-        """Refresh the hits: they may be deleted or renamed."""
+        """Refresh the hits, since a chat was deleted or renamed."""
         if self._window.sidebar.is_searching:
             self.search(self._window.sidebar.search.text())
 
@@ -63,7 +63,7 @@ class LibraryController(PartsController):
             self._conversations.select(copy)
 
     def make_folder(self, conversation_id: int | None) -> None:
-        """Add a folder, move a conversation into it if one is given, and edit its name."""
+        """Add a folder, move the given conversation into it, and let the user edit its name."""
 
         def make() -> int:
             folder_id = self._library.create_folder(translate("LibraryController", "New folder"))

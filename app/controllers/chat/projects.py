@@ -1,4 +1,4 @@
-"""Projects in the window: their page, a process that reads their files, and passages for questions."""
+"""Projects in the window: shows their page, indexes their files in a process, and finds passages for questions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from app.core.domain.projects import (
     Passage,
     Project,
     cited_passages,
+    fitting_passages,
     passages_attachment,
-    within,
 )
 from app.core.projects.projects import ProjectError, with_sources
 from app.core.storage.exchange.file_names import file_name
@@ -41,25 +41,25 @@ from engine.records import RunStats
 from ui.text.language import mark, translate
 from ui.widgets.dialogs import ask_project_file
 
-if TYPE_CHECKING:  # a start waits for no page of projects
+if TYPE_CHECKING:  # imported late, to start faster
     from app.controllers.models.hub import HubController
     from app.core.projects.index import DocumentIndex
     from app.core.projects.meaning import PassageEmbedder
     from ui.projects.page import ProjectPage
 
-LOOK_AGAIN_S = 30.0  # at most so often the files of the open chat's project are looked at
+UPDATE_EVERY_S = 30.0  # seconds between two updates of the same project's index
 SHOW_AGAIN_S = 1.0
 READING_S = 6.0  # maximum time to read the passages of a prompt
-LEAST_TOKENS = 750  # of passages: about three
-CONTEXT_SHARE = 4  # a quarter of the context is for passages
-_MEASURED_TOKENS = 64  # fewer say nothing of the speed of reading
+LEAST_TOKENS = 750  # of passages, if the context has the space: about three of them
+CONTEXT_SHARE = 4  # passages take at most a quarter of the context
+_MEASURED_TOKENS = 64  # fewer processed tokens do not tell the prompt speed
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
-MEANING = mark("Projects", "by meaning")  # the command's name for the progress of vectors
+MEANING = mark("Projects", "by meaning")  # what the command shows while it makes vectors
 NO_PASSAGE = mark("Projects", "No passage was given under this number.")
 
 
 class ProjectController(PartsController):
-    """Keeps the index up to date, and finds passages in it."""
+    """Keeps the index of the projects' files up to date, and finds passages in it."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, hub: HubController | None = None) -> None:
         super().__init__(parts)
@@ -71,16 +71,16 @@ class ProjectController(PartsController):
         self._embedding_path = ""
         self._embedder: PassageEmbedder | None = None
         self.has_meaning = False  # the embedder is loaded
-        self._updated: tuple[str, float] = ("", 0.0)  # the project that was looked at last, and when
-        self._shown_at = 0.0  # when the page got the files
-        self._tokens_per_s = 0.0  # of reading a prompt
+        self._updated: tuple[str, float] = ("", 0.0)  # the project whose index was updated last, and when
+        self._shown_at = 0.0  # when the page showed the files last
+        self._tokens_per_s = 0.0  # speed of prompt processing
         signals = self._window.sidebar.library_signals
         signals.page_requested.connect(self.open_page)
         signals.folder_renamed.connect(self._rename)
         signals.moved_to_folder.connect(self._follow_move)
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
-        self._state.chat_shown.connect(self._on_chat)
+        self._state.chat_shown.connect(self._on_chat_shown)
 
     def _open_index(self) -> DocumentIndex:
         from app.core.projects.index import DocumentIndex  # noqa: PLC0415  (numpy: the first paint does not wait for it)
@@ -88,7 +88,7 @@ class ProjectController(PartsController):
         return DocumentIndex(self._parts.paths.documents_file)
 
     def start(self) -> None:
-        """Give projects of the command line their folders of chats, by name; those whose folder was deleted go."""
+        """Give projects that the command line made a folder of chats, and delete projects whose folder was deleted."""
         projects = self._projects.all()
         if not projects:
             return
@@ -97,13 +97,13 @@ class ProjectController(PartsController):
         for project in projects:
             if not project.folder_id:
                 made = free.get(project.name) or self._attempt(partial(self._store.library.create_folder, project.name))
-                self._keep(replace(project, folder_id=made or 0))
-            elif folders and project.folder_id not in folders:  # without any, the chats were set aside
+                self._save(replace(project, folder_id=made or 0))
+            elif folders and project.folder_id not in folders:  # without folders the chats file is new
                 self._projects.remove(project.id)
                 self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete the text of files that no project has."""
+        """Delete files from the index that no project contains."""
         used = {source for project in self._projects.all() for source in project.sources}
         self._attempt(lambda: self._index().keep_only(used))
 
@@ -115,12 +115,12 @@ class ProjectController(PartsController):
         return self._projects.of_folder(folder)
 
     def has_files(self, conversation_id: int) -> bool:
-        """Whether a stored chat can search files."""
+        """True if a stored chat is in a project with indexed files."""
         project = self.project_of(conversation_id)
         return project is not None and bool(project.sources)
 
     def search(self, conversation_id: int, question: str) -> Sequence[Passage]:
-        """Passages for a tool of a stored chat, on any thread.
+        """Find passages for the search tool of a stored chat; callable on any thread.
 
         Raises:
             StorageError: the index cannot be read.
@@ -128,8 +128,8 @@ class ProjectController(PartsController):
         project = self._projects.of_folder(self._store.library.folder_of(conversation_id))
         return self._find(project, question) if project is not None else ()
 
-    def for_question(self, question: str) -> tuple[Attachment, ...]:
-        """The passages for a question of the open chat; none outside projects, or if a tool searches them."""
+    def passages_for(self, question: str) -> tuple[Attachment, ...]:
+        """Find passages for a question of the open chat. Empty outside projects, or if the model has a search tool."""
         project = self._conversations.layers.project
         if project is None or not project.sources or not question.strip() or self._state.chat.settings.values["tools"]:
             return ()
@@ -142,13 +142,13 @@ class ProjectController(PartsController):
     def _find(self, project: Project, question: str) -> Sequence[Passage]:
         meaning = None
         if self._embedder is not None and self.has_meaning:
-            with suppress(EngineError):  # the words are left
+            with suppress(EngineError):  # search by words only
                 meaning = self._embedder.meaning(question)
         found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
-        return within(found, round(self._room_tokens * CHARS_PER_TOKEN))
+        return fitting_passages(found, round(self._max_tokens * CHARS_PER_TOKEN))
 
     def _load_embedder(self) -> None:
-        """Load the embedding model of the settings on a thread; until it is there, words are looked for alone."""
+        """Load the embedding model of the settings on a thread; until then, search is by words only."""
         path = self._state.settings.text("embedding_path")
         if path == self._embedding_path:
             return
@@ -168,15 +168,15 @@ class ProjectController(PartsController):
         self._jobs.run("embedding model", lambda _stop: embedder.load(), ready, self._window.show_problem)
 
     @property
-    def _room_tokens(self) -> int:
-        """Maximum tokens of passages: they must fit the context, and be read soon enough."""
+    def _max_tokens(self) -> int:
+        """Maximum tokens of passages, so that they fit the context and are processed within `READING_S`."""
         ready = self._state.models.ready
         n_ctx = ready.target.n_ctx if ready is not None else 0
         soon = round(self._tokens_per_s * READING_S) if self._tokens_per_s else 2 * LEAST_TOKENS
         return max(LEAST_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
 
     def on_stats(self, stats: RunStats) -> None:
-        """Take how fast the model reads here."""
+        """Record the speed of prompt processing."""
         read = stats.prompt_tokens - stats.prompt_cached_tokens
         if read >= _MEASURED_TOKENS and stats.prompt_s > 0.0:
             self._tokens_per_s = read / stats.prompt_s
@@ -184,11 +184,11 @@ class ProjectController(PartsController):
     # ---- sources of an answer ---------------------------------------------------------------------------------------
 
     def _open_source(self, address: str) -> None:
-        """Show the passage that a number in an answer is of."""
+        """Show the passage that a citation number in an answer refers to."""
         if not address.startswith(SOURCE_LINK):
             return
         answer_id, _, number = address.removeprefix(SOURCE_LINK).partition("/")
-        cited = self._cited(int(answer_id), int(number)) if answer_id.isdecimal() and number.isdecimal() else None
+        cited = self._find_cited(int(answer_id), int(number)) if answer_id.isdecimal() and number.isdecimal() else None
         if cited is None:
             self._window.show_notice(translate("Projects", NO_PASSAGE))
             return
@@ -200,15 +200,15 @@ class ProjectController(PartsController):
         whole = self._attempt(partial(self._index().of_file, found.path)) if found is not None else None
         SourceDialog(self._window.theme, cited, found, whole or (), self._window).open()
 
-    def _cited(self, answer_id: int, number: int) -> CitedPassage | None:
-        """The passage of a number, among those that were given before an answer; the last one has it."""
+    def _find_cited(self, answer_id: int, number: int) -> CitedPassage | None:
+        """Find the passage with this number that was given to the model last before an answer."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return None
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         place = next((at for at, view in enumerate(views) if view.id == answer_id), len(views))
         for view in reversed(views[:place]):
-            for text in _given_with(view):
+            for text in _passage_texts(view):
                 found = next((one for one in cited_passages(text) if one.number == number), None)
                 if found is not None:
                     return found
@@ -217,7 +217,7 @@ class ProjectController(PartsController):
     # ---- the page ---------------------------------------------------------------------------------------------------
 
     def open_page(self, folder_id: int) -> None:
-        """Show the files and instructions of a folder of chats; it is a project from then on."""
+        """Show the files and instructions of a folder of chats, which makes it a project."""
         folders = self._attempt(self._store.library.folders) or ()
         name = next((folder.name for folder in folders if folder.id == folder_id), "")
         project = self._projects.of_folder(folder_id)
@@ -249,7 +249,7 @@ class ProjectController(PartsController):
         self._page = None
 
     def _stored(self, page: ProjectPage) -> Project:
-        """The project of the page, as it is kept."""
+        """The stored project of the page."""
         return next((one for one in self._projects.all() if one.id == page.project.id), page.project)
 
     def _change(self, page: ProjectPage, project: Project) -> None:
@@ -281,7 +281,7 @@ class ProjectController(PartsController):
         self._read(self._stored(page))
 
     def _fetch_embedder(self, page: ProjectPage, offer: EmbedderOffer) -> None:
-        """Download an embedding model unless it is here, and search with it from then on."""
+        """Download an embedding model unless the library has it, and choose it in the settings."""
 
         def done(path: str) -> None:
             if page is self._page:
@@ -316,15 +316,15 @@ class ProjectController(PartsController):
     def _rename(self, folder_id: int, name: str) -> None:
         project = self._projects.of_folder(folder_id)
         if project is not None and name.strip():
-            self._keep(replace(project, name=name.strip()))
+            self._save(replace(project, name=name.strip()))
 
     def _follow_move(self, conversation_id: int, folder_id: int | None) -> None:
-        """The open chat was put into another folder."""
+        """If the open chat was moved to another folder, apply that folder's project."""
         if conversation_id == self._state.chat_id:
             self._conversations.layers.move_to(folder_id)
             self._conversations.show_settings()
 
-    def _keep(self, project: Project) -> None:
+    def _save(self, project: Project) -> None:
         try:
             self._projects.update(project)
         except ProjectError as error:
@@ -332,7 +332,7 @@ class ProjectController(PartsController):
 
     # ---- reading ----------------------------------------------------------------------------------------------------
 
-    def _on_chat(self) -> None:
+    def _on_chat_shown(self) -> None:
         project = self._conversations.layers.project
         if project is not None:
             self._suggest_model(project)
@@ -340,11 +340,11 @@ class ProjectController(PartsController):
             return
         self._load_embedder()
         last, at = self._updated
-        if project.id != last or time.monotonic() - at > LOOK_AGAIN_S:
+        if project.id != last or time.monotonic() - at > UPDATE_EVERY_S:
             self._read(project)
 
     def _suggest_model(self, project: Project) -> None:
-        """Offer the project's model while another one is loaded; a file that is gone is not offered."""
+        """If another model is loaded, offer to load the project's model, unless its file is missing."""
         models, path = self._state.models, project.model_path
         used = models.loaded.target.path if models.loaded is not None else ""
         if not path or path == used or models.is_loading or not Path(path).is_file():
@@ -357,7 +357,7 @@ class ProjectController(PartsController):
         )
 
     def _read(self, project: Project) -> None:
-        """Update the index in a process of the lowest priority; a stop keeps the files that were read."""
+        """Update the index in a process of lowest priority. If it is stopped, finished files stay in the index."""
         self.stop_reading()
         self._updated = (project.id, time.monotonic())
         if not project.sources:
@@ -392,7 +392,7 @@ class ProjectController(PartsController):
                 self._page.end_progress()
 
     def stop_reading(self) -> None:
-        """End the process that reads: each file that it has read is kept."""
+        """End the indexing process; finished files stay in the index."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -401,7 +401,6 @@ class ProjectController(PartsController):
             self._page.end_progress()
 
     def close(self) -> None:
-        """End reading."""
         self.stop_reading()
         self._jobs.close(0.0)
         if self._embedder is not None:
@@ -411,7 +410,7 @@ class ProjectController(PartsController):
             index.close()
 
 
-def _given_with(view: MessageView) -> list[str]:
-    """The passages that a question or the result of a tool brought."""
+def _passage_texts(view: MessageView) -> list[str]:
+    """The passages that a question or a tool result contains."""
     texts = [one.text for one in view.attachments if one.kind is AttachmentKind.PASSAGES]
     return [*texts, view.text] if view.call is not None and view.call.name == SEARCH_TOOL else texts

@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
-from app.core.domain.framing import framed
+from app.core.domain.framing import as_prompt
 from app.core.domain.requests import picture_sizes, prompt_messages
 from engine.records import MIN_ANSWER_TOKENS, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
@@ -109,7 +109,7 @@ class TokenSumController(PartsController):
         for attachment in self._attachments:
             shown = attachment.picture if has_vision else None
             size = (shown.width, shown.height) if shown is not None else None
-            texts[("attachment", attachment.id)] = size or framed(attachment)
+            texts[("attachment", attachment.id)] = size or as_prompt(attachment)
         key = self._conversation_key
         if key is not None:
             texts |= self._of_tools()

@@ -23,7 +23,7 @@ from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, 
 from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
-    files_of_others,
+    other_program_files,
     read_entries_file,
     with_imported,
     write_entries_file,
@@ -33,15 +33,15 @@ from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 
-if TYPE_CHECKING:  # asyncio: the first paint waits for no server
+if TYPE_CHECKING:  # it imports asyncio: load it after the first paint
     from app.core.tools.mcp.provider import McpTools
 
 
 class ToolProviders(QObject):
-    """Starts nothing until a chat uses tools. ``more`` are additional providers."""
+    """Starts no server until a chat uses tools. ``more``: additional providers."""
 
     servers_changed = Signal()  # a server started, ended, or offers other tools
-    _page_wanted = Signal(str, str)  # of a server's name, from its thread: where to sign in to it
+    _page_wanted = Signal(str, str)  # a server's name and its sign-in page, emitted on its thread
 
     def __init__(self, parts: Parts, projects: ProjectController) -> None:
         super().__init__()
@@ -49,34 +49,34 @@ class ToolProviders(QObject):
         self._file = parts.paths.tool_servers_file
         self._servers: McpTools | None = None
         self.more: tuple[ToolProvider, ...] = ()
-        self._follow(parts.window.tool_servers)
+        self._connect_requests(parts.window.tool_servers)
 
     def start_servers(self) -> None:
-        """Start the enabled servers that do not run yet."""
+        """Start the enabled servers that are not running."""
         if self._servers is None and self.names():
-            self._opened()
+            self._get_servers()
 
     @property
     def is_starting(self) -> bool:
-        """Whether a server is starting, so that more tools may arrive."""
+        """True while a server is starting, so that more tools may appear."""
         return self._servers is not None and self._servers.is_starting
 
     def failures(self, but: Collection[str]) -> dict[str, str]:
-        """Why enabled servers offer no tools, by server name, without those in ``but``."""
+        """Why enabled servers have no tools, by server name; servers in ``but`` are left out."""
         views = self.views() if self._servers is not None else ()
         failed = [view for view in views if view.is_on and view.state == "failed" and view.name not in but]
         return {view.name: view.problem for view in failed if view.problem}
 
     def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
-        """The built-in tools of these names and the servers' tools but the ``unused`` (``server``, ``server/tool``).
+        """The built-in tools with these names, and tools of servers without ``unused`` (``server``, ``server/tool``).
 
-        The order is stable while no server changes, so that prompts share their beginning.
+        The order stays the same until a server changes, so that cached prompts can be reused.
         """
         built_in = [one for one in (SEARCH_DOCUMENTS, *DEFINITIONS) if one.name in names]
         return (*built_in, *(one for one in self.of_servers() if not {one.server, path_of(one)} & set(unused)))
 
     def of_servers(self) -> tuple[ToolDefinition, ...]:
-        return tuple(one for one in Providers(*self._others).definitions() if one.name not in (*NAMES, SEARCH_TOOL))
+        return tuple(one for one in Providers(*self._providers).definitions() if one.name not in (*NAMES, SEARCH_TOOL))
 
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
         """Return the built-in tools of these names for this chat, and start the servers."""
@@ -91,13 +91,13 @@ class ToolProviders(QObject):
     def call(
         self, built_in: BuiltInTools, call: ParsedToolCall, done: Callable[[ToolResult], None]
     ) -> Callable[[], None]:
-        return Providers(built_in, *self._others).call(call, done)
+        return Providers(built_in, *self._providers).call(call, done)
 
     def close(self) -> None:
-        Providers(*self._others).close()
+        Providers(*self._providers).close()
 
     @property
-    def _others(self) -> tuple[ToolProvider, ...]:
+    def _providers(self) -> tuple[ToolProvider, ...]:
         return (*(() if self._servers is None else (self._servers,)), *self.more)
 
     def _open_servers(self) -> McpTools:
@@ -108,7 +108,7 @@ class ToolProviders(QObject):
             entries, self.servers_changed.emit, reserved=(*NAMES, SEARCH_TOOL), secrets=tool_server_secret
         )
         for entry in entries:
-            if entry.enabled:  # only those that the user switched on
+            if entry.enabled:  # the user switched it on: start it
                 servers.start(entry.name)
         return servers
 
@@ -119,23 +119,23 @@ class ToolProviders(QObject):
             self._window.show_problem(error.problem)
             return ()
 
-    def _follow(self, requests: ToolServerRequests) -> None:
+    def _connect_requests(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
         requests.names = self.names
-        requests.places = _places
+        requests.places = _other_files
         requests.preview = self._preview
         requests.switched.connect(self._switch)
-        requests.restart_requested.connect(lambda name: self._opened().restart(name))
+        requests.restart_requested.connect(lambda name: self._get_servers().restart(name))
         requests.remove_requested.connect(self._remove)
         requests.sign_in_requested.connect(self._sign_in)
-        requests.sign_in_stopped.connect(lambda name: self._opened().stop_sign_in(name))
-        requests.sign_out_requested.connect(lambda name: self._opened().sign_out(name))
+        requests.sign_in_stopped.connect(lambda name: self._get_servers().stop_sign_in(name))
+        requests.sign_out_requested.connect(lambda name: self._get_servers().sign_out(name))
         self._page_wanted.connect(requests.sign_in_page, Qt.ConnectionType.QueuedConnection)
         requests.add_requested.connect(self._add)
         requests.import_requested.connect(self._import)
 
     def views(self) -> tuple[ToolServerView, ...]:
-        servers = self._opened()
+        servers = self._get_servers()
         if not servers.entries:
             return ()
         tools = servers.definitions()
@@ -158,53 +158,53 @@ class ToolProviders(QObject):
         return tuple(one.name for one in (self._servers.entries if self._servers else self._read()) if one.enabled)
 
     def _switch(self, name: str, is_on: bool) -> None:
-        servers = self._opened()
-        if self._keep(replace(one, enabled=is_on) if one.name == name else one for one in servers.entries) and is_on:
+        servers = self._get_servers()
+        if self._write(replace(one, enabled=is_on) if one.name == name else one for one in servers.entries) and is_on:
             servers.start(name)
 
     def _sign_in(self, name: str) -> None:
         words = translate("ToolProviders", "You can close this page now, and go back to Paceline.")
-        self._opened().sign_in(name, lambda page: self._page_wanted.emit(name, page), words)
+        self._get_servers().sign_in(name, lambda page: self._page_wanted.emit(name, page), words)
 
     def _remove(self, name: str) -> None:
-        servers = self._opened()
+        servers = self._get_servers()
         if any(state.name == name and state.sign_in == "done" for state in servers.states()):
             servers.sign_out(name)
-        self._keep(one for one in servers.entries if one.name != name)
+        self._write(one for one in servers.entries if one.name != name)
 
     def _add(self, line: str) -> None:
         """Add a command or an address, and start it."""
-        known = {one.name for one in self._opened().entries}
-        self._take(lambda: entries_of_line(line))
-        for entry in self._opened().entries:
+        known = {one.name for one in self._get_servers().entries}
+        self._add_entries(lambda: entries_of_line(line))
+        for entry in self._get_servers().entries:
             if entry.name not in known and not entry.problem:
                 self._switch(entry.name, True)
 
     def _preview(self, path: str) -> ImportView:
-        source = next((name for name, place in _places() if place == path), Path(path).name)
+        source = next((name for name, place in _other_files() if place == path), Path(path).name)
         try:
             others = read_entries_file(Path(path))
         except ToolFileError as error:
             return ImportView(source, problem=in_language(error.problem.message))
-        new = self._new_of(others)
-        servers = (ImportedServer(one.name, _place_of(one), in_language(one.problem)) for one in new)
+        new = self._missing_of(others)
+        servers = (ImportedServer(one.name, _command_of(one), in_language(one.problem)) for one in new)
         return ImportView(source, tuple(servers), len(others) - len(new))
 
-    def _new_of(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
-        """The servers that are not present yet, switched off, under the names they get."""
-        own = self._opened().entries
+    def _missing_of(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
+        """The servers that the list lacks, disabled, with the names that they would get."""
+        own = self._get_servers().entries
         return with_imported(own, others)[len(own) :]
 
     def _import(self, path: str, names: Collection[str]) -> None:
-        self._take(lambda: [one for one in self._new_of(read_entries_file(Path(path))) if one.name in names])
+        self._add_entries(lambda: [one for one in self._missing_of(read_entries_file(Path(path))) if one.name in names])
 
-    def _take(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
+    def _add_entries(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
         try:
-            self._keep(with_imported(self._opened().entries, read()))
+            self._write(with_imported(self._get_servers().entries, read()))
         except ToolFileError as error:
             self._window.show_problem(error.problem)
 
-    def _keep(self, entries: Iterable[ServerEntry]) -> bool:
+    def _write(self, entries: Iterable[ServerEntry]) -> bool:
         kept = tuple(entries)
         try:
             write_entries_file(self._file, kept)
@@ -214,16 +214,16 @@ class ToolProviders(QObject):
                 ToolFileError(said("{path} cannot be written: {reason}.", path=self._file, reason=reason)).problem
             )
             return False
-        self._opened().set_entries(kept)
+        self._get_servers().set_entries(kept)
         self._window.tool_servers.changed.emit()
         return True
 
-    def _opened(self) -> McpTools:
+    def _get_servers(self) -> McpTools:
         if self._servers is None:
             self._servers = self._open_servers()
         return self._servers
 
-    def _files(self, conversation_id: int) -> Sequence[Attachment]:  # on the thread of the built-in tools, as `_search`
+    def _files(self, conversation_id: int) -> Sequence[Attachment]:  # called on the thread of the built-in tools
         views = self._store.history(conversation_id)
         return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
 
@@ -242,14 +242,14 @@ def path_of(tool: ToolDefinition) -> str:
     return f"{tool.server}/{tool.name}"
 
 
-def _places() -> tuple[tuple[str, str], ...]:
-    """Existing server files of other programs, with the programs' names."""
+def _other_files() -> tuple[tuple[str, str], ...]:
+    """Names of other programs with MCP servers, and their existing configuration files."""
     config = Path(platformdirs.user_config_dir(roaming=True))
-    return tuple((name, str(path)) for name, path in files_of_others(Path.home(), config))
+    return tuple((name, str(path)) for name, path in other_program_files(Path.home(), config))
 
 
-def _place_of(entry: ServerEntry) -> str:
-    """The command or address of an entry, and the names of its variables; the values may be secrets."""
+def _command_of(entry: ServerEntry) -> str:
+    """The command or address of an entry, with the names of its variables. Values are omitted: they may be secrets."""
     given = [name for name, _ in (*entry.env, *entry.headers)]
     return " · ".join(filter(None, (entry.place, ", ".join(given))))
 

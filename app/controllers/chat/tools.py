@@ -1,4 +1,4 @@
-"""Tool turns in the window: calls are stored, allowed and run, and their results sent to the model."""
+"""Runs turns with tools: stores calls, asks for permission, runs them, and sends results to the model."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
 from app.core.domain.tools.servers import OfferedTool, ToolMenu, names_line, read_names
 from app.core.tools.built_in import DEFINITIONS, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision
-from app.core.tools.policy import Permission as Said
+from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision
 from app.core.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
@@ -53,17 +52,17 @@ UNREADABLE = tr.mark(
     "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."
 )
 NO_TOOLS = tr.mark("This model cannot use tools: {reason}.")
-WENT_ON = tr.mark("The chat has continued since this call. Ask the model to call the tool again.")
-GONE = tr.mark("This tool is no longer available. Switch on the tool or its server in the settings.")
+CHAT_CONTINUED = tr.mark("The chat has continued since this call. Ask the model to call the tool again.")
+TOOL_GONE = tr.mark("This tool is no longer available. Switch on the tool or its server in the settings.")
 _BUILT_IN_TITLES = dict(FIELD_BY_KEY["built_in_tools"].choices)
-LEAST_CHARS = 1_000  # of a result, however small the context is
+LEAST_CHARS = 1_000  # minimum limit of a result, for small contexts
 
 
 @dataclass(slots=True)
 class ToolTurn:
-    """A running turn with tools. ``calls``: those of its last answer, in order; ``cancel`` ends the running one.
+    """A running turn with tools. ``calls``: the calls of its last answer, in order. ``cancel``: stops the running call.
 
-    ``settings`` belong to its chat; another chat may be open when the next answer is requested.
+    ``settings`` are its chat's: another chat may be open when the next answer is requested.
     """
 
     conversation_id: int
@@ -75,45 +74,45 @@ class ToolTurn:
     calls: list[MessageView] = field(default_factory=list)
     cancel: Callable[[], None] | None = None
     begun_s: float = 0.0
-    values: Mapping[str, SettingValue] = field(default_factory=dict)  # in place of the chat's
+    values: Mapping[str, SettingValue] = field(default_factory=dict)  # override the chat's settings
 
-    def place_of(self, call_id: str) -> int | None:
+    def index_of(self, call_id: str) -> int | None:
         ids = [view.call.call_id if view.call else "" for view in self.calls]
         return ids.index(call_id) if call_id in ids else None
 
 
 class ToolController(PartsController):
-    """``turns``: those under way by chat, at most one per chat, while the model or a tool works."""
+    """Runs the turns. ``turns``: the running turns by chat, at most one per chat."""
 
-    next_wanted = Signal(object, int)  # request the model's next answer for a turn, below a message
+    answer_requested = Signal(object, int)  # request the model's next answer for a turn, below a message
     changed = Signal()  # the state of a turn changed
-    _came = Signal(object, object)  # a turn and a result, from any thread
+    _result_arrived = Signal(object, object)  # a turn and a result; emitted on any thread
 
     def __init__(self, parts: Parts, conversations: ConversationController, projects: ProjectController) -> None:
         super().__init__(parts)
         self._conversations, self._projects = conversations, projects
         self.providers = ToolProviders(parts, projects)
         self.turns: dict[int, ToolTurn] = {}
-        self._after_start: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # with servers that do not count
-        self._told_failures: dict[str, str] = {}
+        self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # and servers to ignore
+        self._reported_failures: dict[str, str] = {}
         self._noted: tuple[ToolDefinition, ...] = ()
-        self._counts: dict[str, int] = {}  # tokens, by the text of a definition, or of all
+        self._counts: dict[str, int] = {}  # tokens by text: of one definition, or of all together
         self._counted_by: EngineReady | None = None
-        self._waiting: dict[int, tuple[str, ...]] = {}  # texts by the number of the request that counts them
+        self._being_counted: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
-        self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
+        self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         self._state.chat_settings_changed.connect(self._follow)
         self._state.models_changed.connect(self._on_models)
         self._window.tool_servers.changed.connect(self._follow)
         composer = self._window.composer
-        composer.tool_picked.connect(self._pick)
+        composer.tool_picked.connect(self._toggle)
         composer.tools_opening.connect(self._open_menu)
         page = self._window.transcript
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
 
     def begin(self, conversation_id: int, mode: Mode, settings: Settings) -> ToolTurn | None:
-        """Begin a turn of a chat; None if it has no tools."""
+        """Begin a turn of a chat; None if the chat has no tools."""
         self.turns.pop(conversation_id, None)
         if not settings.values["tools"]:
             return None
@@ -123,8 +122,8 @@ class ToolController(PartsController):
             if reason:
                 self._window.show_notice(tr(NO_TOOLS).format(reason=reason))
             return None
-        built_in = self.providers.open(self._names(settings, conversation_id), conversation_id)
-        definitions = self._offered(settings, conversation_id)
+        built_in = self.providers.open(self._built_in_names(settings, conversation_id), conversation_id)
+        definitions = self._offered_tools(settings, conversation_id)
         if not definitions:
             return None
         always, chat = (
@@ -135,67 +134,67 @@ class ToolController(PartsController):
         turn = self.turns[conversation_id] = ToolTurn(conversation_id, mode, settings, loop, definitions, built_in)
         return turn
 
-    def _offered(self, settings: Settings, conversation_id: int | None) -> tuple[ToolDefinition, ...]:
+    def _offered_tools(self, settings: Settings, conversation_id: int | None) -> tuple[ToolDefinition, ...]:
         unused = read_names(settings.text("unused_servers"))
-        return self.providers.offered(self._names(settings, conversation_id), unused)
+        return self.providers.offered(self._built_in_names(settings, conversation_id), unused)
 
-    def _names(self, settings: Settings, conversation_id: int | None) -> tuple[str, ...]:
-        """The names of a chat's built-in tools, with the file search in a project with files."""
+    def _built_in_names(self, settings: Settings, conversation_id: int | None) -> tuple[str, ...]:
+        """The names of a chat's built-in tools; includes the file search if its project has files."""
         searches = conversation_id is not None and self._projects.has_files(conversation_id)
         return (*read_names(settings.text("built_in_tools")), *([SEARCH_TOOL] if searches else []))
 
     def _are_on(self, settings: Settings) -> bool:
-        """Whether a chat has tools and a model that supports them."""
+        """True if tools are on in a chat and the loaded model supports them."""
         return bool(settings.values["tools"]) and self._state.models.ready is not None and not self._refusal()
 
     def _note_offered(self) -> None:
         """Record the tool definitions of the next prompt."""
         settings = self._state.chat.settings
-        offered = self._offered(settings, self._state.chat_id) if self._are_on(settings) else ()
-        if offered != self._noted:  # some milliseconds of many tools
+        offered = self._offered_tools(settings, self._state.chat_id) if self._are_on(settings) else ()
+        if offered != self._noted:  # formatting many tools takes milliseconds
             self._noted = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
             self._count((self._state.tools_text,))
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
-        """True if servers are still starting; ``then`` is called once each has started or failed."""
+        """True if servers are still starting; ``then`` is called when all have started or failed."""
         if not self._are_on(settings):
             return False
         self.providers.start_servers()
         unused = read_names(settings.text("unused_servers"))
         if not self.providers.is_starting:
-            self._tell_failures(unused)
+            self._report_failures(unused)
             return False
-        self._after_start[conversation_id] = unused, then
+        self._waiting_chats[conversation_id] = unused, then
         return True
 
     def stop_waiting(self, conversation_id: int) -> bool:
-        """Stop waiting for servers; False if this chat did not wait."""
-        return self._after_start.pop(conversation_id, None) is not None
+        """Stop waiting for servers; False if this chat was not waiting."""
+        return self._waiting_chats.pop(conversation_id, None) is not None
 
     def _on_servers(self) -> None:
         self._note_offered()
         self._show_menu()
         if not self.providers.is_starting:
-            waiting, self._after_start = self._after_start, {}
+            waiting, self._waiting_chats = self._waiting_chats, {}
             for unused, then in waiting.values():
-                self._tell_failures(unused)
+                self._report_failures(unused)
                 then()
 
-    def _tell_failures(self, unused: Collection[str]) -> None:
-        """Report servers that a question has to do without, once per failure."""
+    def _report_failures(self, unused: Collection[str]) -> None:
+        """Report servers that failed to start, once per failure."""
         problems = self.providers.failures(unused)
-        if problems and problems != self._told_failures:
+        if problems and problems != self._reported_failures:
             self._window.show_notice(" ".join(problems.values()))
-        self._told_failures = problems
+        self._reported_failures = problems
 
     def _on_models(self) -> None:
         ready = self._state.models.ready
         if ready is not None:
-            if ready is not self._counted_by:  # another vocabulary
+            if ready is not self._counted_by:  # the counts are of another vocabulary
                 self._counted_by, self._noted = ready, ()
                 self._counts.clear()
-                self._waiting.clear()
+                self._being_counted.clear()
             self._follow()
 
     def _follow(self) -> None:
@@ -210,7 +209,7 @@ class ToolController(PartsController):
         self._show_menu(whole=True)
 
     def _show_menu(self, *, whole: bool = False) -> None:
-        """Update the tools button; the full list only while its menu is open."""
+        """Update the tools button, and the list of tools if the menu is open or ``whole``."""
         settings, ready = self._state.chat.settings, self._state.models.ready
         rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
         size = ready.target.n_ctx if ready is not None else 0
@@ -220,7 +219,7 @@ class ToolController(PartsController):
         )
 
     def _rows(self, settings: Settings) -> Iterator[OfferedTool]:
-        on = {(one.server, one.name) for one in self._offered(settings, self._state.chat_id)}
+        on = {(one.server, one.name) for one in self._offered_tools(settings, self._state.chat_id)}
         unused = read_names(settings.text("unused_servers"))
         failures = self.providers.failures(())
         of_servers = self.providers.of_servers()
@@ -237,25 +236,25 @@ class ToolController(PartsController):
         return OfferedTool(tool.server, tool.name, title, is_on, self._counts.get(_text_of(tool)))
 
     def _count(self, texts: Iterable[str]) -> None:
-        """Request token counts of definitions; a remote server's model has no local vocabulary."""
+        """Request token counts of definitions, except for a remote model, whose vocabulary is unknown."""
         ready = self._state.models.ready
         if ready is None or ready.target.engine_url:
             return
-        asked = {text for waiting in self._waiting.values() for text in waiting}
+        asked = {text for waiting in self._being_counted.values() for text in waiting}
         missing = tuple(text for text in texts if text and text not in self._counts and text not in asked)
         if missing:
             number = next_number()
-            self._waiting[number] = missing
+            self._being_counted[number] = missing
             self._worker.submit(CountRequest(number, missing))
 
     def on_counted(self, event: TokensCounted) -> None:
-        texts = self._waiting.pop(event.request_id, ())
+        texts = self._being_counted.pop(event.request_id, ())
         if texts and event.counts is not None:
             self._counts.update(zip(texts, event.counts, strict=True))
             self._show_menu()
 
-    def _pick(self, server: str, name: str) -> None:
-        """Switch a tool, a server, or (without either) all tools of the open chat on or off."""
+    def _toggle(self, server: str, name: str) -> None:
+        """Toggle a tool, a server (``name`` empty), or all tools (both empty) of the open chat."""
         settings = self._state.chat.settings
         is_on = bool(settings.values["tools"])
         if not server:
@@ -263,7 +262,7 @@ class ToolController(PartsController):
             return
         key, part = "built_in_tools", name
         listed = read_names(settings.text(key))
-        turns_on = not is_on or part not in listed  # choosing one while all are off switches it on
+        turns_on = not is_on or part not in listed  # if tools are off, choosing one turns it on
         kept = [one for one in listed if one != part] + ([part] if turns_on else [])
         if server != BUILT_IN:
             key, part = "unused_servers", f"{server}/{name}" if name else server
@@ -273,7 +272,7 @@ class ToolController(PartsController):
         self._conversations.change(Layer.CHAT, {"tools": True, key: names_line(kept)})
 
     def _refusal(self) -> str:
-        """Why the loaded model gets no tools; empty if it supports them or none is loaded."""
+        """Why the loaded model cannot use tools; empty if it can, or if no model is loaded."""
         ready = self._state.models.ready
         if ready is None or ready.target.tool_format is not ToolFormat.NONE:
             return ""
@@ -281,7 +280,7 @@ class ToolController(PartsController):
         return in_language(reason) if reason else tr("its chat template does not support tools")
 
     def calls_of(self, turn: ToolTurn, raw: str, *, is_cut: bool) -> tuple[str, list[tuple[StoredCall, str]]]:
-        """Parse a finished answer into its text and its calls; invalid calls have a result already."""
+        """Parse a finished answer into text and calls with their results; only invalid calls have a result yet."""
         num_known = len(turn.loop.messages)
         answer = turn.loop.answered(raw, is_cut=is_cut)
         if answer is None or not (answer.calls or answer.unreadable):
@@ -296,35 +295,35 @@ class ToolController(PartsController):
         over = [(replace(call, status=CallStatus.FAILED), too_many) for call in calls[MAX_CALLS:]]
         return answer.said, [*((call, "") for call in calls[:MAX_CALLS]), *over]
 
-    def ending_words(self, turn: ToolTurn) -> str:
-        """Why the turn ends with this answer; empty if it continues."""
+    def ending_notice(self, turn: ToolTurn) -> str:
+        """Why the turn ends after this answer; empty if it continues."""
         todo = turn.loop.todo
         is_unreadable = isinstance(todo, LoopFinished) and todo.ending is LoopEnding.UNREADABLE
         return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
-    def go_on(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
+    def run_calls(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
         """Show the stored calls of a finished answer and run the first one."""
         turn.calls = list(calls)
         if self._is_shown(turn):
             for view in calls:
                 self._window.add_message(view)
-            self._window.composer.set_streaming(True)  # shows the stop button
+            self._window.composer.set_streaming(True)  # the composer shows the stop button
         self._proceed(turn)
 
     def drop(self, conversation_id: int) -> None:
-        """End the turn of a chat: it finished, or its answer was stopped."""
+        """Forget the turn of a chat, which finished or was stopped."""
         self.turns.pop(conversation_id, None)
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
-        """Apply the user's decision on a call: a value of `Said`, with a reason if it is refused."""
-        turn = self.turns.get(self._state.chat_id or 0)  # the user can only decide on a visible call
+        """Apply the user's decision on a call: a value of `Permission`, and the reason of a refusal."""
+        turn = self.turns.get(self._state.chat_id or 0)  # a call that the user decides on is in the open chat
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
             return
-        place = turn.place_of(todo.call.id)
+        place = turn.index_of(todo.call.id)
         if place is None or turn.calls[place].id != message_id:
             return
-        decision = UserDecision(Said(answer), reason)
+        decision = UserDecision(Permission(answer), reason)
         refused = turn.loop.decided(decision)
         self._keep_permission(turn, decision)
         if refused is not None:
@@ -332,13 +331,13 @@ class ToolController(PartsController):
         self._proceed(turn)
 
     def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
-        if decision.answer is Said.ALWAYS:
+        if decision.answer is Permission.ALWAYS:
             self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
-        elif decision.answer is Said.CHAT and self._is_shown(turn):
+        elif decision.answer is Permission.CHAT and self._is_shown(turn):
             self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
 
     def repeat(self, message_id: int) -> None:
-        """Run a call again that was stopped or interrupted; then the turn continues."""
+        """Run a stopped or interrupted call again, then continue the turn."""
         conversation_id = self._state.chat_id
         if conversation_id is None or self._state.answer is not None or self._state.is_racing:
             return
@@ -347,7 +346,7 @@ class ToolController(PartsController):
         place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
         call = calls[place].call if place is not None else None
         if place is None or call is None:
-            self._window.show_notice(tr(WENT_ON))
+            self._window.show_notice(tr(CHAT_CONTINUED))
             return
         chat = self._state.chat
         turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE else None
@@ -355,14 +354,14 @@ class ToolController(PartsController):
             return
         if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
             self.drop(conversation_id)
-            self._window.show_notice(tr(GONE))
+            self._window.show_notice(tr(TOOL_GONE))
             return
         turn.calls = calls
         self._window.composer.set_streaming(True)
         self._run(turn, place, ParsedToolCall(call.call_id, call.name, _arguments(call)))
 
     def stop(self, conversation_id: int) -> None:
-        """Stop the running or waiting call of a chat; those after it are not run."""
+        """Stop the running or waiting call of a chat; later calls are not run."""
         turn = self.turns.pop(conversation_id, None)
         if turn is None:
             return
@@ -377,7 +376,7 @@ class ToolController(PartsController):
     def close(self) -> None:
         for conversation_id in list(self.turns):
             self.stop(conversation_id)
-        self._after_start.clear()
+        self._waiting_chats.clear()
         self.providers.close()
 
     def _proceed(self, turn: ToolTurn) -> None:
@@ -388,9 +387,9 @@ class ToolController(PartsController):
                 self._window.show_notice(tr(LIMIT).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, Generate):
-            self.next_wanted.emit(turn, turn.calls[-1].id)
+            self.answer_requested.emit(turn, turn.calls[-1].id)
         else:
-            place = turn.place_of(todo.call.id)
+            place = turn.index_of(todo.call.id)
             if place is None:
                 self.stop(turn.conversation_id)
             elif isinstance(todo, Call):
@@ -400,21 +399,21 @@ class ToolController(PartsController):
                 self.changed.emit()
 
     def _run(self, turn: ToolTurn, place: int, call: ParsedToolCall) -> None:
-        """Run a call; the store says "running" before it starts."""
+        """Run a call, after storing that it is running."""
         if not self._change(turn, place, CallStatus.RUNNING):
             self.stop(turn.conversation_id)
             return
         turn.begun_s = time.monotonic()
-        turn.cancel = self.providers.call(turn.built_in, call, lambda result: self._came.emit(turn, result))
+        turn.cancel = self.providers.call(turn.built_in, call, lambda result: self._result_arrived.emit(turn, result))
         self.changed.emit()
 
     def _on_result(self, turn: ToolTurn, result: ToolResult) -> None:
-        place = turn.place_of(result.call_id)
+        place = turn.index_of(result.call_id)
         if turn is not self.turns.get(turn.conversation_id) or place is None:
             return
         turn.cancel = None
         took_ms = round(1000 * (time.monotonic() - turn.begun_s))
-        # One that is run again is of no answer of this turn.
+        # The loop knows no call that is repeated: shorten its result here.
         kept = turn.loop.returned(result) or bounded(result, RESULT_CHARS)
         status = CallStatus.FAILED if kept.is_error else CallStatus.DONE
         self._change(turn, place, status, kept, took_ms=took_ms)
@@ -461,7 +460,7 @@ def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
 
 
 def _without_data(attachment: Attachment) -> Attachment:
-    """An attachment with its thumbnail only; the picture is read again when it is opened."""
+    """The attachment with only the picture's thumbnail; the picture is read again when it is opened."""
     picture = attachment.picture
     return attachment if picture is None else replace(attachment, picture=replace(picture, data=b""))
 

@@ -1,4 +1,4 @@
-"""Export and import: asks for the file, works on its own thread, reports the result."""
+"""Exports and imports chats: asks for the file, works on its own thread, reports the result."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TransferController(PartsController):
         library_signals.imported.connect(self.ask_import)
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
-        """Ask for the file of an export of one conversation or all; or for the printer."""
+        """Ask for the file (or printer) to export one conversation, or all (None)."""
         if form == PRINT:
             self._ask_print(self._state.chat_id if conversation_id is None else conversation_id)
             return
@@ -80,7 +80,7 @@ class TransferController(PartsController):
         self._start(work, failed)
 
     def import_files(self, files: Sequence[Path]) -> None:
-        """Import several files after those under way, and report them in one sentence."""
+        """Import files after imports that are running, and report the result in one sentence."""
         if not files:
             return
         if self._is_busy():
@@ -90,9 +90,9 @@ class TransferController(PartsController):
         def failed(kind: str) -> AppError:
             return ChatsImportError(said("{file} cannot be read ({error}).", file=files[0].name, error=kind))
 
-        self._start(lambda: self._take_in(files), failed)
+        self._start(lambda: self._import(files), failed)
 
-    def _take_in(self, files: Sequence[Path]) -> str:
+    def _import(self, files: Sequence[Path]) -> str:
         from app.core.projects.archive import import_project, is_project  # noqa: PLC0415
         from app.core.storage.exchange.transfer import import_files  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ class TransferController(PartsController):
         return joined(sentences)
 
     def close(self, timeout_s: float) -> bool:
-        """Wait for the running transfer and start no other; False if it does not end in time."""
+        """Wait for the running transfer and start no more; False if it does not end in time."""
         self._waiting.clear()
         if self._thread is not None:
             self._thread.join(timeout_s)
@@ -124,7 +124,7 @@ class TransferController(PartsController):
         return self._thread is not None
 
     def _start(self, work: Callable[[], str], failed: Callable[[str], AppError]) -> None:
-        """Run it on a thread; ``failed`` makes the message for an unexpected error type."""
+        """Run ``work`` on a thread; ``failed`` makes the error for an exception of an unexpected type."""
         if self._is_busy():
             self._window.show_notice(tr(BUSY))
             return

@@ -1,4 +1,4 @@
-"""Keeps unsent text across a crash: the composer's text and the edits of sent messages."""
+"""Saves unsent text so that it survives a crash: the composer's text and edits of sent messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ UNFINISHED = mark("EditsController", "You are still editing a message in this ch
 
 
 class UnsentController(PartsController):
-    """Follows the composer; saves after a pause, and at once when another chat is opened."""
+    """Saves the composer's text after a pause in typing, and at once when another chat is opened."""
 
-    opened = Signal(object)  # the id of the chat whose unsent message is shown, or None; again after sending
+    opened = Signal(object)  # id of the shown chat, or None; also emitted after sending
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -33,7 +33,7 @@ class UnsentController(PartsController):
         parts.window.composer.text_changed.connect(self._on_text)
 
     def open(self, conversation_id: int | None) -> None:
-        """Put the unsent text of a chat into the composer; None is the chat without a message."""
+        """Show the unsent text of a chat in the composer. None: the new chat, which is not stored yet."""
         if conversation_id == self._conversation_id and self._window.composer.text:
             self.opened.emit(conversation_id)
             return
@@ -50,7 +50,7 @@ class UnsentController(PartsController):
         self.opened.emit(conversation_id)
 
     def sent(self, conversation_id: int | None) -> None:
-        """The text was sent; the store has removed it already."""
+        """Called when the text was sent; the store has already removed it."""
         self._timer.stop()
         self._conversation_id, self._kept = conversation_id, ""
         if self._window.composer.text:
@@ -58,7 +58,7 @@ class UnsentController(PartsController):
         self.opened.emit(conversation_id)
 
     def keep(self) -> None:
-        """Save the current text without waiting for the disk."""
+        """Save the current text; does not wait for the disk."""
         self._timer.stop()
         text = self._window.composer.text
         if text != self._kept:
@@ -73,19 +73,19 @@ class UnsentController(PartsController):
 
 
 class EditsController(PartsController):
-    """Follows the editors of the open chat; saves after a pause, and at once when another chat is opened."""
+    """Saves open edits of messages after a pause in typing, and at once when another chat is opened."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._edits = parts.store.edits
-        self._typed: dict[int, str] = {}  # typed text that the store does not have yet
+        self._typed: dict[int, str] = {}  # typed text by message, not saved yet
         self._conversation_id: int | None = None
         self._soon = DebounceTimer(self)
         self._soon.timeout.connect(self.keep)
         self._window.transcript.edit_typed.connect(self._on_typed)
 
     def open(self, conversation_id: int | None, message_ids: Sequence[int] = ()) -> None:
-        """Restore the editors of a chat whose messages are about to be shown."""
+        """Restore the open edits of a chat, before its messages are shown."""
         self.keep()
         found: dict[int, str] = {}
         if conversation_id is not None:
@@ -99,7 +99,7 @@ class EditsController(PartsController):
             self._window.show_notice(translate("EditsController", UNFINISHED))
 
     def sent(self, message_id: int) -> None:
-        """An edited message was sent; the store has removed its text already."""
+        """Called when an edited message was sent; the store has already removed its text."""
         self._typed.pop(message_id, None)
 
     def keep(self) -> None:
@@ -117,7 +117,7 @@ class EditsController(PartsController):
 
 
 def _log_failure(done: Future[None]) -> None:
-    """Log a failed save; the disk monitor reports problems of the disk."""
+    """Log a failed save; `DiskSpaceController` reports a full disk."""
     error = done.exception()
     if isinstance(error, sqlite3.Error | StorageError):
         log.warning("An unsent text could not be kept: %s", error)

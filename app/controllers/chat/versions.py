@@ -1,4 +1,4 @@
-"""Versions of messages: which one is shown, regeneration by seed or with another model, and branches."""
+"""Versions of messages: switches between them, regenerates by seed or with another model, and branches off chats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.text.language import mark, translate
 from ui.transcript.found_words import Excerpt
 
 EDITED = mark("BranchController", "Edited by you.")
-KEPT = mark("SeedController", "This chat now uses seed {seed}. You can change it in the chat settings.")
+SEED_KEPT = mark("SeedController", "This chat now uses seed {seed}. You can change it in the chat settings.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class _Regeneration:
 
 
 class VersionController(PartsController):
-    """Switches versions in the open chat and regenerates answers; one regeneration at a time waits for its model."""
+    """Switches versions in the open chat and regenerates answers. One regeneration at a time can wait for its model."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class VersionController(PartsController):
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
         page.seed_wanted.connect(self.apply_seed)
-        page.regenerate_with.connect(self.again_with)
+        page.regenerate_with.connect(self.regenerate_with)
         page.menus.ask_targets_of(self.choices)
         self._window.sidebar.results.chosen.connect(self.open_at)
 
@@ -91,14 +91,14 @@ class VersionController(PartsController):
             self._window.transcript.go_to(message_id, found)
 
     def _is_free(self) -> bool:
-        """Whether no answer is being generated here; says so if one is."""
+        """True if the open chat has no running answer; otherwise shows a notice."""
         if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return False
         return True
 
     def apply_seed(self, answer_id: int, choice: SeedChoice) -> None:
-        """Apply a seed action. An answer without a seed gets one if the action needs it."""
+        """Apply a seed action; if it needs a seed, an answer without one gets one."""
         conversation_id = self._state.chat_id
         views = self._attempt(lambda: self._store.messages(conversation_id)) if conversation_id is not None else None
         view = next((each for each in views or () if each.id == answer_id), None)
@@ -106,23 +106,23 @@ class VersionController(PartsController):
             return
         seed = view.drawn.seed if view.drawn is not None else None
         if choice is SeedChoice.KEEP:
-            self._keep(new_seed() if seed is None else seed)
+            self._keep_seed(new_seed() if seed is None else seed)
         elif choice is SeedChoice.REPEAT and view.drawn is not None and seed is not None:
             self._answers.regenerate(answer_id, values=view.drawn.values, repeats=view)
         else:
             values = view.drawn.values if view.drawn is not None else {}
             self._answers.regenerate(answer_id, values={**values, "seed": new_seed()})
 
-    def _keep(self, seed: int) -> None:
+    def _keep_seed(self, seed: int) -> None:
         self._conversations.change(Layer.CHAT, {"seed": seed})
-        self._window.show_notice(translate("SeedController", KEPT).format(seed=seed))
+        self._window.show_notice(translate("SeedController", SEED_KEPT).format(seed=seed))
 
     def choices(self) -> tuple[TargetChoice, ...]:
         """The library's models: path, name, and whether it is loaded."""
         loaded = self._state.models.target_path
         return tuple(TargetChoice(path, name, path == loaded) for path, name in self._lists.targets())
 
-    def again_with(self, answer_id: int, path: str) -> None:
+    def regenerate_with(self, answer_id: int, path: str) -> None:
         """Regenerate an answer with the target of this path, as another version."""
         if not self._is_free():
             return
@@ -136,7 +136,7 @@ class VersionController(PartsController):
         """A model was loaded: start the waiting regeneration if its answer and chat are still open."""
         pending = self._pending
         if pending is not None and event.target.path != pending.path and self._state.models.is_loading:
-            return  # an earlier load ended first
+            return  # another load finished first
         self._pending = None
         if pending is None or pending.conversation_id in self._state.answers:
             return

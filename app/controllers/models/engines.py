@@ -15,7 +15,7 @@ from app.core.paths import builtin_target
 from engine.records import Problem
 from ui.text.language import translate
 
-if TYPE_CHECKING:  # a start waits for no page of models
+if TYPE_CHECKING:  # imported late, to start faster
     from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
@@ -29,11 +29,11 @@ class EnginesController(PartsController):
         super().__init__(parts)
         self._engines, self._models = parts.engines, models
         self._panel: ModelsPanel | None = None
-        self._silent: frozenset[str] = frozenset()  # addresses of those that did not answer when last asked
+        self._unreachable: frozenset[str] = frozenset()  # addresses of servers that did not answer last time
         self._jobs = JobRunner()
         parts.window.models.page_created.connect(self._attach)
         parts.window.header.set_engines(self._engines.all)
-        parts.window.header.models_wanted.connect(self._look)
+        parts.window.header.models_wanted.connect(self._refresh_all)
         if self._engines.problem is not None:
             parts.window.show_problem(self._engines.problem)
 
@@ -54,31 +54,31 @@ class EnginesController(PartsController):
         requests.engine_added.connect(self._add)
         requests.engine_asked.connect(self._ask)
         requests.engine_removed.connect(self._remove)
-        requests.engine_chat_requested.connect(self._chat)
+        requests.engine_chat_requested.connect(self._chat_with)
         self._show()
 
     def _show(self) -> None:
         records = self._engines.all
-        self._window.header.set_engines(records, self._silent)
+        self._window.header.set_engines(records, self._unreachable)
         if self._panel is not None:
             self._panel.engines.set_used(self._state.models.target_path)
-            self._panel.engines.set_engines(records, self._silent)
+            self._panel.engines.set_engines(records, self._unreachable)
 
-    def _look(self) -> None:
+    def _refresh_all(self) -> None:
         for record in self._engines.all:
-            self._ask_quietly(record.url)
+            self._refresh(record.url)
 
-    def _ask_quietly(self, url: str) -> None:
+    def _refresh(self, url: str) -> None:
         def known(silent: frozenset[str]) -> None:
-            if silent != self._silent:
-                self._silent = silent
+            if silent != self._unreachable:
+                self._unreachable = silent
                 self._show()
 
         self._jobs.run(
             f"look {url}",
-            lambda _stop: self._engines.ask_again(url),
-            lambda _record: known(self._silent - {url}),
-            lambda _problem: known(self._silent | {url}),
+            lambda _stop: self._engines.refresh(url),
+            lambda _record: known(self._unreachable - {url}),
+            lambda _problem: known(self._unreachable | {url}),
         )
 
     def _report(self, problem: Problem) -> None:
@@ -104,29 +104,29 @@ class EnginesController(PartsController):
 
     def _ask(self, url: str) -> None:
         def asked(record: EngineRecord) -> None:
-            self._silent -= {url}
+            self._unreachable -= {url}
             self._show()
             words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 
         def failed(problem: Problem) -> None:
-            self._silent |= {url}
+            self._unreachable |= {url}
             self._report(problem)
 
-        self._jobs.run(f"ask {url}", lambda _stop: self._engines.ask_again(url), asked, failed)
+        self._jobs.run(f"ask {url}", lambda _stop: self._engines.refresh(url), asked, failed)
 
     def _remove(self, url: str) -> None:
         self._jobs.run(
             f"remove {url}", lambda _stop: self._engines.remove(url), lambda _nothing: self._show(), self._report
         )
 
-    def _chat(self, path: str) -> None:
+    def _chat_with(self, path: str) -> None:
         self._window.models.leave()
         self._models.load_pair(path, "")
 
 
-if TYPE_CHECKING:  # the first paint waits for none of it
+if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
 
 
@@ -155,8 +155,8 @@ class ModelLists:
             "targets", lambda service, _: [*((row.path, row.name) for row in service.picker_rows()), *_builtin()], show
         )
 
-    def find_seeing(self, show: Show) -> None:
-        self._find("models that see", lambda service, _: [(row.path, row.name) for row in service.seeing_rows()], show)
+    def find_vision_models(self, show: Show) -> None:
+        self._find("models that see", lambda service, _: [(row.path, row.name) for row in service.vision_rows()], show)
 
     def _find(self, what: str, find: Callable[[HubService, Callable[[], bool]], list[Row]], show: Show) -> None:
         if self._hub is not None:

@@ -1,6 +1,6 @@
-"""The small real model of the first run: offered, downloaded, cancelled, installed.
+"""Offers, downloads and installs the small model of the first run.
 
-At most one download. Imported with the Models panel, not with the window.
+At most one download runs. Imported with the Models panel, not with the window.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ log = logging.getLogger(__name__)
 
 
 class FirstModelController(QObject):
-    """Lives on the GUI thread; ``jobs`` do the work. ``begin`` sets the model's first settings."""
+    """Lives on the GUI thread; ``jobs`` run the work. ``begin`` stores the model's first settings."""
 
     came = Signal()  # the model was added to the library
-    complete = Signal(str, str)  # load it now: its file, and no draft
+    complete = Signal(str, str)  # load the model: its file, and an empty draft
 
     def __init__(self, window: MainWindow, jobs: JobRunner, service: Callable[[], HubService], begin: Begin) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class FirstModelController(QObject):
         self._service = service
         self._begin = begin
         self._view = _offer()
-        self._watch: _ProgressReporter | None = None  # of the download that is under way
+        self._watch: _ProgressReporter | None = None  # progress of the running download
 
     def attach(self, panel: ModelsPanel) -> None:
         panel.requests.first_model_requested.connect(self.fetch)
@@ -58,7 +58,7 @@ class FirstModelController(QObject):
         panel.welcome.set_first_model(self._view)
 
     def look(self) -> None:
-        """Check whether the model is here: on showing, and after library changes."""
+        """Check if the model is installed; called when the page is shown and when the library changes."""
         if self._watch is None:
             self._jobs.run(LOOK, lambda _stop: find_in_library(self._service().library, SMALL), self._on_found, _note)
 
@@ -76,7 +76,7 @@ class FirstModelController(QObject):
             except StoppedError:
                 return None
 
-        self._jobs.run(FETCH, work, self._on_here, self._on_trouble)
+        self._jobs.run(FETCH, work, self._on_installed, self._on_trouble)
 
     def stop(self) -> None:
         """Cancel; a partial package is deleted."""
@@ -103,17 +103,17 @@ class FirstModelController(QObject):
             return
         if found is not None:
             self._show(replace(_offer(), status=DownloadStatus.DONE, path=str(found.path)))
-        elif self._view.status is DownloadStatus.DONE:  # the model was removed; an earlier error stays visible
+        elif self._view.status is DownloadStatus.DONE:  # the model was removed; an error would stay visible
             self._show(_offer())
 
-    def _on_here(self, model: LibraryModel | None) -> None:
+    def _on_installed(self, model: LibraryModel | None) -> None:
         if model is None:
-            return  # it was stopped, which is shown already
+            return  # it was stopped; that is already shown
         self._watch = None
         self._on_found(model)
         self._begin(str(model.path), dict(SMALL.own))
         self.came.emit()
-        if self._window.models.is_open:  # a user who went back to a chat stays there
+        if self._window.models.is_open:  # do not interrupt a user who went back to a chat
             self.complete.emit(str(model.path), "")
         else:
             words = translate("HubController", "{name} is downloaded and in the library of the Models page.")
@@ -126,7 +126,7 @@ class FirstModelController(QObject):
 
 
 class _ProgressReporter(FirstModelControl):
-    """Turns download progress, reported on its thread, into view updates."""
+    """Receives progress on the download's thread and updates the view."""
 
     def __init__(self, report: Callable[[Change], None]) -> None:
         super().__init__()

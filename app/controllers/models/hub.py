@@ -1,6 +1,6 @@
 """Connects the Models panel with the hub: searches, repositories, tokens, chats, the first run.
 
-The pages of downloads, library, pairs and the first model have controllers of their own, which share its jobs.
+The pages of downloads, library, pairs and the first model have their own controllers, which share these jobs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ui.window.navigation import ModelsNavigation
 
 tr = Translator("HubController")
 
-if TYPE_CHECKING:  # the first paint waits for none of it
+if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.first_model import FirstModelController
     from app.controllers.models.hub_service import HubService, RepoAnswer
     from app.controllers.models.pair_judge import PairJudge
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 JOBS_END_S = 2.0
 SUGGEST = "draft here"
-IDLE_ANSWERS = 10  # in a row to which the draft gave nothing: then it only takes memory
+IDLE_ANSWERS = 10  # successive answers without an accepted draft token: the draft only takes memory
 
 
 class HubController(PartsController):
@@ -54,16 +54,16 @@ class HubController(PartsController):
         self._models, self._layers = models, layers
         self._closed = False
         self._loaded: ModelInfo | None = None
-        self._ready: EngineReady | None = None  # the local engine's models, also for jobs
+        self._ready: EngineReady | None = None  # the local models; also read by jobs
         self._judge = Lazy(self._make_judge)
-        self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
-        # Pairs whose draft was judged; that of the last session was when it was chosen.
+        self._suggested: set[str] = set()  # targets that had a draft, or a suggestion of one
+        # Pairs that were judged. The pair in the settings was judged when it was chosen.
         self._judged: set[tuple[str, str]] = {self._pair_in_settings()}
-        self._idle_drafts: set[tuple[str, str]] = set()  # pairs, by their names, of which that was said
+        self._idle_drafts: set[tuple[str, str]] = set()  # pairs (names) that were reported as useless
         self._state.model_answered.connect(self._judge_answers)
-        self._repo: RepoAnswer | None = None  # the one that is shown
-        self._wanted_repo = ""  # the one that was asked for last
-        self._awaited: dict[ModelRef, Callable[[str], None]] = {}  # who gets the path of a model once it is here
+        self._repo: RepoAnswer | None = None  # the shown repository
+        self._wanted_repo = ""  # id of the last requested repository
+        self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # get the path after the download
         self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
         shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
@@ -75,8 +75,8 @@ class HubController(PartsController):
         self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
-        self._pairs: HubPairsController | None = None  # until the panel was opened
-        self._first: FirstModelController | None = None  # likewise
+        self._pairs: HubPairsController | None = None  # None until the panel is opened
+        self._first: FirstModelController | None = None  # None until the panel is opened
         self._self_draft: SelfDraftController | None = None
         self._navigation.page_created.connect(self._attach)
 
@@ -99,8 +99,8 @@ class HubController(PartsController):
         return open_hub_service(self._parts.paths, self._state.settings, lambda: self.jobs.post(self._downloads.show))
 
     def _make_judge(self) -> PairJudge:
-        # NumPy and llama.cpp: the start does not wait for them.
-        from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
+        # Imported late: they load NumPy and llama.cpp.
+        from app.controllers.models.pair_judge import MeasuredDevices, PairJudge  # noqa: PLC0415
         from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
         from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
@@ -111,13 +111,11 @@ class HubController(PartsController):
         def in_use() -> LoadRequest:
             return load_request(state.settings)
 
-        check_kernels(builtin_target(), paths.cache)  # first, since stored costs depend on the kernels in use
+        check_kernels(builtin_target(), paths.cache)  # first: stored costs depend on the kernels
         devices = DeviceList(paths.cache, lambda: self._ready)
-        places = MeasuredPlaces(in_use, paths.cache, devices.gpus)
+        places = MeasuredDevices(in_use, paths.cache, devices.gpus)
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(
-            self.service, lambda: state.settings, devices, places.is_processor_faster, in_use, speed_forecasts
-        )
+        return PairJudge(self.service, lambda: state.settings, devices, places.is_cpu_faster, in_use, speed_forecasts)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
@@ -133,7 +131,7 @@ class HubController(PartsController):
         requests.page_shown.connect(self._on_page)
         requests.search_requested.connect(self._search)
         requests.repo_requested.connect(self._open_repo)
-        requests.token_entered.connect(self._give_token)
+        requests.token_entered.connect(self._save_token)
         requests.token_removed.connect(self._remove_token)
         requests.chat_requested.connect(self._start_chat)
         requests.draft_requested.connect(self._use_draft)
@@ -160,7 +158,7 @@ class HubController(PartsController):
         if not self._closed:
             self._downloads.start()
 
-    def greet(self) -> None:
+    def show_first_steps(self) -> None:
         """Show the first steps on the first start."""
         if is_first_run(self._parts.paths):
             self._navigation.open(WELCOME)
@@ -170,10 +168,10 @@ class HubController(PartsController):
         for made_here in (self._first, self._self_draft):
             if made_here is not None:
                 made_here.close()
-        was_open = self._close_service()  # first: it ends what jobs are waiting for
+        was_open = self._close_service()  # first: it ends requests that jobs wait for
         if not self.jobs.close(JOBS_END_S):
-            log.info("a question to the hub was left without its answer")  # a job that only reads
-        if not was_open:  # a job may have opened it meanwhile
+            log.info("a question to the hub was left without its answer")  # the job only reads
+        if not was_open:  # a job may have opened the service meanwhile
             self._close_service()
 
     def _close_service(self) -> bool:
@@ -184,7 +182,7 @@ class HubController(PartsController):
         return service is not None
 
     def models_loaded(self, ready: EngineReady | None) -> None:
-        """The engine loaded other models; None: a remote server's."""
+        """Called when the engine has loaded models; None: a remote model."""
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
@@ -209,7 +207,7 @@ class HubController(PartsController):
         return held.text("target_path"), held.text("draft_path")
 
     def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
-        """If the chosen draft would slow this model down, say so once."""
+        """If the chosen draft would slow this target down, report it once."""
         pair = target.path, draft.path
         if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
             return
@@ -232,7 +230,7 @@ class HubController(PartsController):
         self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
 
     def _judge_answers(self) -> None:
-        """If no token of the draft was used in the last answers, say so once, with its memory."""
+        """If the last answers accepted no draft token, report it once, with the draft's memory."""
         draft = self._ready.draft if self._ready is not None else None
         pair = self._state.models.names
         if draft is None or pair in self._idle_drafts:
@@ -288,7 +286,7 @@ class HubController(PartsController):
             self._downloads.show()
         elif page == WELCOME and self._first is not None:
             self._first.look()
-            self._library.on_page()  # the page also offers models of other apps
+            self._library.on_page()  # that page also offers models of other apps
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:
@@ -303,7 +301,7 @@ class HubController(PartsController):
         def failed(problem: Problem) -> None:
             self._panel.search.pane.say(in_words(problem).title, explanation(problem))
 
-        self._repo = None  # forget the page of the previous repository
+        self._repo = None  # the previous repository is no longer shown
         self._wanted_repo = repo
         self.jobs.run("repo", lambda _stop: self.service.repo(repo), self._show_repo, failed)
 
@@ -324,24 +322,24 @@ class HubController(PartsController):
 
     def fetch(self, ref: ModelRef, done: Callable[[str], None], failed: Callable[[Problem], None]) -> None:
         """Download a model unless it is in the library; ``done`` gets its path."""
-        self._awaited[ref] = done
-        self.jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._give_awaited(), failed)
+        self._waiting[ref] = done
+        self.jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._call_waiting(), failed)
 
-    def _give_awaited(self) -> None:
-        for ref in list(self._awaited):
+    def _call_waiting(self) -> None:
+        for ref in list(self._waiting):
             if path := self.service.path_of(ref):
-                self._awaited.pop(ref)(path)
+                self._waiting.pop(ref)(path)
 
     def _models_changed(self) -> None:
         """A model was added or removed: refresh the pages that show what is here."""
-        self._give_awaited()
+        self._call_waiting()
         self._refresh_repo()
         if self._first is not None:
             self._first.look()
         if self._pairs is not None:
             self._pairs.models_changed()
 
-    def _give_token(self, token: str) -> None:
+    def _save_token(self, token: str) -> None:
         tokens = self.service.client.tokens
         self.jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed(), self.report)
 
@@ -355,7 +353,7 @@ class HubController(PartsController):
             self._open_repo(self._wanted_repo)
 
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
-        self._open_chat()  # before its models are found and loaded, so that typing can begin
+        self._open_chat()  # before the models are loaded, so that the user can type
 
         def find(_stop: object) -> tuple[str, str]:
             path = self.service.path_of(target)
@@ -385,7 +383,7 @@ class HubController(PartsController):
 
     def _use_draft(self, ref: ModelRef) -> None:
         self._navigation.leave()
-        self._window.composer.setFocus()  # ready to type a question to the new pair
+        self._window.composer.setFocus()  # so that the user can type a question
         self._models.choose_file(ref.path, "draft")
 
     def _use_self_draft(self, target: ModelRef, draft: ModelRef) -> None:

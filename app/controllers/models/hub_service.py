@@ -1,4 +1,4 @@
-"""Hub, library and downloads behind one interface, as view records.
+"""One interface to hub, library and downloads; returns view records.
 
 Calls block; they run on the threads of `app.controllers.models.jobs`.
 """
@@ -65,7 +65,7 @@ _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": Sort
 
 @dataclass(frozen=True, slots=True)
 class RepoAnswer:
-    """A repository with its page address; ``problem``: why the README is missing."""
+    """A repository and its page address. ``problem``: why the README is missing."""
 
     details: views.RepoView
     page_url: str
@@ -76,7 +76,7 @@ class RepoAnswer:
 class LibraryAnswer:
     rows: tuple[LibraryRow, ...]
     offers: tuple[Offer, ...]
-    skipped: tuple[str, ...] = ()  # models of other apps that cannot be used: name and reason, as a sentence
+    skipped: tuple[str, ...] = ()  # a sentence (name and reason) for each unusable model of another app
 
 
 class HubService:
@@ -88,14 +88,14 @@ class HubService:
         self.downloads = downloads
         self._lock = threading.Lock()
         self._repos: dict[str, RepoDetails] = {}
-        self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
+        self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # (architecture, name) by file
         self._side_names: dict[tuple[str, int], str] = {}
 
     def search(self, query: SearchQuery) -> list[RepoRow]:
-        """Repositories for a query.
+        """Search the hub.
 
         Raises:
-            HubError: the hub gave no answer.
+            HubError: the hub did not answer.
         """
         found = self.client.search(query.text, _SORTS.get(query.sort, SortBy.DOWNLOADS), NUM_RESULTS)
         free = free_memory()
@@ -103,10 +103,10 @@ class HubService:
         return sorted_rows(rows, query.sort, only_fitting=query.only_fitting)
 
     def repo(self, repo_id: str) -> RepoAnswer:
-        """All of one repository.
+        """Read one repository.
 
         Raises:
-            HubError: the hub gave no answer; a missing README is not that.
+            HubError: the hub did not answer. A missing README raises nothing.
         """
         details = self._fresh(repo_id)
         readme, problem = "", None
@@ -120,7 +120,7 @@ class HubService:
         return RepoAnswer(shown, page.removesuffix(repo_id), problem)
 
     def again(self, answer: RepoAnswer) -> RepoAnswer:
-        """The same repository, updated with the local files."""
+        """The same repository, with the current state of the local files."""
         presences = self._presences(answer.details.row.repo)
         files = tuple(
             replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in answer.details.files
@@ -128,22 +128,22 @@ class HubService:
         return replace(answer, details=replace(answer.details, files=files))
 
     def model(self, ref: ModelRef) -> RepoModel:
-        """The model that a file of the hub belongs to.
+        """Find the model that contains a file of the hub.
 
         Raises:
-            HubError: the hub gave no answer, or there is no such file.
+            HubError: the hub did not answer or lacks the file.
         """
         with self._lock:
             details = self._repos.get(ref.repo)
         for known in (details, None):
             models = (known or self._fresh(ref.repo)).models
-            found = next((model for model in models if any(_names(ref, file.path) for file in model.files)), None)
+            found = next((model for model in models if any(_refers_to(ref, file.path) for file in model.files)), None)
             if found is not None:
                 return found
         raise HubNotFoundError(said("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
 
     def licence(self, repo_id: str) -> str:
-        """The licence, if the hub was asked for it."""
+        """The licence, if it is known from an earlier request."""
         with self._lock:
             details = self._repos.get(repo_id)
         return details.summary.licence if details else ""
@@ -155,10 +155,10 @@ class HubService:
         return details
 
     def pull(self, refs: tuple[ModelRef, ...]) -> None:
-        """Queue what is not here yet; the second is the draft of the first.
+        """Queue the missing files; a second ref is the draft of the first.
 
         Raises:
-            HubError: the hub gave no answer. UnsafeNameError: a name is refused.
+            HubError: the hub did not answer. UnsafeNameError: a file name is unsafe.
         """
         target = refs[0]
         for ref in refs:
@@ -192,7 +192,11 @@ class HubService:
             here = (model.path for model in self.library.models() if not model.missing)
             return str(place) if place in here else ""
         for model in self.library.models():
-            if model.repo_id == ref.repo and not model.missing and any(_names(ref, file.name) for file in model.files):
+            if (
+                model.repo_id == ref.repo
+                and not model.missing
+                and any(_refers_to(ref, file.name) for file in model.files)
+            ):
                 return str(model.path)
         return ""
 
@@ -204,7 +208,7 @@ class HubService:
         return str(draft.path) if draft is not None and not draft.missing else ""
 
     def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
-        """The library's rows and, on request, the models of other apps."""
+        """The library's rows; with ``offers`` also models of other apps."""
         models = self.library.models()
         rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
         if not offers:
@@ -215,7 +219,7 @@ class HubService:
     def scan(
         self, folder: str, report: Callable[[ScanView], None], should_stop: Callable[[], bool]
     ) -> tuple[ScanView, LibraryAnswer]:
-        """Scan a folder for models that are not in the library; ``report`` is called with the progress.
+        """Scan a folder for models that the library lacks; ``report`` is called with the progress.
 
         Raises:
             LibraryError: the folder cannot be read.
@@ -229,7 +233,7 @@ class HubService:
         """Judge the file behind a link by its header.
 
         Raises:
-            HubError, ModelFileError: it cannot be used.
+            HubError, ModelFileError: the file cannot be used.
         """
         from app.core.hub.link_header import judge_link  # noqa: PLC0415  (NumPy, as above)
 
@@ -238,18 +242,18 @@ class HubService:
         return link_view(request, known, hosts, free_memory())
 
     def targets(self) -> list[tuple[str, str]]:
-        """Path and name of the library's models that can answer."""
+        """Path and name of the library models that can be targets."""
         models = self.library.models()
         return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
 
     def picker_rows(self) -> tuple[LibraryRow, ...]:
-        """The same for the header's list, last used first."""
+        """Rows of the same models for the header's list, last used first."""
         models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
         models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
-        """Local models that can draft for a target, by vocabulary and size; empty if it cannot be read."""
+        """Local models that can draft for a target, by vocabulary and size; empty if the target cannot be read."""
         from app.core.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.core.hub.remote_header import read_local_header  # noqa: PLC0415
 
@@ -263,14 +267,14 @@ class HubService:
         rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
 
-    def note_use(self, target: str, draft: str) -> dict[str, str]:
-        """Record the loaded files in the library as used now and as a pair; returns all pairs by file."""
+    def record_use(self, target: str, draft: str) -> dict[str, str]:
+        """Record in the library that these files are used now, as a pair; returns all pairs (draft by target)."""
         now = datetime.now(UTC)
         names = {}
         for path in filter(None, (target, draft)):
             try:
                 names[path] = self.library.add(Path(path)).name
-            except LibraryError as error:  # gone by now
+            except LibraryError as error:  # it was removed meanwhile
                 log.info("%s is not kept in the library: %s", path, error.message)
                 continue
             self.library.mark_used(Path(path), now)
@@ -285,7 +289,7 @@ class HubService:
         """Add a file without copying it; returns its name.
 
         Raises:
-            LibraryError: it cannot be added.
+            LibraryError: the file cannot be added.
         """
         return self.library.add(Path(path)).name
 
@@ -302,13 +306,13 @@ class HubService:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
 
-    def seeing_rows(self) -> tuple[LibraryRow, ...]:
+    def vision_rows(self) -> tuple[LibraryRow, ...]:
         """The rows of `picker_rows` that support pictures."""
         return tuple(row for row in self.picker_rows() if row.side_file)
 
     def _by_header(self, model: LibraryModel) -> tuple[str, str, str]:
-        """Architecture and name of a model and of its side file; empty if the header is unreadable."""
-        return *self._names_of(model), self._side_of(model)
+        """Architecture and name of a model, and its side file; empty if the header is unreadable."""
+        return *self._names_in_header(model), self._side_of(model)
 
     def _side_of(self, model: LibraryModel) -> str:
         from engine.pictures.side_file import find_side_file  # noqa: PLC0415  (NumPy, as below)
@@ -323,7 +327,7 @@ class HubService:
             self._side_names[key] = side.name if side is not None else ""
         return self._side_names[key]
 
-    def _names_of(self, model: LibraryModel) -> tuple[str, str]:
+    def _names_in_header(self, model: LibraryModel) -> tuple[str, str]:
         """Architecture and name of a model; cached."""
         path = model.path
         try:
@@ -335,7 +339,7 @@ class HubService:
 
             try:
                 header = read_header(path)
-                name = name_of_file(path) if is_gguf(path.name) else model.name  # a blob's name says nothing
+                name = name_of_file(path) if is_gguf(path.name) else model.name  # else a blob: named by its digest
                 title = model_title(header.metadata, name, header.num_params)
                 self._header_names[key] = header.architecture, title
             except EngineError as error:
@@ -344,8 +348,8 @@ class HubService:
         return self._header_names[key]
 
 
-def _names(ref: ModelRef, file: str) -> bool:
-    """Whether a file matches; recommendations use `fnmatch` patterns."""
+def _refers_to(ref: ModelRef, file: str) -> bool:
+    """True if ``ref`` means this file; recommendations have `fnmatch` patterns."""
     wanted, name = Path(ref.file).name.lower(), Path(file).name.lower()
     return wanted == name or ("*" in wanted and fnmatch.fnmatchcase(name, wanted))
 
@@ -355,9 +359,9 @@ def free_memory() -> int:
 
 
 def open_hub_service(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> HubService:
-    """The hub, or the mirror named by HF_ENDPOINT, with the library of these folders; fetches nothing yet.
+    """Open the hub (or the mirror in HF_ENDPOINT) and the library of these folders; requests nothing yet.
 
-    ``on_downloads`` is called from a thread of the downloads when they changed.
+    ``on_downloads`` is called on a download thread when downloads changed.
 
     Raises:
         HubError: HF_ENDPOINT is no address.

@@ -1,6 +1,6 @@
 """Runs slow work on its own threads, one job per name.
 
-A newer job replaces an older one of the same name: that one is asked to stop, and its result is dropped.
+A newer job replaces an older one of the same name: the older one is asked to stop and its result is dropped.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ UNEXPECTED = Problem(
 
 
 class JobRunner(QObject):
-    """Created on the GUI thread; results are delivered there.
+    """Create it on the GUI thread; results are delivered there.
 
-    ``deliver`` schedules a function on that thread, in place of the event loop.
+    ``deliver`` (for tests) schedules a function on the GUI thread, in place of the event loop.
     """
 
     _posted = Signal(object)
@@ -53,7 +53,7 @@ class JobRunner(QObject):
         done: Callable[[Result], None],
         failed: Callable[[Problem], None],
     ) -> None:
-        """Run ``work``, then ``done`` with its result or ``failed`` with its problem, unless it was replaced."""
+        """Run ``work``, then ``done`` with its result or ``failed`` with its problem, unless the job was replaced."""
         stop = threading.Event()
         with self._lock:
             older = self._stops.get(name)
@@ -72,7 +72,7 @@ class JobRunner(QObject):
 
     def post(self, function: Callable[[], None]) -> None:
         """Call a function on the GUI thread; for progress reports."""
-        if not self._closed:  # else the receiver may be deleted
+        if not self._closed:  # after closing, the receiver may be deleted
             self._deliver(function)
 
     def _call(self, function: Callable[[], None]) -> None:
@@ -118,7 +118,7 @@ class JobRunner(QObject):
                 "Check the disk and the network, then try again.",
             )
         finally:
-            # Whatever else it raised goes on to the log; what waits for it must not wait for ever.
+            # Report every exception, so that callers do not wait for ever; unexpected ones are also logged.
             self.post(lambda: self._finish(stop, results, done, lambda: failed(problem)))
             with self._lock:
                 self._threads.discard(threading.current_thread())

@@ -23,14 +23,14 @@ from ui.text.formatting import size
 from ui.text.language import translate
 from ui.window.navigation import ModelsNavigation
 
-if TYPE_CHECKING:  # the first paint waits for none of it
+if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService, LibraryAnswer
     from ui.models.panel import ModelsPanel
 
 
 @dataclass(frozen=True, slots=True)
 class HubParts:
-    """Shared by the controllers of the hub. ``jobs`` do the work; ``report`` shows a problem, ``log`` only logs it."""
+    """Shared by the hub's controllers. ``jobs`` run the work; ``report`` shows a problem, ``log`` only logs it."""
 
     parts: Parts
     jobs: JobRunner
@@ -51,13 +51,13 @@ class HubPartController(PartsController):
 
 
 class HubLibraryController(HubPartController):
-    changed = Signal()  # a model was added or removed by the user
-    noted = Signal()  # the loaded models are recorded in the library
+    changed = Signal()  # the user added or removed a model
+    noted = Signal()  # the library has recorded the loaded models
 
     def __init__(self, shared: HubParts) -> None:
         super().__init__(shared)
-        self._stop = threading.Event()  # of a scan
-        self._used = ("", "")  # the files of target and draft
+        self._stop = threading.Event()  # stops a scan
+        self._used = ("", "")  # the loaded files: target, draft
         self._looked_elsewhere = False
         self._scanned: LibraryAnswer | None = None  # the result of the last folder scan
 
@@ -74,7 +74,7 @@ class HubLibraryController(HubPartController):
         requests.link_closed.connect(lambda: self._jobs.cancel("link"))
 
     def use(self, target: str, draft: str) -> None:
-        """Record which files are loaded; empty without one, or for built-in ones."""
+        """Record which files are loaded; empty for a built-in or missing model."""
         self._used = used = (target, draft)
 
         def done(pairs: dict[str, str]) -> None:
@@ -83,10 +83,10 @@ class HubLibraryController(HubPartController):
             if self._navigation.is_open:
                 self.show()
 
-        self._jobs.run("use", lambda _stop: self._service().note_use(*used), done, self._log)
+        self._jobs.run("use", lambda _stop: self._service().record_use(*used), done, self._log)
 
     def on_page(self) -> None:
-        """The page is shown; the first time, other apps' folders are searched as well."""
+        """Called when the page is shown; the first time also searches the folders of other apps."""
         self.show(look_elsewhere=not self._looked_elsewhere)
 
     def show(self, *, look_elsewhere: bool = False) -> None:
@@ -174,7 +174,7 @@ def _removal_notice(freed_bytes: int) -> str:
     return translate("HubController", "Freed {size} of disk space.").format(size=size(freed_bytes))
 
 
-if TYPE_CHECKING:  # the first paint waits for none of it
+if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
 
 
@@ -184,7 +184,7 @@ class ModelPickerController(HubPartController):
         self._header = self._window.header
         self._models = models
         self._view = PickerView()
-        self._drafts_of = ""  # the target whose drafts are in the view
+        self._drafts_of = ""  # the target whose drafts are listed
         self._header.models_wanted.connect(self.show)
         self._header.target_picked.connect(self._pick)
 
@@ -207,7 +207,7 @@ class ModelPickerController(HubPartController):
             )
 
     def prepare(self) -> None:
-        """Read the library ahead, so that the list is complete on opening, except for drafts."""
+        """Read the library in advance, so that the list can open at once; drafts are added later."""
 
         def listed(rows: tuple[LibraryRow, ...]) -> None:
             self._window.note_titles([(name_of_file(row.path), row.name) for row in rows])
@@ -229,23 +229,23 @@ class ModelPickerController(HubPartController):
         )
 
 
-if TYPE_CHECKING:  # the first paint waits for none of it
+if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
     from app.core.domain.models import Download, ModelRef
     from ui.models.panel import ModelsPanel
 
 
 class HubDownloadsController(HubPartController):
-    came = Signal()  # downloads have completed since the last check
+    came = Signal()  # downloads completed since the last check
     changed = Signal()  # a download was added, removed, or changed its state
-    complete = Signal(str, str)  # the target and the draft (or an empty text) to chat with are here
+    complete = Signal(str, str)  # target and draft (or "") are downloaded: chat with them
 
     def __init__(self, shared: HubParts) -> None:
         super().__init__(shared)
         self._rows: tuple[Download, ...] = ()
         self._looking = self._look_again = False
-        self._has_begun = False  # the queue of last time is among the rows
-        self._is_known = False  # the queue was among the rows at the last check: report downloads that ended since
+        self._has_begun = False  # the stored queue was loaded
+        self._is_known = False  # true after the first check: report downloads that ended since then
         self._chat_after: tuple[ModelRef, ...] = ()
 
     def attach(self, panel: ModelsPanel) -> None:
@@ -269,7 +269,7 @@ class HubDownloadsController(HubPartController):
         self._jobs.run("start", begin, begun, failed)
 
     def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
-        """Download the missing files; with ``then_chat`` load them when all are here."""
+        """Download the missing files; with ``then_chat`` load them when all are complete."""
         self._chat_after = refs if then_chat else ()
         if self._navigation.page == WELCOME:
             note_welcomed(self._parts.paths)
@@ -294,11 +294,11 @@ class HubDownloadsController(HubPartController):
         }
         if action == "cancel":
             self._chat_after = ()
-        # Off this thread: cancelling deletes files.
+        # In a job: cancelling deletes files, which may block.
         self._jobs.run(f"{action} {key}", lambda _stop: actions[action](key), lambda _none: self.show(), self._report)
 
     def show(self) -> None:
-        # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
+        # Rows change ten times a second. Only one read runs at a time, followed by one more, so that a read can finish.
         if self._looking:
             self._look_again = True
             return
@@ -325,7 +325,7 @@ class HubDownloadsController(HubPartController):
         self._rows = rows
         self._navigation.set_downloads(rows)
         ended = [row for row in rows if row.status is DownloadStatus.DONE and before.get(row.key) is not row.status]
-        if ended and self._is_known:  # includes small downloads that began and ended since the last check
+        if ended and self._is_known:  # also reports downloads that began and ended since then
             self.came.emit()
             self._window.show_notice(_arrival_notice(ended))
         if {row.key: row.status for row in rows} != before:
@@ -341,7 +341,7 @@ class HubDownloadsController(HubPartController):
             if not all(paths) or refs != self._chat_after:
                 return
             self._chat_after = ()
-            if self._navigation.is_open:  # a user who went back to a chat stays there
+            if self._navigation.is_open:  # do not interrupt a user who went back to a chat
                 self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
 
         self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)

@@ -44,27 +44,27 @@ class _Pending:
 
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
-    is_fallback: bool = False  # not the user's choice; the message with the reason stays
-    is_again: bool = False  # loads a model again after the engine ended, which was reported
+    is_fallback: bool = False  # a replacement that the user did not choose: keep the message with the reason
+    is_again: bool = False  # reloads a model after the engine ended; that was already reported
 
 
 class ModelController(PartsController):
-    """The loaded models. Settings are saved after a load, so a file that fails is not chosen."""
+    """Loads models and shows which are loaded. Settings are saved after a load, so a file that fails is not chosen."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._ready: EngineReady | None = None
-        self._loaded: LoadRequest | None = None  # its load request
-        self._ended = ""  # how the engine ended last
-        self._lost: LoadRequest | None = None  # to load again once all failures of the engine are reported
-        self._wanted: dict[str, SettingValue] | None = None  # settings of a load that was chosen and has not begun
-        self._ended_with = ""  # the target that was in use when the engine ended last
-        self._has_answered = False  # since it was loaded
+        self._loaded: LoadRequest | None = None  # load request of the models in use
+        self._ended = ""  # why the engine ended last
+        self._to_reload: LoadRequest | None = None  # models to reload after all failures are reported
+        self._wanted: dict[str, SettingValue] | None = None  # settings of a chosen load that has not begun
+        self._ended_with = ""  # the target when the engine ended last
+        self._has_answered = False  # true if the target answered since it was loaded
         self._progress: LoadProgress | None = None
         self._pending: dict[int, _Pending] = {}  # by request id, in the order of the requests
-        self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
-        self._shown_problem: Problem | None = None  # of the last model that could not be used
-        self._keeps = False  # the settings of the loaded models are being saved
+        self._reload_later: bool | None = None  # after the load, reload for changed settings (True: the draft's only)
+        self._shown_problem: Problem | None = None  # about the last model that could not be used
+        self._is_saving = False  # true while the settings of the loaded models are saved
         self._state.settings_changed.connect(self._on_settings)
         self._state.model_answered.connect(self._on_answered)
         self._connect()
@@ -89,7 +89,7 @@ class ModelController(PartsController):
             )
         )
 
-    def awaits(self, number: int) -> bool:
+    def is_pending(self, number: int) -> bool:
         return number in self._pending
 
     @property
@@ -106,9 +106,9 @@ class ModelController(PartsController):
         self._load({})
 
     def choose_file(self, path: str, role: str) -> None:
-        """Use a file as target or as draft. A new target brings the draft it was last used with, or none.
+        """Use a file as target or as draft. A new target gets its last used draft, or none.
 
-        The previous target's draft may not match it, or slow it down.
+        The previous target's draft may not match the new one, or may slow it down.
         """
         self._announce_wait()
         if role == "target":
@@ -129,7 +129,7 @@ class ModelController(PartsController):
             self._worker.cancel(number)
 
     def unload(self) -> None:
-        """Free the models; none is in use until one is chosen."""
+        """Unload the models until the user chooses one."""
         if self._state.answers or self._state.is_serving or self._state.is_racing:
             self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
             return
@@ -146,7 +146,7 @@ class ModelController(PartsController):
         self._set_draft(None, {"draft_path": ""})
 
     def _announce_wait(self) -> None:
-        """If the load has to wait for running answers, say so."""
+        """If the load has to wait for running answers, show a notice."""
         if self._state.answers:
             words = AFTER_THE_ANSWER if len(self._state.answers) == 1 else AFTER_THE_ANSWERS
             self._window.show_notice(translate("Controller", words))
@@ -157,13 +157,13 @@ class ModelController(PartsController):
         self._has_answered = True
 
     def _on_settings(self, changed: Collection[str]) -> None:
-        if not self._keeps and not RELOAD_KEYS.union({"draft_path"}).isdisjoint(changed):
+        if not self._is_saving and not RELOAD_KEYS.union({"draft_path"}).isdisjoint(changed):
             self._follow_settings(draft_only=RELOAD_KEYS.isdisjoint(changed))
 
     def _follow_settings(self, *, draft_only: bool) -> None:
-        """Reload for changed settings, after the running load, which may change them too."""
+        """Reload for changed settings; waits for a running load, which may change settings as well."""
         if any(each.wanted for each in self._pending.values()):
-            self._follow = draft_only and self._follow is not False
+            self._reload_later = draft_only and self._reload_later is not False
         elif draft_only and self._ready is not None:
             self._set_draft(load_request(self._state.settings).draft, {})
         else:
@@ -190,19 +190,19 @@ class ModelController(PartsController):
             self._on_ready(event, pending)
         else:
             self._on_failed(event, pending)
-        if self._follow is not None and not self._pending:
-            draft_only, self._follow = self._follow, None
+        if self._reload_later is not None and not self._pending:
+            draft_only, self._reload_later = self._reload_later, None
             self._follow_settings(draft_only=draft_only)
 
     def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
-        others, self._lost = event.library_notices, None
+        others, self._to_reload = event.library_notices, None
         self._ready = replace(event, notices=(*event.notices, *others))
         self._note_loaded(event, pending)
-        self._keeps = True
+        self._is_saving = True
         self._keeper.change(pending.wanted)
-        self._keeps = False
+        self._is_saving = False
         if any(each.request for each in self._pending.values()):
-            return  # another one follows, and what there is to say will be said of that
+            return  # another load follows, and will report its own result
         if pending.is_again:
             self._clear_reload_notice()
             return
@@ -217,17 +217,17 @@ class ModelController(PartsController):
             for notice in (*event.notices, *(others if pending.request is not None else ())):
                 self._window.show_notice(notice)
             if pending.request is not None:
-                self._say_of_target(event.target)
+                self._show_target_notices(event.target)
 
-    def _say_of_target(self, target: ModelInfo) -> None:
-        """Tell what the user should know about a model before the first answer."""
+    def _show_target_notices(self, target: ModelInfo) -> None:
+        """Show notices about a model before its first answer."""
         if "pictures" in target.unused_abilities and not target.has_vision:
             words = tr(
                 "{name} can also see pictures if its mmproj file is in the same folder. Add that file, "
                 "and load the model again."
             )
             self._window.show_notice(words.format(name=target.name))
-        is_reported = self._window.pages.currentWidget() is self._window.empty  # there
+        is_reported = self._window.pages.currentWidget() is self._window.empty  # on the welcome page
         if not target.has_template and not is_reported:
             words = tr("{name} has no chat template. In a new chat you can let it continue your texts instead.")
             self._window.show_notice(words.format(name=target.name))
@@ -240,20 +240,20 @@ class ModelController(PartsController):
             self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
 
     def _on_ended(self, event: EngineEnded) -> None:
-        """The engine ended. Load its models again, unless that ended it twice."""
+        """The engine ended: reload its models, unless they have ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
-            return  # a remote model stays in use
+            return  # a remote model is in use and stays
         lost, self._ready, self._loaded = self._loaded, None, None
         if self._pending and self._state.answers and self._progress is None and lost is not None:
-            # The answer ended the engine, not the pending load: that had not begun.
+            # The pending load had not begun: an answer ended the engine.
             self._ended_with = lost.target
             self._say(_ended(event.reason, LOADED_AGAIN))
             last = list(self._pending.values())[-1]
-            self._lost = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
+            self._to_reload = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
             self._wanted = last.wanted
         elif self._pending:
-            self._lost = lost  # this load did not end the engine
+            self._to_reload = lost  # the previous models did not end the engine: reload them
         elif lost is None:
             self._say(_ended(event.reason, NOTHING_LOADED))
         elif lost.target == self._ended_with and not self._has_answered:
@@ -264,11 +264,11 @@ class ModelController(PartsController):
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
-        if not event.was_cancelled and self._wanted is None:  # otherwise the user cancelled it, or its message is shown
-            self._say(self._while_loading(pending) if event.engine_ended else event.problem)
-        if self._lost is not None and not self._pending:
-            lost, wanted = self._lost, self._wanted or {}
-            self._lost = self._wanted = None
+        if not event.was_cancelled and self._wanted is None:  # else the user cancelled, or another load follows
+            self._say(self._loading_problem(pending) if event.engine_ended else event.problem)
+        if self._to_reload is not None and not self._pending:
+            lost, wanted = self._to_reload, self._wanted or {}
+            self._to_reload = self._wanted = None
             self._send(lost, wanted, is_again=True)
             return
         if self._ready is not None or self._pending or pending.request is None:
@@ -277,7 +277,7 @@ class ModelController(PartsController):
             self._window.show_notice(tr("The quick demo is used until you choose another model."))
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
-    def _while_loading(self, pending: _Pending) -> Problem:
+    def _loading_problem(self, pending: _Pending) -> Problem:
         asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
         message = said(
@@ -296,7 +296,7 @@ class ModelController(PartsController):
         self._window.show_problem(problem)
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
-        for before in reversed(self._pending.values()):  # the settings will have what is being loaded now
+        for before in reversed(self._pending.values()):  # include the changes of loads in progress
             changes = {**before.wanted, **changes}
         wanted, _complaints = self._state.settings.changed(changes)
         request = load_request(wanted)

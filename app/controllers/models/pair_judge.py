@@ -1,4 +1,4 @@
-"""Judges pairs for the Models panel by headers from the hub or the disk: match, fit and speed.
+"""Judges pairs for the Models panel (match, fit, speed) by file headers from the hub or the disk.
 
 Calls block. The verdicts come from `app.core.hub.pairs.assessment`.
 """
@@ -33,7 +33,7 @@ from app.core.domain.models import (
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.file_names import quantization_of
-from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
+from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
@@ -66,19 +66,19 @@ log = logging.getLogger(__name__)
 
 ShouldStop = Callable[[], bool]
 ReportDrafts = Callable[[DraftList], None]
-IsFasterBeside = Callable[[str], bool | None]
+IsFasterOnCpu = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
-EVERYTHING = 10_000  # layers: more than any model has
-MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
+ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
+MAX_HEADER_BYTES = 128 << 20  # limit of the header cache; one header has up to 20 MB
 DIFFER = tr.mark("The vocabularies differ.")
-# Where a draft was found, as the search names it.
-PLACES = (tr.mark("on this computer"), tr.mark("recommended"), tr.mark("on the hub"))
+# Where a draft was found; the keys are the search's.
+FOUND_IN = (tr.mark("on this computer"), tr.mark("recommended"), tr.mark("on the hub"))
 AGREE = tr.mark("Both vocabularies have the same tokens and settings.")
 BELONGS = tr.mark("By its file header, this head matches the target.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
-    """The reason against a pair, the share of a translated vocabulary, or that all matches."""
+    """A sentence about the vocabularies: why they differ, the translatable share, or that they match."""
     if verdict.coverage is not None:
         return in_language(vocabulary_sentence(verdict.coverage))
     if verdict.reason:
@@ -95,7 +95,7 @@ class _PairDevices:
 
     @property
     def all(self) -> tuple[Device, ...]:
-        """Both, without duplicates."""
+        """The devices of both, without duplicates."""
         return tuple({device.name: device for device in (*self.target, *self.draft)}.values())
 
 
@@ -107,19 +107,19 @@ class PairJudge:
         service: HubService,
         settings: Callable[[], Settings],
         devices: DeviceList,
-        is_faster_beside: IsFasterBeside = lambda _path: None,
+        is_faster_on_cpu: IsFasterOnCpu = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
         speed_forecasts: SpeedForecasts | None = None,
     ) -> None:
-        """``speed_forecasts`` estimate a pair's gain here; without them no gain is shown.
+        """``speed_forecasts`` estimates a pair's gain on this machine; None: no gain is shown.
 
-        ``is_faster_beside`` tells for a draft's file whether the CPU was measured to be faster than the GPU.
+        ``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU.
 
-        ``in_use``: the models in the settings; the draft may lie outside the library, as the built-in one does.
+        ``in_use`` returns the load request of the settings, whose draft may be outside the library.
         """
         self.service = service
         self._settings = settings
-        self._is_faster_beside = is_faster_beside
+        self._is_faster_beside = is_faster_on_cpu
         self._in_use = in_use
         self._speed_forecasts = speed_forecasts
         self._devices = devices
@@ -128,14 +128,14 @@ class PairJudge:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether speeds were estimated on a busy machine and should be estimated again."""
+        """True if speeds were estimated on a busy machine and should be estimated again."""
         return self._speed_forecasts is not None and self._speed_forecasts.is_doubtful
 
     def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
-        """The header of a model; cached. ``may_be_head``: also accept a head in a file of its own.
+        """The header of a model; cached. ``may_be_head``: also accept a separate head file.
 
         Raises:
-            HubError, ModelFileError: it cannot be read.
+            HubError, ModelFileError: the header cannot be read.
         """
         path = self.service.path_of(ref)
         key = ModelRef(path=path) if path else ref
@@ -160,21 +160,21 @@ class PairJudge:
         return sum(known.header.data_offset for known in self._known.values())
 
     def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
-        """Judge a pair, or the fit of a target alone; for a rejected pair, the target's memory alone.
+        """Judge a pair. Without a draft, or with a draft that does not match, only the target's memory is judged.
 
         Raises:
-            HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
+            HubError, ModelFileError: the target's header cannot be used, or the job was stopped.
         """
         first = self.known(target, should_stop)
         second = self.known(draft, should_stop, may_be_head=True) if draft else None
         room = self.room()
-        plan = self.placed(first, second, room)
+        plan = self.plan_for(first, second, room)
         proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used = VocabularyMatch.UNCHECKED, "", second
         if proof.match is not None:
             match = _match(proof.match.matches, proof.match.coverage)
             words = verdict_words(proof.match, is_head=_is_head(second))
-            if match is VocabularyMatch.NO:  # only the target is usable: show its memory without a draft
+            if match is VocabularyMatch.NO:  # only the target is usable: judge its memory alone
                 used, proof = None, replace(assess_pair(first, None, plan, room), match=proof.match)
         coverage = proof.match.coverage if proof.match is not None else None
         speed_forecast = self._speed_forecast(first, used, plan, 1.0 if coverage is None else coverage)
@@ -203,7 +203,7 @@ class PairJudge:
         return Conditions(plan, threads, draft_threads, settings.number("temperature"))
 
     def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
-        """Expected speed of a listed pair by its listed sizes; None if unknown."""
+        """Expected speed of a recommended pair, by the sizes in the list; None if unknown."""
         if self._speed_forecasts is None:
             return None
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
@@ -213,17 +213,17 @@ class PairJudge:
         return self._speed_forecasts.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The best local draft for a target without one; None if no draft is worth it.
+        """The best local draft for a target; None if no draft would make it faster.
 
-        Vocabularies take seconds to read, so only candidates that headers show to be worth it are read.
+        Reading a vocabulary takes seconds, so drafts that would not pay by their size are skipped first.
 
         Raises:
             ModelFileError: the target's header cannot be used, or the job was cancelled.
         """
         known, best = self.known(target, should_stop), None
-        for promise, model in self._worth_a_look(known, should_stop):
+        for promise, model in self._promising_drafts(known, should_stop):
             if best is not None and best.speed_forecast is not None and best.speed_forecast.promise >= promise:
-                break  # missing tokens of another vocabulary only lower the gain
+                break  # the gain of the rest is lower, whatever their vocabulary
             if not find_drafts(known, DraftSources((model,)), should_stop).matching:
                 continue
             view = self.judge(target, ModelRef(path=str(model.path)), should_stop)
@@ -240,18 +240,18 @@ class PairJudge:
         return best
 
     def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
-        """The expected speed of a pair that would be slower even if the draft matched all tokens.
+        """The expected speed of a pair that would lose speed even if the draft shared all tokens.
 
-        None if it may be faster, or if no forecast is possible.
+        None if the pair may be faster, or if no forecast is possible.
 
         Raises:
-            HubError, ModelFileError: a header cannot be used, or it was asked to stop.
+            HubError, ModelFileError: a header cannot be used, or the job was stopped.
         """
         first, second = self.known(target, should_stop), self.known(draft, should_stop, may_be_head=True)
-        expected = self._speed_forecast(first, second, self.placed(first, second, self.room()), 1.0)
+        expected = self._speed_forecast(first, second, self.plan_for(first, second, self.room()), 1.0)
         return expected if expected is not None and expected.would_lose else None
 
-    def _worth_a_look(
+    def _promising_drafts(
         self, target: KnownModel, should_stop: ShouldStop
     ) -> list[tuple[tuple[bool, float], LibraryModel]]:
         """Drafts that would pay if they shared all of the target's tokens, best first."""
@@ -266,7 +266,7 @@ class PairJudge:
             except EngineError as error:
                 log.info("%s is no draft: %s", model.name, error.message)
                 continue
-            speed_forecast = self._speed_forecast(target, draft, self.placed(target, draft, room), 1.0)
+            speed_forecast = self._speed_forecast(target, draft, self.plan_for(target, draft, room), 1.0)
             if speed_forecast is not None and speed_forecast.is_draft_worth_using:
                 found.append((speed_forecast.promise, model))
         return sorted(found, key=lambda each: each[0], reverse=True)
@@ -274,25 +274,25 @@ class PairJudge:
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
     ) -> DraftList:
-        """Search everywhere for drafts; ``report`` receives intermediate results on this thread.
+        """Search disk, list and hub for drafts; ``report`` receives intermediate results on this thread.
 
         Raises:
-            HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
+            HubError, ModelFileError: the target's header cannot be used, or the job was stopped.
         """
         known = self.known(target, should_stop)
         side = self.side(target, known)
         report(DraftList(side, busy=True))
         library = self.service.library
         models = library.models_near(known.path) if known.path is not None else library.models()
-        sources = DraftSources((*models, *self._others_here(known, models)), catalog, self.service.client)
+        sources = DraftSources((*models, *self._draft_outside_library(known, models)), catalog, self.service.client)
 
         def on_progress(search: DraftSearch) -> None:
             report(_draft_list(side, search, busy=True))
 
         return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
 
-    def _others_here(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
-        """The draft in use with this target if the library lacks it."""
+    def _draft_outside_library(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
+        """The draft that is used with this target, if the library lacks it."""
         request = self._in_use()
         if request is None or request.draft is None or target.path is None:
             return ()
@@ -304,7 +304,7 @@ class PairJudge:
         return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
-        """One side of a pair, named by its header if known, else by its file."""
+        """One side of a pair; its name is from the header if known, else from the file."""
         path = self.service.path_of(ref)
         name, facts = ref.name.removesuffix(".gguf"), []
         if known is not None:
@@ -322,11 +322,11 @@ class PairJudge:
 
     def plan(self) -> LoadPlan:
         """How the settings would load a pair; automatic GPU layers count as all."""
-        settings, places = self._settings(), self._places()
+        settings, places = self._settings(), self._devices_of_settings()
         layers, draft_layers = settings.whole("gpu_layers"), settings.whole("draft_gpu_layers")
-        chosen = EVERYTHING if layers is None else layers
+        chosen = ALL_LAYERS if layers is None else layers
         if draft_layers is None:
-            draft_layers = EVERYTHING if settings.text("draft_device") else chosen
+            draft_layers = ALL_LAYERS if settings.text("draft_device") else chosen
         placement = asked_placement(settings)
         draft_placement = Placement() if settings.text("draft_device") else replace(placement, overrides=())
         return LoadPlan(
@@ -341,8 +341,8 @@ class PairJudge:
             shared_context=bool(settings.values["shared_context"]),
         )
 
-    def _places(self) -> _PairDevices:
-        """The devices named in the settings; loading reports a missing one."""
+    def _devices_of_settings(self) -> _PairDevices:
+        """The devices named in the settings. A missing device is ignored here; loading reports it."""
         settings = self._settings()
         try:
             target = self._devices.find(asked_placement(settings).devices)
@@ -351,10 +351,10 @@ class PairJudge:
         except DeviceError:
             return _PairDevices((), ())
 
-    def placed(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
-        """`plan` with the draft's device, and the experts that must stay in main memory.
+    def plan_for(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
+        """`plan` with the draft's device and the number of layers whose experts stay in main memory.
 
-        If it is automatic, a draft runs on the CPU if that was measured to be faster, or if it does not fit on the GPU.
+        If the device is automatic, a draft runs on the CPU if it was faster there or does not fit on the GPU.
         """
         plan = self._with_draft_placed(target, draft, room)
         settings = self._settings()
@@ -371,35 +371,35 @@ class PairJudge:
         beside = replace(plan, draft_gpu_layers=0)
         if draft.path is not None and self._is_faster_beside(str(draft.path)):
             return beside
-        if self._settings().whole("gpu_layers") is not None:  # the user's number of layers holds for both
+        if self._settings().whole("gpu_layers") is not None:  # the user's number of layers applies to both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
 
     def room(self) -> FreeMemory:
-        return free_room(self.service.library.folder, self._places().all)
+        return free_memory_at(self.service.library.folder, self._devices_of_settings().all)
 
     def hardware(self) -> Hardware:
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
-        disk = free_room(self.service.library.folder).disk_bytes
+        disk = free_memory_at(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
 
-class MeasuredPlaces:
-    """Measured draft devices, read for each query because the engine may have measured since."""
+class MeasuredDevices:
+    """Measured draft devices, read again for each query because the engine may have measured in between."""
 
     def __init__(
         self, request: Callable[[], LoadRequest], cost_folder: Path, gpus: Callable[[], tuple[Device, ...]]
     ) -> None:
-        """``request``: the load under consideration; ``cost_folder``: the engine's measured costs."""
+        """``request`` returns the load request; ``cost_folder`` holds the engine's measured costs."""
         self._request, self._gpus = request, gpus
         self._folder = cost_folder
 
-    def is_processor_faster(self, path: str) -> bool | None:
-        """For a draft's file; None if never compared."""
+    def is_cpu_faster(self, path: str) -> bool | None:
+        """True if a draft's file runs faster on the CPU than on the GPU; None if that was not measured."""
         request = self._request()
-        return DraftPlacement(CostStore(self._folder), self._gpus).is_processor_faster(path, draft_options(request, 0))
+        return DraftPlacement(CostStore(self._folder), self._gpus).is_cpu_faster(path, draft_options(request, 0))
 
 
 def _is_head(model: KnownModel | None) -> bool:
@@ -407,7 +407,7 @@ def _is_head(model: KnownModel | None) -> bool:
 
 
 def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
-    """How it drafts, by the headers rather than a list."""
+    """How the pair drafts, by its headers."""
     if draft is not None:
         return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT

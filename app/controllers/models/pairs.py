@@ -20,16 +20,16 @@ from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.window.main_window import MainWindow
 
-if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
+if TYPE_CHECKING:  # imported late: they load NumPy
     from app.controllers.models.pair_judge import PairJudge, ShouldStop
     from app.controllers.models.recommendations import OpenedPair, Recommendations
 
 
-AGAIN_MS = 35_000  # until an estimate that was made on a busy machine is made again; see `speed_forecasts.RETRY_S`
+AGAIN_MS = 35_000  # until a doubtful estimate is repeated; see `speed_forecasts.RETRY_S`
 
 
 class HubPairsController:
-    """Lives on the GUI thread; ``jobs`` do the work and create the judge."""
+    """Lives on the GUI thread; ``jobs`` run the work and create the judge."""
 
     def __init__(self, window: MainWindow, jobs: JobRunner, judge: Lazy[PairJudge], report: ReportProblem) -> None:
         self._window = window
@@ -39,8 +39,8 @@ class HubPairsController:
         self._pairs = Lazy(lambda: _recommendations(judge()))
         self._rows: dict[str, CatalogRow] = {}
         self._opened: dict[str, CatalogRow] = {}
-        self._target: ModelRef | None = None  # in use
-        self._chosen: ModelRef | None = None  # drafts are looked for
+        self._target: ModelRef | None = None  # the loaded target
+        self._chosen: ModelRef | None = None  # the target whose drafts are shown
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
 
     @property
@@ -56,13 +56,13 @@ class HubPairsController:
         requests.drafts_requested.connect(self._find_drafts)
 
     def set_target(self, target: ModelInfo | None) -> None:
-        """The engine's target changed; the draft page follows unless the user chose a target there."""
+        """Called when the loaded target changed; the draft page shows it unless the user chose another target there."""
         before, self._target = self._target, ModelRef(path=target.path) if target else None
         if self._chosen == before and before != self._target and self._window.models.page == "drafts":
             self._find_drafts(self._target)
 
     def models_changed(self) -> None:
-        """The local files changed: refresh where things are."""
+        """Called when local files changed; refreshes which files are installed."""
         self._opened.clear()
         if self._window.models.page == "recommended":
             self._show_all()
@@ -95,7 +95,7 @@ class HubPairsController:
         self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, failed)
 
     def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
-        # What the hub and the headers said of a pair is not forgotten for another look at the list.
+        # Keep what is known about opened pairs when the list is refreshed.
         self._rows = {row.key: self._opened.get(row.key, row) for row in rows}
         self._panel.recommended.set_rows(list(self._rows.values()))
 
@@ -132,14 +132,14 @@ class HubPairsController:
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target
         if chosen is not None and self._panel.page != "drafts":
-            self._panel.show_page("drafts")  # the page may ask for a target first
+            self._panel.show_page("drafts")  # the page may let the user choose a target first
         self._chosen = chosen
         if chosen is None:
             self._panel.drafts.set_drafts(DraftList())
             return
         shown = self._panel.drafts.found_drafts.target
         if shown is None or not _is_same(chosen, shown.ref):
-            # It may take long until even the header of the target has come.
+            # Reading the target's header may take long: show an empty list first.
             self._panel.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
 
         def report(found: DraftList) -> None:
@@ -159,7 +159,7 @@ class HubPairsController:
 
 
 def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:
-    """Whether a side is the wanted model; a side also knows its local path."""
+    """True if the shown side is the wanted model; a shown side also has its local path."""
     return (wanted.repo, wanted.file) == (shown.repo, shown.file) and wanted.path in ("", shown.path)
 
 

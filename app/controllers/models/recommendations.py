@@ -1,4 +1,4 @@
-"""The recommended pairs: judged by size at once, by the hub and the headers when one is opened.
+"""Recommended pairs: judged at first by size, and by headers from the hub when one is opened.
 
 Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 """
@@ -60,7 +60,7 @@ class BrokenCatalogError(AppError):
 
 @dataclass(frozen=True, slots=True)
 class OpenedPair:
-    """An opened pair: its row with the hub's data, and its verdicts."""
+    """An opened pair: its row with data of the hub, and its verdicts."""
 
     row: CatalogRow
     pair: PairView
@@ -83,10 +83,10 @@ class Recommendations:
         return tuple(self._row(pair, hardware) for pair in self.pairs())
 
     def suggested(self) -> tuple[CatalogRow, ...]:
-        """Up to three pairs that fit and are fast enough, of different families if possible.
+        """Suggest up to three pairs that fit and are fast enough, of different families if possible.
 
-        First come those that run well here with memory to spare (`CatalogRow.preference`). If speeds are unknown, pairs
-        meant for such a machine; if none is fast enough, the fastest.
+        Ordered by `CatalogRow.preference`. If speeds are unknown, pairs for such a machine are suggested; if no pair is
+        fast enough, the fastest ones.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -137,10 +137,10 @@ class Recommendations:
         return OpenedPair(replace(row, fit=level, pair=view), view)
 
     def pairs(self) -> Sequence[CatalogPair]:
-        """The list as it came with the app.
+        """The list of pairs that the app contains.
 
         Raises:
-            BrokenCatalogError: it cannot be read.
+            BrokenCatalogError: the list cannot be read.
         """
         try:
             return read_catalog(self._file)
@@ -178,7 +178,7 @@ class Recommendations:
         path = self._judge.service.path_of(ref)
         return PairSide(
             ref=ModelRef(model.repo, model.file, path),
-            # A head may lie in its target's repository.
+            # A head may be in its target's repository, so its file names it.
             name=model.file.removesuffix(".gguf") if is_head else model.repo.partition("/")[2].removesuffix("-GGUF"),
             detail=f"{model.quantization} · {model.repo}",
             size_bytes=model.size_bytes,
@@ -187,7 +187,7 @@ class Recommendations:
 
 
 def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
-    """The expected gain; for a head that of n-grams alone, as its cost is not in the list."""
+    """The expected gain as text. A head's cost is not in the list, so the gain of n-grams is shown."""
     if speed_forecast is None:
         return ""
     words = in_language(speed_forecast.headline)
@@ -197,7 +197,7 @@ def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
 
 
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
-    """Fit by the listed sizes: memory for the weights, disk for the download."""
+    """The fit by listed sizes: weights in memory, download on the disk."""
     missing, free_disk = pair.missing_bytes, hardware.free_disk_bytes
     if missing and free_disk is not None and missing + RESERVE_BYTES > free_disk:
         return FitLevel.TOO_LARGE

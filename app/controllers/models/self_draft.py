@@ -1,6 +1,6 @@
-"""Makes a draft from a model itself, on request in the library: in a helper process, with progress.
+"""Makes a self-draft (a copy of a model without some layers) in a helper process, with progress.
 
-One at a time, behind a dialog. Imported with the Models panel, not with the window.
+Started in the library; one at a time, with a dialog. Imported with the Models panel, not with the window.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ui.models.panel import ModelsPanel
 from ui.models.self_draft_dialog import SelfDraftDialog
 from ui.text.problem_words import explanation, in_language, in_words
 
-if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
+if TYPE_CHECKING:  # imported late: NumPy and llama.cpp
     from engine.tuning.self_draft import SelfDraft
 
 Post = Callable[[Callable[[], None]], None]
 
 
 class SelfDraftController:
-    """Lives on the GUI thread; ``post`` calls a function there. ``use`` loads a target with its draft."""
+    """Lives on the GUI thread. ``post`` calls a function on it. ``use`` loads a target with its draft."""
 
     def __init__(self, parts: Parts, post: Post, use: Callable[[ModelRef, ModelRef], None]) -> None:
         self._parts, self._post, self._use = parts, post, use
-        self._number: int | None = None  # of the request that is under way
+        self._number: int | None = None  # number of the running request
         self.dialog: SelfDraftDialog | None = None
 
     def attach(self, panel: ModelsPanel) -> None:

@@ -1,4 +1,4 @@
-"""View records of the Models panel, from records of the hub, downloads, library and the engine's estimate."""
+"""Makes view records of the Models panel from records of hub, downloads, library and memory estimate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _GATED_WORDS = {
 }
 LEVELS = {FitVerdict.FITS: FitLevel.FITS, FitVerdict.TIGHT: FitLevel.TIGHT, FitVerdict.TOO_LARGE: FitLevel.TOO_LARGE}
 
-# What the engine's estimate names, as it is shown.
+# Parts of the memory estimate, and their labels.
 FIT_PARTS = (
     mark("FitParts", "Weights"),
     mark("FitParts", "Context"),
@@ -58,25 +58,25 @@ FIT_PARTS = (
     mark("FitParts", "Tokenizer and the rest"),
     mark("FitParts", "Encoder for pictures"),
 )
-# A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
+# 4.8 bits per parameter, as in usual files of the hub: search results do not tell sizes.
 _USUAL_BYTES_PER_PARAMETER = 0.6
-# Beyond the weights: caches at the usual context, compute buffers, tables. Only until the header was read.
-_BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
+# A rough factor for caches, compute buffers and tables beyond the weights, until the header is read.
+_OVERHEAD_FACTOR, _OVERHEAD_BYTES = 1.08, 500 * 10**6
 
 
 def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
     """A first verdict from the size of the weights."""
     if weights_bytes is None or weights_bytes <= 0:
         return FitLevel.UNKNOWN
-    needed = weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES
+    needed = weights_bytes * _OVERHEAD_FACTOR + _OVERHEAD_BYTES
     if needed > free_bytes:
         return FitLevel.TOO_LARGE
     return FitLevel.TIGHT if needed > TIGHT_SHARE * free_bytes else FitLevel.FITS
 
 
 def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
-    """Whether half of the free memory stays free beside weights of this size."""
-    return weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES <= free_bytes / 2
+    """True if weights of this size take at most half of the free memory."""
+    return weights_bytes * _OVERHEAD_FACTOR + _OVERHEAD_BYTES <= free_bytes / 2
 
 
 def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
@@ -95,7 +95,7 @@ def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
 
 
 def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> list[RepoRow]:
-    """Sorted; with ``only_fitting`` without rows that are known not to fit."""
+    """The sorted rows; ``only_fitting`` removes rows that are known not to fit."""
     kept = [row for row in rows if not only_fitting or row.fit in (FitLevel.FITS, FitLevel.TIGHT)]
     return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
 
@@ -136,7 +136,7 @@ def repo_details(
     ]
     labels = Counter(row.label for row in rows)
     names = {model.files[0].path: model.name for model in details.models}
-    # Where a repository holds several models, the quantization alone does not tell them apart.
+    # In a repository with several models the quantization is no unique label.
     rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
     rows.sort(key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0))
     return views.RepoView(

@@ -1,4 +1,4 @@
-"""Runs races: the setup, the race on the engine's thread, the stored and exported result."""
+"""Runs races: shows the setup, runs the race on the engine's thread, stores and exports the result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from ui.widgets.dialogs import ask_race_file
 
 tr = Translator("Race")
 
-if TYPE_CHECKING:  # a start waits for nothing of a race
+if TYPE_CHECKING:  # imported late, to start faster
     from PySide6.QtGui import QImage
 
     from ui.race.page import RacePage
@@ -57,8 +57,8 @@ class RaceController(PartsController):
         self._lists = lists
         self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._number = 0  # of the request that races
-        self._drafts_of = ""  # the target that drafts were looked for
+        self._number = 0  # request number of the race
+        self._drafts_of = ""  # the target whose drafts are listed
         self._jobs = JobRunner()
         self._is_exporting = False
         navigation = self._window.race
@@ -87,32 +87,32 @@ class RaceController(PartsController):
         self.show_state()
 
     def open(self) -> None:
-        """Show the page with the composer's text, else the last question, else empty."""
+        """Show the page with the composer's text, or the last question, or no text."""
         navigation = self._window.race
         self.show_state()
         unsent = None if self._state.is_racing else self._unsent()
         if unsent is not None:
-            self._page.ask(unsent.content, self._before_new(), unsent.pictures)
+            self._page.ask(unsent.content, self._system_messages(), unsent.pictures)
         elif not self._state.is_racing and (last := self._last_question()) is not None:
             self.open_for(last)
             return
         elif not self._state.is_racing and not self._page.form.setup.question:
-            self._page.ask("", self._before_new())
+            self._page.ask("", self._system_messages())
         navigation.show_page()
 
     def _unsent(self) -> Message | None:
-        """The composer's text with its attachments as a question; None if it is none."""
+        """The composer's text with its attachments as a question; None if it is empty."""
         chat_id, typed = self._state.chat_id, self._window.composer.text.strip()
         attached = self._attempt(lambda: self._store.attachments.unsent(chat_id)) or ()
         view = MessageView(0, "user", typed, attachments=attached)
         message = next(iter(prompt_messages("", [view], self._parts.decode)), None)
-        # Of pictures that the model cannot see there are names alone.
+        # If the model has no vision, pictures are sent as names only.
         only_names = not typed and all(one.picture for one in attached) and message is not None and not message.pictures
         return None if only_names else message
 
     def open_with(self, question: str) -> None:
         self.show_state()
-        self._page.ask(question, self._before_new())
+        self._page.ask(question, self._system_messages())
         self._window.race.show_page()
 
     def open_for(self, message_id: int) -> None:
@@ -178,12 +178,12 @@ class RaceController(PartsController):
         sampling = sampling_params(settings)
         sampling = replace(sampling, temperature=0.0 if setup.greedy else sampling.temperature, seed=sampling.seed or 0)
         return ChatRequest(
-            messages=(*setup.before, Message("user", setup.question, pictures=_within(setup))),
+            messages=(*setup.before, Message("user", setup.question, pictures=_pictures_in_text(setup))),
             sampling=sampling,
             max_tokens=setup.max_tokens,
         )
 
-    def awaits(self, number: int) -> bool:
+    def is_pending(self, number: int) -> bool:
         return self._state.is_racing and number == self._number
 
     def on_failed(self, event: EngineFailed) -> None:
@@ -191,7 +191,7 @@ class RaceController(PartsController):
 
     def on_event(self, event: JobEvent) -> None:
         if isinstance(event, JobEnded):
-            return  # of another job
+            return  # the event of another job
         page = self._page
         if isinstance(event, LaneText):
             page.track.add_text(event)
@@ -206,7 +206,7 @@ class RaceController(PartsController):
 
     def _on_ended(self, event: RaceEnded) -> None:
         page = self._page
-        self.store.refresh()  # the engine's process has kept it
+        self.store.refresh()  # the engine's process has stored the race
         page.end(event.result, event.problem)
         for notice in event.notices:
             page.notice.show_notice(in_language(notice))
@@ -289,13 +289,13 @@ class RaceController(PartsController):
     def _last_question(self) -> int | None:
         return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
 
-    def _before_new(self) -> tuple[Message, ...]:
-        """What precedes a question outside of a chat: the system prompt."""
+    def _system_messages(self) -> tuple[Message, ...]:
+        """The messages before a question outside of a chat: the system prompt."""
         return prompt_messages(self._state.chat.settings.text("system_prompt"), ())
 
 
-def _within(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
-    """The pictures of the question, whose text may have changed."""
+def _pictures_in_text(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
+    """The question's pictures, with offsets within its text, which may have changed."""
     return tuple((min(place, len(setup.question)), picture) for place, picture in setup.pictures)
 
 
@@ -303,7 +303,7 @@ def write_bytes(file: Path, data: bytes) -> None:
     """Write a race to a file.
 
     Raises:
-        RaceExportError: the folder or the disk does not take it.
+        RaceExportError: the file cannot be written.
     """
     try:
         with exported_file(file) as out:
@@ -322,7 +322,7 @@ def _png(image: QImage) -> bytes:
 
 
 def _markdown(result: RaceResult) -> str:
-    """The report of `paceline race`, with the question and the answers of the last round."""
+    """The report of `paceline race`, plus the question and the answers of the last round."""
     lines = [result.markdown.rstrip(), "", "## Question", "", *_quoted(result.setup.question), ""]
     for lane in result.lanes:
         lines += [f"## {lane.choice.mode.value}", "", *_quoted(lane.text), ""]

@@ -21,9 +21,9 @@ from app.core.logs import redact
 from engine.records import ModelInfo
 
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
-# These hold words of the user's own.
+# Settings that contain text of the user.
 PRIVATE_KEYS = frozenset({"system_prompt", "allowed_tools", "unused_servers"})
-_SERVER = re.compile(r"(rpc|engine):[^,#\s]+")  # the address of another computer
+_SERVER = re.compile(r"(rpc|engine):[^,#\s]+")  # contains the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 
@@ -55,7 +55,7 @@ def _version(name: str) -> str:
 
 
 def _libraries(library: Mapping[str, Any]) -> str:
-    """The llama.cpp libraries in use; environment variables may replace the package's."""
+    """The llama.cpp libraries in use; environment variables can replace those of the package."""
     if "error" in library:
         return f"cannot be loaded: {library['error']}"
     return ", ".join(library["libraries"]) or "not known on this system"
@@ -80,11 +80,11 @@ def _model(role: str, info: ModelInfo | None) -> str:
     return (
         f"{role}: {Path(info.path).name}, {info.architecture}, {info.num_params:,} parameters, "
         f"{info.size_bytes:,} bytes, context {info.n_ctx:,}, {info.threads} threads, {info.gpu_layers} GPU layers"
-        f"{_places(info)}"
+        f"{_device_shares(info)}"
     )
 
 
-def _places(info: ModelInfo) -> str:
+def _device_shares(info: ModelInfo) -> str:
     """The model's share of each device, if there is more than the CPU."""
     devices = info.memory.devices if info.memory else ()
     placed = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])

@@ -1,7 +1,7 @@
-"""Warns in the window while the disk of the chats is nearly full, before saving fails.
+"""Warns in the window when the disk of the chats is nearly full, before saving fails.
 
-Checks at the start, after every write and, while the disk is full, every few seconds, on the storage thread, so that a
-slow disk does not block the window.
+Checks at the start, after every write, and every few seconds while the disk is full. Checks run on the storage thread,
+so that a slow disk does not block the window.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ui.text.language import translate
 
 log = logging.getLogger(__name__)
 
-LOW_BYTES = 50_000_000  # below this it is nearly full
-ENOUGH_BYTES = 60_000_000  # from this on it is not any more: between the two nothing changes
+LOW_BYTES = 50_000_000  # with less free space the disk is nearly full
+ENOUGH_BYTES = 60_000_000  # with more free space the warning ends (hysteresis)
 AGAIN_MS = 5_000
 
 
@@ -34,7 +34,7 @@ def free_bytes(folder: Path) -> int:
 
 
 class FreeSpaceMonitor:
-    """Checks on request; ``on_change`` is called on the same thread, with whether the disk is nearly full."""
+    """Checks on request. ``on_change`` gets True if the disk is nearly full; it is called on the same thread."""
 
     def __init__(self, folder: Path, on_change: Callable[[bool], None]) -> None:
         self._folder = folder
@@ -42,7 +42,7 @@ class FreeSpaceMonitor:
         self._is_low = False
 
     def look(self) -> None:
-        """Read the free bytes. An unknown value changes nothing: another message covers that."""
+        """Read the free space. If that fails nothing changes; a failed save has its own message."""
         try:
             free = free_bytes(self._folder)
         except OSError as error:
@@ -58,7 +58,7 @@ class FreeSpaceMonitor:
 class DiskSpaceController(PartsController):
     """Lives on the GUI thread."""
 
-    changed = Signal(bool)  # whether the disk is nearly full, from the storage thread
+    changed = Signal(bool)  # True if the disk is nearly full; emitted on the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -83,7 +83,7 @@ class DiskSpaceController(PartsController):
         self._parts.store.run_on_writer_thread(self._space.look)
 
     def on_trouble(self, problem: Problem | None) -> None:
-        """Saving fails or works again; that message replaces this one."""
+        """Called when saving fails or works again; the message about it replaces this warning."""
         self._in_trouble = problem is not None
         self._show()
 

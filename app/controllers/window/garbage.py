@@ -1,7 +1,7 @@
-"""Times Python's collection of reference cycles: not during an answer, and only on the GUI thread.
+"""Runs Python's cycle collector on the GUI thread, and not during an answer.
 
-A full collection takes 20 to 80 ms, which is visible while text streams; and it may delete a widget, which only the GUI
-thread may do.
+A full collection takes 20 to 80 ms, which is visible while text streams. It may delete a widget, which is allowed on
+the GUI thread only.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
-QUIET_MS = 1_500  # nothing happened for so long
-ELSEWHERE_MS = 10_000  # between two looks for what other threads leave: some kilobytes for a request
-MOST_PUT_OFF = 6  # looks for that, one after the other, however busy the window is
+QUIET_MS = 1_500  # pause after the last activity
+OTHER_THREADS_MS = 10_000  # between two checks for garbage of other threads: kilobytes for each request
+MAX_POSTPONED = 6  # maximum number of successive checks that are skipped because the window is busy
 
 
 class GarbageController(QObject):
-    """Collects shortly after the last activity; ``busy`` tells whether an answer is running."""
+    """Collects shortly after the last activity; ``busy`` returns True while an answer is running."""
 
     def __init__(self, busy: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._busy = busy
         self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._timer.timeout.connect(self._collect)
-        self._elsewhere = QTimer(self, singleShot=True, interval=ELSEWHERE_MS)
-        self._elsewhere.timeout.connect(self._collect_elsewhere)
-        self._num_put_off = 0
+        self._other_threads = QTimer(self, singleShot=True, interval=OTHER_THREADS_MS)
+        self._other_threads.timeout.connect(self._collect_for_threads)
+        self._num_postponed = 0
         gc.disable()
-        gc.freeze()  # objects of the start stay, and would make every collection slow
+        gc.freeze()  # objects of the start are never garbage: exclude them
 
-    def something_happened(self) -> None:
-        """There may be garbage; collect after a pause."""
+    def note_activity(self) -> None:
+        """Note activity on the GUI thread: collect after a pause."""
         self._timer.start()
 
-    def something_happened_elsewhere(self) -> None:
-        """Other threads made garbage; does not delay the collection."""
-        if not self._elsewhere.isActive():
-            self._elsewhere.start()
+    def note_other_threads(self) -> None:
+        """Note garbage of other threads; does not delay a collection."""
+        if not self._other_threads.isActive():
+            self._other_threads.start()
 
     def close(self) -> None:
-        """Return the timing to Python."""
+        """Enable Python's automatic collection again."""
         self._timer.stop()
-        self._elsewhere.stop()
+        self._other_threads.stop()
         gc.unfreeze()
         gc.enable()
 
@@ -52,10 +52,10 @@ class GarbageController(QObject):
         else:
             gc.collect()
 
-    def _collect_elsewhere(self) -> None:
-        if self._busy() and self._num_put_off < MOST_PUT_OFF:
-            self._num_put_off += 1
-            self._elsewhere.start()
+    def _collect_for_threads(self) -> None:
+        if self._busy() and self._num_postponed < MAX_POSTPONED:
+            self._num_postponed += 1
+            self._other_threads.start()
         else:
-            self._num_put_off = 0
+            self._num_postponed = 0
             gc.collect()

@@ -18,7 +18,7 @@ from ui.widgets.dialogs import ConfirmDialog
 
 tr = Translator("Updates")
 
-if TYPE_CHECKING:  # the first paint waits for no network library
+if TYPE_CHECKING:  # imported after the first paint
     from app.core.hub.updates import Release
 
 NOTES_PX = 180

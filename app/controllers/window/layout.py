@@ -29,6 +29,6 @@ class LayoutController(PartsController):
             self._kept = layout
 
     def close(self) -> None:
-        """Save, and stop following: closing the window changes its layout."""
+        """Save, then ignore further changes: closing the window changes its layout."""
         self._window.layout_state.changed.disconnect(self._soon.changed)
         self.keep()

@@ -1,6 +1,6 @@
 """Runs the local server by the settings: start, stop, restart; and shows its activity in the window.
 
-It uses the window's engine with the window's models, or with others if the settings allow it; the window's requests
+It uses the window's engine and models; if the settings allow it, programs can load other models. The window's requests
 come first.
 """
 
@@ -27,7 +27,7 @@ from ui.text.language import mark
 
 log = logging.getLogger(__name__)
 
-SHOW_MS = 150  # between two looks at a busy server
+SHOW_MS = 150  # interval of reading a busy server's state
 NOT_STARTED = mark("Problems", "The local server could not start")
 
 
@@ -44,13 +44,13 @@ class LocalServerController(PartsController):
         self._server: BackgroundServer | None = None
         self._setup: ServerSetup | None = None  # of the running server; None if the server has to restart
         self._problem: Problem | None = None
-        self._served = ServedModels(parts, layers.of_other, self._report)
+        self._served = ServedModels(parts, layers.of_model_file, self._report)
         self._lock = threading.Lock()
         self._has_reported = self._is_closed = False
         self._num_answered = 0
-        self._coming_back: float | None = None  # how much of the window's models, in front of an answer
+        self._reload_fraction: float | None = None  # loaded fraction of the window's models
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._read_state)
         self._jobs = JobRunner()
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
         self._connect()
@@ -76,16 +76,16 @@ class LocalServerController(PartsController):
 
     def follow(self) -> None:
         """Start or stop the server as the settings say."""
-        wanted = self._wanted()
+        wanted = self._wanted_setup()
         if self._server is not None:
             if self._setup != wanted:
                 self._setup = None
-                self._server.stop()  # `_look` comes back here when it has ended
+                self._server.stop()  # `_read_state` calls this again when the server has ended
         elif wanted is not None:
             self._begin(wanted)
         self._show()
 
-    def _wanted(self) -> ServerSetup | None:
+    def _wanted_setup(self) -> ServerSetup | None:
         values = self._state.settings
         if not values.values["server"]:
             return None
@@ -93,7 +93,7 @@ class LocalServerController(PartsController):
         return ServerSetup(values.text("server_host"), values.whole("server_port") or 0, names, wants_key)
 
     def _begin(self, setup: ServerSetup) -> None:
-        self._take_back_problem()
+        self._withdraw_problem()
         try:
             key, _is_new = find_key(None, {}, self._key_file)
         except AppError:
@@ -105,7 +105,7 @@ class LocalServerController(PartsController):
 
     @property
     def _is_full(self) -> bool:
-        """Whether the server's requests take all slots or have another model loaded, so that a chat has to wait."""
+        """True if a chat has to wait: requests of programs use all slots or another model."""
         num_running = self._server.activity.num_running if self._server is not None else 0
         has_room = num_running + len(self._state.answers) <= self._state.models.num_parallel and not self._served.guest
         return num_running > 0 and not has_room
@@ -129,10 +129,10 @@ class LocalServerController(PartsController):
         self._served.serve(ready, self._layers.of_model(), self._state.models.loaded_by)
         self._list_models()
 
-    def models_come_back(self, fraction: float) -> None:
-        """The window's models replace those of a program again; ``fraction`` is loaded."""
-        self._coming_back = fraction
-        self._served.note_back()
+    def note_reload(self, fraction: float) -> None:
+        """Note that the window's models are being loaded again in place of a program's; ``fraction`` is done."""
+        self._reload_fraction = fraction
+        self._served.note_chat_models()
         self._show_waiting()
 
     def _report(self) -> None:
@@ -147,7 +147,7 @@ class LocalServerController(PartsController):
         if not self._is_closed and not self._timer.isActive():  # a late report may arrive after closing
             self._timer.start()
 
-    def _look(self) -> None:
+    def _read_state(self) -> None:
         with self._lock:
             self._has_reported = False
         server = self._server
@@ -155,7 +155,7 @@ class LocalServerController(PartsController):
             self._server = None
             if server.failure is not None and self._setup is not None:
                 self._fail(_problem(server.failure, self._setup))
-            if server.failure is None or self._setup is None:  # it was stopped: restart it if it is wanted
+            if server.failure is None or self._setup is None:  # stopped without a failure
                 self.follow()
         self.activity_changed.emit()
         self._show()
@@ -164,7 +164,7 @@ class LocalServerController(PartsController):
         self._problem = problem
         self._window.show_problem(problem)
 
-    def _take_back_problem(self) -> None:
+    def _withdraw_problem(self) -> None:
         if self._problem is not None:
             self._window.withdraw_problem(self._problem)
             self._problem = None
@@ -176,8 +176,8 @@ class LocalServerController(PartsController):
             self._state.model_answered.emit()
         self._num_answered = activity.num_answered
         self._state.is_serving = activity.num_running > 0
-        if self._wanted() is None:
-            self._take_back_problem()
+        if self._wanted_setup() is None:
+            self._withdraw_problem()
         address = "" if server is None or self._setup is None else server.address  # the server may be stopping
         answer = self._state.answer
         waits = self._is_full and answer is not None and answer.waits
@@ -200,19 +200,19 @@ class LocalServerController(PartsController):
         self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
 
     def _server_state(self, listens: bool) -> ServerState:
-        if self._wanted() is None:
+        if self._wanted_setup() is None:
             return ServerState.OFF
         if self._problem is not None:
             return ServerState.FAILED
         return ServerState.ON if listens else ServerState.STARTING
 
     def _show_waiting(self) -> None:
-        """Show in the chat what its question waits for: other answers, a program's answer, or its model."""
+        """Show in the chat why its question waits: other answers, a program's answer, or loading of the model."""
         answer = self._state.answer
         if answer is not None and answer.waits:
-            self._window.transcript.show_waiting(self._is_full, self._coming_back, answer.before, answer.beside)
+            self._window.transcript.show_waiting(self._is_full, self._reload_fraction, answer.before, answer.beside)
         else:
-            self._coming_back = None
+            self._reload_fraction = None
 
     def _stop_answer(self) -> None:
         if self._server is not None:
@@ -240,10 +240,10 @@ class LocalServerController(PartsController):
             return
         self._window.local_server.set_key(key)
         if self._server is None:
-            self.follow()  # it may have failed for want of a key
+            self.follow()  # it may have failed because the key was missing
         else:
             self._setup = None
-            self._server.stop()  # disconnects clients with the old key; `_look` restarts it
+            self._server.stop()  # disconnects clients with the old key; `_read_state` restarts it
 
 
 def log_problem(problem: Problem) -> None:

@@ -1,4 +1,4 @@
-"""Notifies a user who looks elsewhere that a long answer ended: by the taskbar, and optionally by a tray message.
+"""Notifies the user that a long answer ended if the window is not active: taskbar, and optionally a tray message.
 
 The chat's text never leaves the window.
 """
@@ -24,7 +24,7 @@ SHOWN_MS = 8_000
 
 
 class NotificationController(PartsController):
-    """Lives as long as the window; the tray icon exists only with a message."""
+    """Lives as long as the window; the tray icon exists only while a message is shown."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -89,7 +89,7 @@ class NotificationController(PartsController):
 
 
 def send_to_portal(title: str, words: str) -> None:
-    """Show a desktop notification without a tray, as in GNOME; does nothing without a portal."""
+    """Show a desktop notification through the portal (GNOME has no tray); does nothing without a portal."""
     from PySide6.QtDBus import QDBusConnection, QDBusMessage  # noqa: PLC0415  (few notifications use it)
 
     message = QDBusMessage.createMethodCall(

@@ -1,4 +1,4 @@
-"""The models that programs may request: the chats' model and, if the settings allow it, the library's.
+"""The models that programs may request: the chats' model and, if the settings allow it, library models.
 
 One is in memory at a time. A model loaded for a program stays until the window needs the engine; then the chats' model
 is loaded again (`LoadedModels` in `engine.session.worker`).
@@ -23,7 +23,7 @@ from app.core.hub.opening import open_library
 from app.core.load_requests import load_request
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
-if TYPE_CHECKING:  # the server's thread loads its libraries
+if TYPE_CHECKING:  # imported by the server's thread
     from app.core.hub.records import LibraryModel
     from app.core.server.library import LoadableModel
     from app.core.server.pictures import PictureSource
@@ -33,14 +33,14 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
     mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
     request = chat_request(settings, (), mode, settings.whole("depth"), 0)
-    # The window does not store chats of other programs, and shortens none of them unasked.
+    # Chats of other programs are not stored, and not shortened automatically.
     return replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
 
 
 class ServedModels:
     """Implements `app.core.server.library.NamedModels`, whose methods run on the server's threads.
 
-    ``settings_of`` gives the settings of new chats with a model's file.
+    ``settings_of`` returns the settings of new chats for a model's file.
 
     ``on_change`` is called on any thread when `guest` changes.
     """
@@ -54,24 +54,24 @@ class ServedModels:
         self._choices: dict[str, LoadableModel] = {}
         self._known: dict[str, ServedModel] = {}
         self._guest = ""
-        self._pictures: PictureSource | None = None  # caches decoded pictures
+        self._pictures: PictureSource | None = None  # caches decoded pictures; made late
 
     @property
     def guest(self) -> str:
-        """The program's model in place of the chats' model; empty if the chats' is in memory."""
+        """The model that a program loaded in place of the chats' model; empty if the chats' model is loaded."""
         return self._guest
 
     def serve(self, ready: EngineReady | None, settings: Settings, request: LoadRequest | None) -> None:
-        """Set the chats' model and the ``request`` that loaded it; None without one."""
+        """Set the chats' model and its load ``request``; None if no model is loaded."""
         with self._lock:
             if self._own is None or self._own[1] != settings:
-                self._known.clear()  # other settings may hold for them, too
+                self._known.clear()  # the defaults of other models may have changed, too
             self._own = None if ready is None else (ready, settings, request)
         if ready is None:
             self._set_guest("")
 
-    def note_back(self) -> None:
-        """The chats' model is in memory again, or loading."""
+    def note_chat_models(self) -> None:
+        """Note that the chats' model is loaded again, or loading."""
         self._set_guest("")
 
     def _set_guest(self, name: str) -> None:
@@ -93,7 +93,7 @@ class ServedModels:
         from app.core.server.protocol import ServedModel  # noqa: PLC0415
 
         if self._pictures is None:
-            self._pictures = PictureSource()  # as data alone: no file of this computer
+            self._pictures = PictureSource()  # data URLs only: no files of this computer
         defaults = defaults_of(settings, ready)
         from app.core.projects.search import passages_for  # noqa: PLC0415  (the first paint does not wait for it)
 
@@ -108,7 +108,7 @@ class ServedModels:
         return list(dict.fromkeys([self.current().name, *self.others()]))
 
     def others(self) -> list[str]:
-        """The names besides the chats' model; reads the disk."""
+        """The names of library models besides the chats' model; reads the disk."""
         own = self._own
         own_path = own[0].target.path if own is not None else ""
         return [one.name for one in self._library() if str(one.path) != own_path]

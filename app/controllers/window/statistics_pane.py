@@ -1,6 +1,6 @@
-"""Fills the statistics of chats and of all time, exports and resets them.
+"""Shows, exports and resets the statistics of the open chat and of all time.
 
-Nothing here blocks: reads run on the storage thread, and files are written on a thread of their own.
+Nothing here blocks: reads run on the storage thread, and files are written on another thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from PySide6.QtCore import Signal
 from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.speed.pair_speed import PairSpeed
-from app.core.domain.sums import PairSums, by_pair, total
+from app.core.domain.sums import PairSums, sums_by_pair, total
 from app.core.storage.chats.answer_records import answers_of_chat
 from app.core.storage.chats.totals import read_totals, reset_totals
 from app.core.storage.pair_speeds import PairSpeeds
@@ -35,15 +35,15 @@ Rows = tuple[PairSums, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Figures:
-    """A page's sums by pair and mode, and for all time each pair's latest speeds."""
+class _PageSums:
+    """A page's sums by pair and mode; for all time also each pair's latest speeds."""
 
     rows: Rows
     speeds: tuple[PairSpeed, ...] = ()
 
 
 class StatisticsController(PartsController):
-    read = Signal(int, str, object)  # the number of a request, the page, and its sums; from the storage thread
+    read = Signal(int, str, object)  # request number, page, sums; emitted on the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -58,15 +58,15 @@ class StatisticsController(PartsController):
         panel.reset_requested.connect(self.reset)
 
     def refresh(self, page: str) -> None:
-        """Request the sums of a page: "chat" is the open one, "all" is all time."""
+        """Request the sums of a page: "chat" (the open chat) or "all" (all time)."""
         chat = self._state.chat_id
 
-        def of_chat(db: sqlite3.Connection) -> _Figures:
+        def of_chat(db: sqlite3.Connection) -> _PageSums:
             answers = answers_of_chat(db, chat) if chat is not None else ()
-            return _Figures(by_pair((each.target, each.draft, each.stats) for each in answers))
+            return _PageSums(sums_by_pair((each.target, each.draft, each.stats) for each in answers))
 
-        def of_all(db: sqlite3.Connection) -> _Figures:
-            return _Figures(read_totals(db), self._speeds.all())
+        def of_all(db: sqlite3.Connection) -> _PageSums:
+            return _PageSums(read_totals(db), self._speeds.all())
 
         self._ask(page, of_chat if page == "chat" else of_all)
 
@@ -109,11 +109,11 @@ class StatisticsController(PartsController):
         views = self._store.messages(chat)
         return ExportRequest(Scope.ANSWER, next((view.id for view in reversed(views) if view.stats is not None), None))
 
-    def _ask(self, page: str, job: Callable[[sqlite3.Connection], _Figures]) -> None:
+    def _ask(self, page: str, job: Callable[[sqlite3.Connection], _PageSums]) -> None:
         self._num_asked += 1
         number = self._num_asked
 
-        def report(future: Future[_Figures]) -> None:
+        def report(future: Future[_PageSums]) -> None:
             error = future.exception()
             if error is not None:
                 log.warning("The statistics could not be read: %s", error)
@@ -122,9 +122,9 @@ class StatisticsController(PartsController):
 
         self._store.post(job).add_done_callback(report)
 
-    def _show(self, number: int, page: str, figures: _Figures) -> None:
+    def _show(self, number: int, page: str, figures: _PageSums) -> None:
         if number != self._num_asked:
-            return  # another chat was opened meanwhile, or another answer ended: newer figures are on their way
+            return  # outdated: newer sums were requested meanwhile
         panel = self._window.stats
         if page == "chat":
             panel.show_chat(figures.rows, total(figures.rows))

@@ -1,4 +1,4 @@
-"""Reads attached files on a thread of its own, one after the other, and stores each before it is reported."""
+"""Reads attached files one by one on its own thread, and stores each before reporting it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """A file, or a pasted ``text`` or ``picture``, for the unsent message of a conversation. ``key`` is the caller's.
+    """A file, or a pasted ``text`` or ``picture``, for the unsent message of a chat. The caller chooses the ``key``.
 
-    ``picture`` gives the bytes of a picture file; it is called on the reading thread.
+    ``picture`` returns the bytes of a picture file; it is called on the reading thread.
     """
 
     key: int
@@ -37,7 +37,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
-    """What became of it: an attachment that is kept, a problem, or an export to be imported."""
+    """The result of a request: a stored attachment, a problem, or (``is_export``) an export of chats to import."""
 
     request: ReadRequest
     attachment: Attachment | None = None
@@ -47,7 +47,7 @@ class ReadOutcome:
 
 
 class AttachmentReader:
-    """One thread. ``on_outcome`` is called on it, once for each that was wanted and not cancelled."""
+    """Owns the reading thread, which calls ``on_outcome`` once for each request that is not cancelled."""
 
     def __init__(self, store: ChatStore, on_outcome: Callable[[ReadOutcome], None]) -> None:
         self._store = store
@@ -58,18 +58,18 @@ class AttachmentReader:
         self._thread: threading.Thread | None = None
 
     def read(self, request: ReadRequest) -> None:
-        """Read it when those before are done."""
+        """Queue a request."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="attachments", daemon=True)
             self._thread.start()
         self._queue.put(request)
 
     def cancel(self, key: int) -> None:
-        """Skip a file, or stop reading it, without a report."""
+        """Skip the request or stop reading it; its outcome is not reported."""
         self._cancelled.add(key)
 
     def close(self, timeout_s: float) -> bool:
-        """Stop; False where it takes longer."""
+        """Stop reading; False if it does not stop within the time limit."""
         self._closing.set()
         self._queue.put(None)
         if self._thread is not None:
@@ -97,7 +97,7 @@ class AttachmentReader:
             self._report(outcome)
 
     def _read(self, request: ReadRequest) -> ReadOutcome:
-        # What reads every kind of file and of export is loaded on this thread, with the first of them.
+        # Imported with the first file, on this thread: the readers of all formats load slowly.
         from app.core.attachments.reading import read_attachment, text_attachment  # noqa: PLC0415
         from app.core.storage.exchange.reading import may_be_export  # noqa: PLC0415
         from app.core.storage.pictures import picture_attachment  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""From a path to an attachment, or to one sentence why not. Blocks: it runs on a thread of its own."""
+"""Reads a file into an attachment, or raises an error with one sentence for the user. Blocks."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ MAX_DOCUMENT_BYTES = 200_000_000
 LIMIT_S = 60.0
 _OCR = said("Recognise its text first (OCR), or paste the text that matters.")
 MAX_TEXT_BYTES = 16_000_000
-MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an export may be
+MAX_CHARS = 4_000_000  # about a million tokens; also the limit for a message of an imported chat
 _PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The sections of a document in their order, and a notice for the user about limits of the reading."""
+    """The sections of a document in order, and a notice for the user about parts that were not read."""
 
     sections: tuple[Section, ...]
     num_pages: int = 0
@@ -53,7 +53,7 @@ def read_document(
     """Read a PDF, an office document, a web page, an e-book or an e-mail.
 
     Raises:
-        AttachmentError: it cannot be used; the sentence says why.
+        AttachmentError: the document cannot be used; the message says why.
     """
     answer = _ask_child(path, name, max_chars, should_stop, limit_s)
     kind = answer.get("error")
@@ -118,7 +118,7 @@ def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file's content; ``notice`` tells the user about limits of the reading."""
+    """A file's content, and a notice for the user about parts that were not read."""
 
     attachment: Attachment
     notice: str = ""
@@ -143,14 +143,14 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
             raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
         return ReadFile(picture_attachment(name, _read(path, name, MAX_PICTURE_BYTES)))
     if num_bytes > MAX_TEXT_BYTES:
-        decode(head, name, whole=False)  # raises the better reason if it is no text
+        decode(head, name, whole=False)  # raises a more specific error if it is no text
         raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
     decoded = decode(_read(path, name), name)
     return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)
 
 
 def text_of(sections: Sequence[Section]) -> str:
-    """Join sections to one text: rows of a sheet line by line, all else with a blank line between."""
+    """Join sections to one text: a line break between rows of a sheet, a blank line between other sections."""
     text = ""
     for before, section in zip((None, *sections), sections, strict=False):
         is_row = before is not None and section.line == before.line + 1 > 1
@@ -162,8 +162,8 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
     """Make an attachment of a text.
 
     Raises:
-        NoTextError: there is none in it.
-        FileTooLargeError: it is longer than any context.
+        NoTextError: the text is empty.
+        FileTooLargeError: the text is longer than any context.
     """
     if not text.strip():
         raise NoTextError(said("“{name}” is empty.", name=name))
@@ -181,7 +181,7 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
 
 
 def _look(path: Path, name: str) -> tuple[int, bytes]:
-    """Give the size and the beginning; a pipe or a device is not even opened."""
+    """Returns the size and the first bytes; pipes and devices are not opened."""
     with _opened(path, name) as handle:
         num_bytes = os.fstat(handle.fileno()).st_size
         if num_bytes == 0:
@@ -200,19 +200,19 @@ def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
 
 @contextlib.contextmanager
 def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
-    """Open an ordinary file. It is checked again after opening, without blocking, since it may have been replaced."""
+    """Open a regular file without blocking. Its type is checked again afterwards, since it may have been replaced."""
     try:
         _check_kind(path.stat().st_mode, name)
-        with open(path, "rb", opener=_without_waiting) as handle:
+        with open(path, "rb", opener=_open_nonblocking) as handle:
             _check_kind(os.fstat(handle.fileno()).st_mode, name)
             yield handle
     except OSError as error:
         raise _unreadable(name, error) from error
-    except ValueError as error:  # a NUL in a path
+    except ValueError as error:  # a path with a NUL character
         raise FileUnreadableError(said("“{name}” is not a valid file name.", name=name)) from error
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def _open_nonblocking(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

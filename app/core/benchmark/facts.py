@@ -1,4 +1,4 @@
-"""The facts that all answers of one measurement share: models, settings, machine and code, by name and digest."""
+"""Collects the facts that all answers of a measurement share: models, settings, machine, code."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.core.benchmark.runner import BenchmarkPlan
 from engine.gguf.model_parts import all_parts
 from engine.records import LoadRequest
 
-_ENDS_BYTES = 1 << 20  # of a model file: its header and its last weights
-_VARYING = ("python", "memory_bytes")  # facts of a machine that may change on the same machine
+_ENDS_BYTES = 1 << 20  # at each end of a model file for its digest: header and last weights
+_VARYING = ("python", "memory_bytes")  # facts that may change on one machine
 
 
 def facts_in_common(load: LoadRequest, plan: BenchmarkPlan) -> dict[str, object]:
-    """Models, settings, machine, llama.cpp's libraries and our own code. Prompts, rounds and variants are left out."""
+    """Models, settings, machine, llama.cpp's libraries and our code; without prompts, rounds and variants."""
     return {
         "target": _model_facts(load.target),
         "draft": _model_facts(load.draft) if load.draft else None,
@@ -31,14 +31,14 @@ def facts_in_common(load: LoadRequest, plan: BenchmarkPlan) -> dict[str, object]
 
 
 def program_facts(path: str) -> dict[str, object]:
-    """The name of a peer's program, and a digest of it and of llama.cpp's libraries beside it."""
+    """Name and digest of a peer's program; the digest includes llama.cpp's libraries beside it."""
     program = Path(path).resolve()
     beside = {file.resolve() for name in ("*llama*.so*", "*ggml*.so*") for file in program.parent.glob(name)}
     return {"name": program.name, "digest": _digest((program, *sorted(beside)))}
 
 
 def _model_facts(path: str) -> dict[str, object]:
-    """Name, size and a digest of both ends. An unreadable file has its name only; loading it will say why."""
+    """Name, size, and a digest of both ends of the file; only the name if it is unreadable (loading reports why)."""
     digest, size = hashlib.sha256(), 0
     try:
         for part in all_parts(Path(path)):

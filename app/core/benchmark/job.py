@@ -11,12 +11,12 @@ from app.core.storage.races import RaceStore
 from engine.records import ChatRequest
 from engine.requests import OnEvent
 
-if TYPE_CHECKING:  # the window's process makes the job without NumPy and llama.cpp
+if TYPE_CHECKING:  # not imported in the window's process: NumPy and llama.cpp
     from engine.session.session import Session
 
 
 class RaceJob:
-    """One race, to be given to the engine's thread once."""
+    """One race. A job can be submitted only once."""
 
     def __init__(self, setup: RaceSetup, request: ChatRequest, store: RaceStore, speeds: PairSpeeds) -> None:
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
@@ -24,7 +24,7 @@ class RaceJob:
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> None:
-        """Race, and report it; a failure is reported with the results so far."""
+        """Run the race and report its events; a failure is reported with the results so far."""
         from app.core.benchmark.lane_runner import RaceRun  # noqa: PLC0415
 
         race = RaceRun(self._setup, self._request, store=self._store, speeds=self._speeds)

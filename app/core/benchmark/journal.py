@@ -1,7 +1,7 @@
 """Stores each finished answer of a measurement in a file, so that a stopped measurement can be continued.
 
-The first line has the facts of the measurement; further lines of that kind add facts, for example of a peer. Each other
-line is one answer.
+The first line holds the facts of the measurement. Later lines either add facts (for example of a peer) or hold one
+answer each.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from app.core.storage.chats.codec import stats_from_text, stats_to_text
 
 _HEAD, _FORMAT = "paceline_benchmark", 1
 _BEGINNING = f'{{"{_HEAD}"'.encode()
-Facts = Mapping[str, object]  # facts that all answers must share: numbers, texts, lists and mappings of them
+Facts = Mapping[str, object]  # numbers, texts, and lists and mappings of them
 Key = tuple[str, str, float, Variant, int]
 
 
 class Journal:
-    """The answers in one file. Only one process at a time may open it."""
+    """The answers in one file, which one process at a time can open."""
 
     def __init__(self, path: Path, facts: Facts) -> None:
-        """Open or create the file. Answers that were measured with other ``facts`` are refused.
+        """Open or create the file. A file with answers of other ``facts`` is refused.
 
         An incomplete last line, left by a killed process, is cut off.
 
         Raises:
-            ValueError: it is no such file, is damaged, belongs to other facts, or is in use.
-            OSError: it cannot be read or written.
+            ValueError: the file is no journal, is damaged, has other facts, or is in use.
+            OSError: the file cannot be read or written.
         """
         self._name = path.name
         self._facts: dict[str, object] = {}
@@ -51,11 +51,11 @@ class Journal:
         return len(self._runs)
 
     def add_facts(self, facts: Facts) -> None:
-        """Add facts that all answers from now on must share.
+        """Add facts that all later answers must share.
 
         Raises:
-            ValueError: the file says otherwise.
-            OSError: it cannot be written.
+            ValueError: the file holds another value of a fact.
+            OSError: the file cannot be written.
         """
         normalised = json.loads(json.dumps(facts))
         different = [name for name, value in normalised.items() if self._facts.get(name, value) != value]
@@ -78,7 +78,7 @@ class Journal:
         """Write one answer.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self._runs[run.prompt_id, digest_of(prompt), run.temperature, run.variant, run.round] = run
         self._write(_record(run, digest_of(prompt)))
@@ -103,14 +103,14 @@ class Journal:
         lines = whole.splitlines(keepends=True)
         for number, line in enumerate(lines, 1):
             try:
-                self._take(json.loads(line))
+                self._read_record(json.loads(line))
             except (ValueError, TypeError, LookupError, AttributeError) as error:
                 if number < len(lines) or number == 1:
                     raise ValueError(f"{self._name}, line {number} is damaged: {error}.") from error
                 whole = whole[: -len(line)]
         self._file.truncate(len(whole))
 
-    def _take(self, record: dict[str, Any]) -> None:
+    def _read_record(self, record: dict[str, Any]) -> None:
         if _HEAD in record:
             if record[_HEAD] != _FORMAT:
                 raise ValueError("another version of Paceline wrote it")
@@ -121,7 +121,7 @@ class Journal:
 
 
 def digest_of(prompt: BenchmarkPrompt) -> str:
-    """A digest that distinguishes prompts with the same id."""
+    """A digest of the text, since prompts of several files may have the same id."""
     words = json.dumps([[message.role, message.content] for message in prompt.messages])
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
@@ -160,7 +160,7 @@ def _run(record: dict[str, Any]) -> BenchmarkRun:
 
 
 def _difference(known: Facts, normalised: Facts, names: list[str]) -> str:
-    """The first differing fact, down to the single value, and the number of other differences."""
+    """Names the first differing value, and the number of other differences."""
     name = names[0]
     before, now = known[name], normalised[name]
     while isinstance(before, dict) and isinstance(now, dict):

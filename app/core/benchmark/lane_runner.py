@@ -1,4 +1,4 @@
-"""Runs a race from the choice of lanes to its result: opens the lanes, alternates them, and keeps the result."""
+"""Runs a race: opens the lanes, alternates them, and stores the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import reduce
 
-from app.core.benchmark.opened_lanes import open_beside
+from app.core.benchmark.opened_lanes import open_lanes
 from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, ShouldStop, judge
 from app.core.benchmark.race_report import decoding_settings, race_as_dict, race_as_markdown
 from app.core.benchmark.report import Report, machine, models
@@ -48,7 +48,7 @@ TOO_SHORT = said("The answers are too short for a reliable verdict. Ask for some
 
 
 class RaceRun:
-    """One race. Without ``store`` and ``speeds`` nothing is kept."""
+    """One race. Without ``store`` and ``speeds`` nothing is stored."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class RaceRun:
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
     def events(self, session: Session, should_stop: ShouldStop) -> Iterator[JobEvent]:
-        """Race beside the models that ``session`` has loaded. `RaceEnded` comes last, after a failure, too."""
+        """Run the race with the models of ``session``. The last event is `RaceEnded`, also after a failure."""
         yield RaceRoundBegan(0)
         with ExitStack() as stack:
             try:
-                lanes = open_beside(self._setup.lanes, session, self._request, stack, should_stop)
+                lanes = open_lanes(self._setup.lanes, session, self._request, stack, should_stop)
             except (LaneFailedError, EngineError) as error:
                 yield RaceEnded(problem=error.problem)
                 return
@@ -82,7 +82,7 @@ class RaceRun:
                     number, text, spans = self._texts[event.lane]
                     before = (text, spans) if number == event.round else ("", ())
                     self._texts[event.lane] = (event.round, before[0] + event.text, before[1] + event.spans)
-                if event != RaceRoundBegan(0):  # it was reported before the lanes were opened
+                if event != RaceRoundBegan(0):  # the first round was reported before the lanes were opened
                     yield event
         except LaneFailedError as error:
             problem = error.problem
@@ -184,7 +184,7 @@ class RaceRun:
 
 
 def _sum_of(runs: Sequence[BenchmarkRun], variant: Variant, report: Report) -> RunStats:
-    """The counters of all rounds, with the medians of the report between tokens."""
+    """The summed counters of all rounds, with the report's median times between tokens."""
     own = [run.stats for run in runs if run.variant == variant]
     stats = reduce(lambda one, other: summed(one, other) or other, own) if own else RunStats()
     row = next((r for r in report.rows if r.category == ALL and Variant(r.mode, r.depth, r.engine) == variant), None)

@@ -1,4 +1,4 @@
-"""The lanes of a race on the command line."""
+"""Reads the lanes of a race from the command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.records import Mode
 
 
 def read_lanes(text: str) -> tuple[LaneChoice, ...]:
-    """Read ``off,auto`` or ``plain,draft:3,suffix``. A single lane races plain decoding.
+    """Read for example ``off,auto`` or ``plain,draft:3,suffix``. A single lane is compared with plain decoding.
 
     Raises:
         ValueError: the text does not name two or three different lanes.

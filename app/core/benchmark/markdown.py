@@ -32,7 +32,7 @@ _SPLIT: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("sample", lambda row: percent(row.sample_share, 1)),
     ("roll back", lambda row: percent(row.rollback_share, 1)),
 )
-_MOST_DEPTHS = 16  # columns that fit a page
+_MOST_DEPTHS = 16  # number of columns that fit a page
 _TITLES = {
     FIXED: "auto over the best fixed mode and depth",
     PLAIN_PEER: "our plain over its plain",
@@ -43,7 +43,7 @@ _TITLES = {
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """The short form for the terminal: one table for each temperature, with all workloads."""
+    """Tables for the terminal: one for each temperature, with all workloads."""
     lines: list[str] = []
     for temperature in _temperatures_of(rows):
         lines += [f"### T = {temperature:g}", ""]
@@ -57,7 +57,7 @@ def as_markdown(report: Report, title: str = "Benchmark") -> str:
     for temperature in _temperatures_of(report.rows):
         rows = [row for row in report.rows if row.temperature == temperature]
         lines += [f"## T = {temperature:g}", "", *_at_one_temperature(rows)]
-        lines += _claims([one for one in report.comparisons if one.temperature == temperature])
+        lines += _comparison_sections([one for one in report.comparisons if one.temperature == temperature])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -75,7 +75,7 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def setting_lines(report: Report) -> Iterator[str]:
-    """The rows of machine, models and settings."""
+    """Table rows for machine, models and settings."""
     yield from ("## Measured with", "", "| | |", "|---|---|")
     for key, value in report.machine.items():
         yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
@@ -88,8 +88,8 @@ def setting_lines(report: Report) -> Iterator[str]:
     yield ""
 
 
-def _claims(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """The best fixed choice first, then one section for each peer."""
+def _comparison_sections(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Sections of comparisons: first with the best fixed mode, then one for each peer."""
     fixed = [one for one in comparisons if one.name == FIXED]
     if fixed:
         yield from ("### Against the best fixed choice", "", *_ratios(fixed), "")
@@ -108,7 +108,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _depths(rows: Sequence[Row]) -> Iterator[str]:
-    """By number of proposed tokens, the share of passes that accepted all of them."""
+    """A table: for each depth, the share of passes that accepted all tokens up to it."""
     deepest = min(max(sum(map(bool, row.proposed_by_depth)) for row in rows), _MOST_DEPTHS)
     shown = range(deepest)
     yield f"| mode | {' | '.join(str(depth + 1) for depth in shown)} |"
@@ -163,15 +163,15 @@ def _interval(
 
 
 def decimal(value: float | None, digits: int) -> str:
-    """Returns a dash for None."""
+    """A formatted number; a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """Returns a dash for None."""
+    """A formatted number; a dash for None."""
     return "-" if value is None else f"{value * 100:.{digits}f}%"
 
 
 def _plain(value: object) -> str:
     text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
-    return text.replace(" | ", ", ").replace("|", "/")  # a bar would start another cell
+    return text.replace(" | ", ", ").replace("|", "/")  # a bar separates cells

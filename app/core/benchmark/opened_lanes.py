@@ -1,4 +1,4 @@
-"""Opens the lanes of a race: a session for each, on weights that are loaded once."""
+"""Opens the lanes of a race: one session per lane; the weights are loaded once."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAtt
 from engine.sentences import said
 from engine.session.session import Session
 
-ROOM_TO_MEASURE = 64  # tokens of a context beyond prompt and answer, for drafts and measuring passes
+EXTRA_TOKENS = 64  # context tokens beyond prompt and answer, for drafted tokens and measured passes
 CONTEXT_STEP = 256  # llama.cpp rounds context sizes up to multiples of this
 
 
-def open_beside(
+def open_lanes(
     choices: Sequence[LaneChoice],
     session: Session,
     request: ChatRequest,
@@ -32,9 +32,9 @@ def open_beside(
 ) -> list[Lane]:
     """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
-    Lanes of one target share its weights; contexts, caches and text are each lane's own. A context has the size of the
-    prompt and of the answer that ``request`` asks for. Only the models that a choice names are loaded: a target once
-    for all its lanes, a draft for each lane. Pass costs are measured first, for all lanes alike.
+    Lanes of one target share its weights; contexts, caches and text are separate. A context holds the prompt and the
+    longest answer of ``request``. Of other models, a target is loaded once for all its lanes, a draft once for each
+    lane. Pass costs are measured first, for all lanes.
 
     Raises:
         LaneFailedError: a lane's mode is not available, or its models or contexts cannot be opened.
@@ -42,7 +42,7 @@ def open_beside(
     """
     ready = session.ready()
     for choice in choices:
-        if not choice.target and not choice.draft:  # with other models the mode is checked after loading
+        if not choice.target and not choice.draft:  # lanes with other models are checked after loading
             _check_mode(choice, ready)
         for path in filter(None, (choice.target, choice.draft)):
             try:
@@ -94,7 +94,7 @@ def _check_mode(choice: LaneChoice, ready: EngineReady) -> None:
 
 
 def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) -> int:
-    """The context size of a lane in tokens: at most that of the loaded model.
+    """The context size of a lane in tokens, at most the loaded model's.
 
     Raises:
         PromptTooLongError: the prompt leaves no space for an answer.
@@ -111,16 +111,16 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
         )
     if max_tokens is None:
         return most
-    return min(most, -(-(num_prompt + max_tokens + ROOM_TO_MEASURE) // CONTEXT_STEP) * CONTEXT_STEP)
+    return min(most, -(-(num_prompt + max_tokens + EXTRA_TOKENS) // CONTEXT_STEP) * CONTEXT_STEP)
 
 
 def _check_memory(
     choices: Sequence[LaneChoice], session: Session, n_ctx: int, available_bytes: int | None = None
 ) -> None:
-    """Refuse lanes that do not fit the free memory together; llama.cpp checks the memory of GPUs itself.
+    """Check that all lanes together fit the free main memory; llama.cpp itself checks the memory of GPUs.
 
     Raises:
-        NotEnoughMemoryError: they do not fit.
+        NotEnoughMemoryError: the lanes do not fit.
     """
     ready, request = session.ready(), session.request
     drafts = sum(uses_draft(one) and not one.target and not one.draft for one in choices)
@@ -149,7 +149,7 @@ def _check_memory(
 
 
 def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: int | None) -> list[FitReport]:
-    """Memory of additional contexts on a loaded model, in bytes."""
+    """Memory in bytes of ``count`` additional contexts of a loaded model."""
     if model is None or model.gpu_layers or not count:
         return []
     fused = model.flash_attention is not FlashAttention.OFF
@@ -158,7 +158,7 @@ def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: 
 
 
 def _whole_report(path: str, contexts: int, shape: CacheSetup, available_bytes: int | None) -> FitReport:
-    """Memory of a model with ``contexts`` contexts on the same weights, in bytes."""
+    """Memory in bytes of a model with ``contexts`` contexts on the same weights."""
     header = read_header(Path(path))
     one = estimate([header], shape, available_bytes, [all_parts_bytes(Path(path), header)])
     return replace(one, cache_bytes=one.cache_bytes * contexts, compute_bytes=one.compute_bytes * contexts)

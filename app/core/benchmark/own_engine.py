@@ -23,7 +23,7 @@ class OwnEngine:
         return self._variants
 
     def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
-        """The prompt's token ids, with which all contestants are asked.
+        """The prompt's token ids, which all contestants get.
 
         Raises:
             EngineError: the chat template refuses the prompt.
@@ -31,17 +31,17 @@ class OwnEngine:
         return tuple(self._session.prompt_ids(_conversation(prompt, raw=raw)))
 
     def begin_round(self) -> None:
-        """Nothing to forget: only the measured pass costs stay."""
+        """Does nothing: the session learns nothing from answers except pass costs."""
 
     def prepare(self, question: Question) -> None:
-        """Process the prompt in target and draft: one plain token, and two tokens with the draft."""
+        """Process the prompt in target and draft, by generating one plain token and two drafted tokens."""
         self.answer(PLAIN, replace(question, max_tokens=1))
         if any(variant.mode not in (Mode.OFF, Mode.NGRAM) for variant in self._variants):
-            for mode in (Mode.DRAFT, Mode.HEAD):  # one of them drafts; the other answers plain
+            for mode in (Mode.DRAFT, Mode.HEAD):  # the mode without a drafter decodes plainly
                 self.answer(Variant(mode.value, 1), replace(question, max_tokens=2))
 
     def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
-        """Answer in this variant's mode and depth; `stats` counts from the end of prefill.
+        """Answer in the variant's mode and depth; times are counted from the end of prefill.
 
         Raises:
             EngineError: the prompt does not fit the context, or a pass failed.

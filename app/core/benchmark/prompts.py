@@ -14,7 +14,7 @@ _ROLES = ("system", "user", "assistant")
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPrompt:
-    """One prompt. ``messages`` is its conversation; with ``raw`` decoding the last message's text is the prompt."""
+    """One prompt as a conversation. With ``raw`` decoding, the prompt is the text of the last message."""
 
     id: str
     category: str
@@ -22,14 +22,14 @@ class BenchmarkPrompt:
 
 
 def read_prompts(path: Path) -> list[BenchmarkPrompt]:
-    """Read one prompt a line: ``{"id", "category", "prompt"}`` or ``{"id", "category", "messages"}``.
+    """Read one prompt per line: ``{"id", "category", "prompt"}`` or ``{"id", "category", "messages"}``.
 
     Raises:
-        ValueError: a line is no such prompt; the message names file and line.
+        ValueError: a line is invalid; the message names file and line.
         OSError: the file cannot be read.
     """
     prompts = []
-    # Not `splitlines`: a text may hold U+2028 or U+0085 as it is, which JSON allows.
+    # `splitlines` would also split at U+2028 and U+0085, which JSON text may contain.
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
         if not line.strip():
             continue
@@ -43,15 +43,15 @@ def read_prompts(path: Path) -> list[BenchmarkPrompt]:
 
 
 def prompt_files(source: Path) -> list[Path]:
-    """The file itself, or the JSONL files directly in the folder, by name.
+    """The file itself, or the JSONL files of the folder (not of its subfolders), sorted by name.
 
     Raises:
-        ValueError: the folder has none.
+        ValueError: the folder has no JSONL files.
         OSError: the folder cannot be read.
     """
     if not source.is_dir():
         return [source]
-    # Not `glob`: for an unreadable folder it returns nothing. Hidden files belong to the system.
+    # `glob` would return nothing for an unreadable folder. Hidden files belong to the system.
     inside = [path for path in source.iterdir() if path.suffix == ".jsonl" and not path.name.startswith(".")]
     if files := sorted(path for path in inside if path.is_file()):
         return files
@@ -59,7 +59,7 @@ def prompt_files(source: Path) -> list[Path]:
 
 
 def distinct(prompts: Iterable[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
-    """The same prompts with unique ids: answers are compared by id, and files may repeat ids."""
+    """Make the ids unique: answers are compared by id, and files may repeat ids."""
     taken: set[str] = set()
     result = []
     for prompt in prompts:

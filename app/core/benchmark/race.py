@@ -1,7 +1,7 @@
-"""A race: the same question in two or three lanes, alternated in time slices so that all meet the same machine.
+"""A race: two or three lanes answer the same question in alternating time slices, under the same machine load.
 
-Each lane has its own session: lanes share no text and no cache, and only one computes at a time. A lane's seconds are
-those of its own slices, without prompt processing.
+Each lane has its own session: lanes share no text and no cache, and only one computes at a time. A lane's time is the
+sum of its own slices, without prompt processing.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from engine.records import (
 )
 from engine.sentences import joined, phrase, said
 
-SLICE_S = 0.25  # short against how a machine changes, long against the cost of changing lanes
-QUESTION = "question"  # a race has one prompt
+SLICE_S = 0.25  # short compared with changes of machine load, long compared with the cost of a switch
+QUESTION = "question"  # id of a race's only prompt
 
 ShouldStop = Callable[[], bool]
 
@@ -65,11 +65,11 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class RacePlan:
-    """``rounds`` at least, then more until every ratio is known to ``until_percent``."""
+    """At least ``rounds`` rounds; with ``until_percent`` more, until every ratio's interval is that narrow."""
 
     rounds: int = 3
     until_percent: float | None = None
-    max_minutes: float | None = None  # afterwards no further round begins
+    max_minutes: float | None = None  # no round begins after this time
     slice_s: float = SLICE_S
 
 
@@ -87,7 +87,7 @@ class LaneFailedError(Exception):
 
 
 class Race:
-    """``runs`` has the answers of complete rounds, ``partial`` those of a round that was stopped."""
+    """``runs``: answers of complete rounds. ``partial``: answers of a round that was stopped."""
 
     def __init__(
         self,
@@ -96,20 +96,20 @@ class Race:
         plan: RacePlan,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """``request`` is the question; mode and depth are the lanes'. Above temperature 0 each round has a new seed."""
+        """``request`` is the question; each lane sets mode and depth. Above temperature 0 each round has a new seed."""
         self._lanes, self._request, self._plan, self._clock = tuple(lanes), request, plan, clock
         self._choices = [lane.choice for lane in lanes]
         self.runs: list[BenchmarkRun] = []
         self.partial: list[BenchmarkRun] = []
-        self.rounds = 0  # complete ones
+        self.rounds = 0  # number of complete rounds
 
     def events(self, should_stop: ShouldStop = lambda: False) -> Iterator[JobEvent]:
-        """Race round after round; ``should_stop`` ends the answers early.
+        """Run rounds until the plan is fulfilled or ``should_stop`` returns True.
 
-        Text is yielded within a lane's time, so the caller must handle it quickly.
+        Text is yielded while a lane's time is measured, so the caller must handle it quickly.
 
         Raises:
-            LaneFailedError: a lane failed; the rounds before stay in `runs`.
+            LaneFailedError: a lane failed; `runs` keeps the earlier rounds.
         """
         minutes = self._plan.max_minutes
         deadline = None if minutes is None else self._clock() + minutes * 60.0
@@ -123,7 +123,7 @@ class Race:
         plan = self._plan
         if self.rounds < plan.rounds or plan.until_percent is None:
             return self.rounds >= plan.rounds
-        base = self._choices[base_of(self._choices)]
+        base = self._choices[base_lane(self._choices)]
         widths = [_width_percent(self.runs, choice, base) for choice in self._choices]
         return all(width is not None and width <= plan.until_percent for width in widths)
 
@@ -136,7 +136,7 @@ class Race:
             for number, lane in enumerate(self._lanes)
         ]
         try:
-            waiting = list(turns(answers, self.rounds, 0))  # each round begins with another lane
+            waiting = list(turns(answers, self.rounds, 0))  # each round starts with another lane
             while waiting:
                 for answer in waiting:
                     yield from answer.run_slice(self._plan.slice_s)
@@ -154,7 +154,7 @@ class Race:
 
 
 def seeded(request: ChatRequest, round_number: int) -> ChatRequest:
-    """The request of a round: above temperature 0 each round has its own seed, the same for all lanes."""
+    """The request of a round. Above temperature 0 each round has its own seed, the same for all lanes."""
     sampling = request.sampling
     if sampling.greedy:
         return request
@@ -181,7 +181,7 @@ class _LaneAnswer:
         self._events = lane.session.generate(_in_lane(request, lane.choice), should_stop)
 
     def run_slice(self, slice_s: float) -> Iterator[JobEvent]:
-        """Run the lane for a time slice. Prompt processing is not cut, so that its seconds can be subtracted."""
+        """Run the lane for a time slice. Prompt processing is never interrupted, so that its time can be subtracted."""
         started = self._clock()
         try:
             for event in self._events:
@@ -190,8 +190,8 @@ class _LaneAnswer:
                 elapsed = self._clock() - started
                 if isinstance(event, StatsUpdate | Finished):
                     decode_s = max(0.0, self._seconds + elapsed - event.stats.prompt_s)
-                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # counted in decode_s here
-                if isinstance(event, Finished):  # the generator then ends by itself
+                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # in decode_s
+                if isinstance(event, Finished):  # the generator ends by itself after this
                     self.token_ids, self.finished = event.token_ids, True
                     self.was_cancelled = event.reason is FinishReason.CANCELLED
                 elif elapsed >= slice_s and not isinstance(event, PrefillProgress):
@@ -216,8 +216,8 @@ class _LaneAnswer:
         )
 
 
-def base_of(choices: Sequence[LaneChoice]) -> int:
-    """The number of the lane that the others are compared with: plain decoding, else the first."""
+def base_lane(choices: Sequence[LaneChoice]) -> int:
+    """The index of the base lane, with which the other lanes are compared: plain decoding, else the first."""
     return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0
 
 
@@ -226,7 +226,7 @@ def _in_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
 
 
 def _width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneChoice) -> float | None:
-    """Half of the interval over rounds of a lane's ratio, in percent of the ratio; None while there is none."""
+    """Half of the interval of a lane's ratio over rounds, in percent of the ratio; None if there is no interval yet."""
     if choice == base:
         return 0.0
     ratio = ratio_of(runs, variant_of(choice), variant_of(base))
@@ -234,10 +234,10 @@ def _width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneC
 
 
 def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> None:
-    """Process the prompt in all models of the lane, and do the measurements of a first answer, off the clock."""
+    """Before timing, process the prompt in all models of the lane and make the measurements of a first answer."""
     choices = [(PLAIN_LANE, 1), (lane.choice, 2)]
     if lane.choice.mode in MODES_WITH_DRAFT:
-        choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them drafts
+        choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one works
     for choice, max_tokens in choices:
         try:
             short = replace(_in_lane(request, choice), max_tokens=max_tokens)
@@ -250,15 +250,15 @@ def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> N
 def judge(
     runs: Sequence[BenchmarkRun], choices: Sequence[LaneChoice], inexact: str | None = None, *, complete: bool = True
 ) -> list[LaneVerdict]:
-    """A verdict for each lane that has an answer, except the lane that the others are compared with.
+    """A verdict for each lane with an answer, except the base lane.
 
-    ``inexact`` is `ModelInfo.inexact` of the target; None if it is not known.
+    ``inexact`` is the target's `ModelInfo.inexact`; None if unknown.
     """
     answered = {run.variant for run in runs}
     present = [number for number, choice in enumerate(choices) if variant_of(choice) in answered]
     if not present:
         return []
-    base = present[base_of([choices[number] for number in present])]
+    base = present[base_lane([choices[number] for number in present])]
     num_rounds = len({run.round for run in runs})
     verdicts = []
     for number in present:
@@ -287,7 +287,7 @@ def judge(
 def find_difference(
     runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, inexact: str | None = None
 ) -> Parting | None:
-    """The first difference between the answers of two lanes; answers that were cut are compared up to the cut."""
+    """The first difference between the answers of two lanes. A truncated answer is compared up to its end."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
     first, num_rounds = None, 0
     for number in sorted({run.round for run in runs}):

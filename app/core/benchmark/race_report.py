@@ -8,7 +8,7 @@ from dataclasses import asdict
 from app.core.benchmark.markdown import decimal, percent, setting_lines
 from app.core.benchmark.report import Report
 from app.core.benchmark.summary import ALL
-from app.core.domain.speed.races import TOO_WIDE, LaneVerdict
+from app.core.domain.speed.races import MAX_INTERVAL_RATIO, LaneVerdict
 from engine.records import ChatRequest, RunStats
 
 NOTE = (
@@ -33,7 +33,7 @@ def _speed(verdict: LaneVerdict, labels: Sequence[str]) -> str:
         return f"{speed} (the round was stopped, so without an interval)"
     if low is None or high is None:
         return f"{speed} (one round, so without an interval)"
-    if high > TOO_WIDE * low:
+    if high > MAX_INTERVAL_RATIO * low:
         return f"{speed} ({verdict.num_rounds} rounds that differ too much for an interval)"
     unsure = ", so it is not certain which is faster" if low <= 1.0 <= high else ""
     return f"{speed} ({low:.2f}-{high:.2f} over {verdict.num_rounds} rounds{unsure})"
@@ -56,7 +56,7 @@ def _answers(verdict: LaneVerdict) -> str:
 
 
 def lane_rows(lanes: Sequence[tuple[str, RunStats]]) -> list[tuple[str, ...]]:
-    """A row of text for each lane's name and counters, in the columns of `HEADS`."""
+    """One row of text per lane, with the columns of `HEADS`."""
     return [
         (
             label,
@@ -73,7 +73,7 @@ def lane_rows(lanes: Sequence[tuple[str, RunStats]]) -> list[tuple[str, ...]]:
 
 
 def race_as_dict(report: Report, verdicts: Sequence[LaneVerdict], labels: Sequence[str]) -> dict[str, object]:
-    """The report for JSON: as that of a benchmark, with verdicts in place of comparisons."""
+    """The report for JSON, like a benchmark's, with verdicts in place of comparisons."""
     return {
         "machine": report.machine,
         "models": report.models,
@@ -101,7 +101,7 @@ def _verdict_as_dict(verdict: LaneVerdict, labels: Sequence[str]) -> dict[str, o
 def race_as_markdown(
     report: Report, verdicts: Sequence[LaneVerdict], labels: Sequence[str], stats: Sequence[RunStats]
 ) -> str:
-    """Verdicts, table, machine, models and settings."""
+    """The report as Markdown: verdicts, table, machine, models and settings."""
     lines = ["# Race", "", *(f"- {verdict_sentence(verdict, labels)}" for verdict in verdicts), "", NOTE, ""]
     lines += [f"| {' | '.join(HEADS)} |", f"|---|{'---:|' * (len(HEADS) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in lane_rows(list(zip(labels, stats, strict=True)))]
@@ -109,7 +109,7 @@ def race_as_markdown(
 
 
 def decoding_settings(request: ChatRequest) -> dict[str, object]:
-    """The settings that all lanes share, as the report names them."""
+    """The settings that all lanes share, with the report's names."""
     sampling = request.sampling
     names = (
         "temperature",

@@ -1,8 +1,8 @@
 """How much faster one variant is than another: a ratio of throughputs and two 95% intervals.
 
-The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): the ratio on other
-prompts of the same kind. The second is for these very prompts, from the differences between rounds within each prompt
-(linearised ratio; Student's t): it narrows with more rounds. Effects of a prompt on both sides cancel.
+The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): it covers the ratio
+on other prompts of the same kind. The second covers the ratio on these prompts only. It is computed from the
+differences between rounds within each prompt (linearised ratio; Student's t), and narrows with more rounds.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 
 _RESAMPLES = 2000
 _Z = 1.959964  # the 97.5% point of the normal distribution
-_FEW = {1: 12.7062, 2: 4.3027}  # Student's t, since the series below is off by 24% and 3% here
+_T_BY_DF = {1: 12.7062, 2: 4.3027}  # Student's t by degrees of freedom, for which the series below is off by 24% and 3%
 Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
-Table = NDArray[np.float64]  # a row for each prompt and round: own tokens, own seconds, other tokens, other seconds
+Table = NDArray[np.float64]  # rows: prompt and round; columns: own tokens, own seconds, other tokens, other seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """``value`` with the intervals over prompts and over rounds; each needs at least two of them."""
+    """``value``, its interval over prompts (``low``, ``high``) and over rounds; None for a single prompt or round."""
 
     value: float
     low: float | None
@@ -35,16 +35,16 @@ class Ratio:
 
     @property
     def half_width_percent(self) -> float | None:
-        """Half of the interval over rounds, in percent of the value; None after a single round."""
+        """Half of the interval over rounds, in percent of the value; None without an interval."""
         if self.measured_low is None or self.measured_high is None:
             return None
         return (self.measured_high - self.measured_low) / 2.0 / self.value * 100.0
 
 
 def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio | None:
-    """Tokens per second of ``own`` over ``other``, on the prompts and rounds that both answered.
+    """Tokens per second of ``own`` over those of ``other``, on the prompts and rounds that both answered.
 
-    None if there are none.
+    None if they have no answer in common.
     """
     owners, table = _table(runs, own, other)
     if not len(table) or not (table.sum(axis=0) > 0).all():
@@ -53,7 +53,7 @@ def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio 
     totals = np.array([table[owners == prompt].sum(axis=0) for prompt in prompts])
     low, high = _over_prompts(totals)
     value = float(_quotient(totals.sum(axis=0)))
-    spread = _spread(owners, table)
+    spread = _half_width(owners, table)
     if spread is None:
         return Ratio(value, low, high)
     return Ratio(value, low, high, value * math.exp(-spread), value * math.exp(spread))
@@ -61,8 +61,8 @@ def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio 
 
 def student_quantile(df: int) -> float:
     """The 97.5% point of Student's t (Abramowitz and Stegun 26.7.5), within 1%."""
-    if df in _FEW:
-        return _FEW[df]
+    if df in _T_BY_DF:
+        return _T_BY_DF[df]
     z = _Z
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
@@ -88,7 +88,7 @@ def _table(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> tuple[ND
 
 
 def _over_prompts(totals: Table) -> tuple[float | None, float | None]:
-    """The interval over prompts; None for a single prompt, whose resamples are all the same."""
+    """The interval over prompts; None for a single prompt, since its resamples are all equal."""
     if len(totals) < 2:
         return None, None
     drawn = np.random.default_rng(0).integers(0, len(totals), (_RESAMPLES, len(totals)))
@@ -103,8 +103,8 @@ def _quotient(sums: Table) -> NDArray[np.float64]:
     return ratio
 
 
-def _spread(owners: NDArray[np.int64], table: Table) -> float | None:
-    """Half of the 95% interval of the ratio's logarithm, from the differences between rounds of the same prompt."""
+def _half_width(owners: NDArray[np.int64], table: Table) -> float | None:
+    """Half of the 95% interval of the ratio's logarithm, by the differences between rounds of each prompt."""
     shares = table / table.sum(axis=0)
     terms = shares[:, 0] - shares[:, 1] - shares[:, 2] + shares[:, 3]
     variance, df = 0.0, 0

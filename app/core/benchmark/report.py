@@ -26,7 +26,7 @@ class Report:
     answers: tuple[BenchmarkRun, ...] = ()  # in the order of measurement
 
     def as_dict(self) -> dict[str, object]:
-        """Each kind of comparison has its own key."""
+        """The report for JSON; each kind of comparison has its own key."""
         return {
             "machine": self.machine,
             "models": self.models,
@@ -49,7 +49,7 @@ def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[
 
 
 def machine() -> dict[str, object]:
-    """The facts of this machine that affect speed; no names of people or places."""
+    """The facts of this machine that affect speed, without personal data."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),

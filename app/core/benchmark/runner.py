@@ -1,4 +1,4 @@
-"""Runs a benchmark: prompt by prompt, all contestants alternate with the same settings, round after round."""
+"""Runs a benchmark: in each round, all contestants answer each prompt in turn, with the same settings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Item = TypeVar("_Item")
 class BenchmarkPlan:
     """The variants, settings and length of a benchmark.
 
-    ``repeat`` rounds at least; with ``until_percent`` more, until the intervals of auto over plain are that narrow;
-    never longer than ``max_minutes``. Rounds are numbered from ``first_round``, and each has its own seed. ``only``
-    limits the variants at each temperature.
+    At least ``repeat`` rounds; with ``until_percent`` more, until the intervals of auto over plain are that narrow, for
+    at most ``max_minutes``. Rounds are numbered from ``first_round``, and each has its own seed. ``only`` lists the
+    variants for each temperature.
     """
 
     temperatures: tuple[float, ...]
@@ -39,10 +39,10 @@ class BenchmarkPlan:
 
 
 class Runner:
-    """One measurement. ``runs`` has the answers so far, also after an interruption.
+    """One measurement. ``runs`` holds the answers so far, also after an interruption.
 
-    With a ``journal`` every answer is stored at once, stored answers are reused, and time may run out after any answer.
-    Without one, time runs out only between two prompts, so that all contestants have answered the same prompts.
+    With a ``journal`` every answer is stored at once, stored answers are reused, and the time limit may end the run
+    after any answer. Without a journal it ends only between prompts, so that all contestants answered the same prompts.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Runner:
         self._journal = journal
         self._clock = clock
         self._deadline: float | None = None
-        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None  # called for reused answers, too
+        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None  # also called for reused answers
         self.runs: list[BenchmarkRun] = []
         self.rounds = 0
         self.out_of_time = False
@@ -88,7 +88,7 @@ class Runner:
 
     @property
     def widest_percent(self) -> float | None:
-        """Half of the widest interval over rounds of auto over plain, over workloads and temperatures, in percent."""
+        """Half of the widest interval (over rounds) of auto over plain, for all workloads, in percent."""
         widths = []
         for temperature in self._plan.temperatures:
             same = [run for run in self.runs if run.temperature == temperature]
@@ -110,15 +110,15 @@ class Runner:
         return self._plan.until_percent is None or (widest is not None and widest <= self._plan.until_percent)
 
     def _round(self, temperature: float) -> None:
-        """Run all prompts while there is time. Peers start a new round only if an answer is missing."""
+        """Run all prompts until time runs out. Peers begin a new round only if an answer is missing."""
         pairs = self._pairs(temperature)
         begun = False
         for index, prompt in enumerate(self._prompts):
             if self._journal is None and self._is_over():
                 return
-            question: Question | None = None  # once all contestants have read it
+            question: Question | None = None  # None until all contestants have processed the prompt
             for contestant, variant in turns(pairs, index, self.rounds):
-                run = self._kept(prompt, temperature, variant)
+                run = self._stored_run(prompt, temperature, variant)
                 if run is None:
                     if self._journal is not None and self._is_over():
                         return
@@ -126,8 +126,8 @@ class Runner:
                         self._begin_round(pairs)
                         begun = True
                     if question is None:
-                        question = self._prepared(prompt, temperature, pairs)
-                    run = self._asked(contestant, variant, question)
+                        question = self._prepare_question(prompt, temperature, pairs)
+                    run = self._measure(contestant, variant, question)
                 self.runs.append(run)
                 self.on_run(run)
 
@@ -140,25 +140,25 @@ class Runner:
     def _round_number(self) -> int:
         return self._plan.first_round + self.rounds
 
-    def _kept(self, prompt: BenchmarkPrompt, temperature: float, variant: Variant) -> BenchmarkRun | None:
+    def _stored_run(self, prompt: BenchmarkPrompt, temperature: float, variant: Variant) -> BenchmarkRun | None:
         if self._journal is None:
             return None
         return self._journal.find(prompt, temperature, variant, self._round_number)
 
     @staticmethod
     def _begin_round(pairs: Sequence[tuple[Contestant, Variant]]) -> None:
-        for contestant in _each_once(pairs):
+        for contestant in _distinct_contestants(pairs):
             contestant.begin_round()
 
-    def _prepared(
+    def _prepare_question(
         self, prompt: BenchmarkPrompt, temperature: float, pairs: Sequence[tuple[Contestant, Variant]]
     ) -> Question:
         question = self._question(prompt, temperature)
-        for contestant in _each_once(pairs):
+        for contestant in _distinct_contestants(pairs):
             contestant.prepare(question)
         return question
 
-    def _asked(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
+    def _measure(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
         answered = contestant.answer(variant, question)
         run = BenchmarkRun(
             question.prompt.id,
@@ -187,14 +187,14 @@ class Runner:
         )
 
 
-def _each_once(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
+def _distinct_contestants(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
     return [contestant for i, (contestant, _) in enumerate(pairs) if all(contestant is not one for one, _ in pairs[:i])]
 
 
 def turns(items: Sequence[_Item], index: int, round_number: int) -> Iterator[_Item]:
-    """``items`` in the order of one prompt: each prompt starts one further, each second round goes backwards.
+    """Order ``items`` for one prompt: rotated by the prompt's ``index``, reversed in every second round.
 
-    So no contestant always follows the same one, and a drift of the machine cancels.
+    This way no contestant always follows the same one, and a drift of the machine's speed cancels out.
     """
     start = index % len(items)
     ordered = [*items[start:], *items[:start]]
@@ -202,7 +202,7 @@ def turns(items: Sequence[_Item], index: int, round_number: int) -> Iterator[_It
 
 
 def interleaved(prompts: Sequence[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
-    """One prompt of each category in turn, so that a measurement that is stopped early covers all categories."""
+    """Take one prompt of each category in turn, so that a measurement that is stopped early covers all categories."""
     by_category: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in prompts:
         by_category.setdefault(prompt.category, []).append(prompt)

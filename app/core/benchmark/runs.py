@@ -16,7 +16,7 @@ OURS = "paceline"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of our modes at a depth (None: the pacer chooses), or a configuration of a peer."""
+    """One of our modes at a depth (None: chosen by the engine), or a configuration of a peer."""
 
     mode: str
     depth: int | None = None
@@ -38,14 +38,14 @@ NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OURS} without draft")
 
 
 def variant_of(choice: LaneChoice) -> Variant:
-    """A lane as a benchmark names it; a lane with models of its own counts as another engine."""
+    """The variant of a lane. A lane with other models counts as another engine."""
     own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
     return Variant(choice.mode.value, choice.depth, f"{OURS} with {' and '.join(own)}" if own else OURS)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One prompt with the decoding settings of all contestants. ``ids`` is the prompt in the target's tokens."""
+    """One prompt and the decoding settings for all contestants. ``ids``: the prompt's token ids."""
 
     prompt: BenchmarkPrompt
     ids: tuple[int, ...]
@@ -57,7 +57,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredAnswer:
-    """One measured answer. ``wall_s`` is the whole request by our clock, without prompt processing if that is known."""
+    """One measured answer. ``wall_s``: seconds of the request by our clock, minus prompt processing if known."""
 
     stats: RunStats
     token_ids: tuple[int, ...]
@@ -102,7 +102,7 @@ class Contestant(Protocol):
     def variants(self) -> Sequence[Variant]: ...
 
     def begin_round(self) -> None:
-        """Start a new round over all prompts: forget what earlier answers taught."""
+        """Start a new round: forget text of earlier answers."""
 
     def prepare(self, question: Question) -> None:
         """Process the prompt before the measured answers."""

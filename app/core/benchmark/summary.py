@@ -1,4 +1,4 @@
-"""Sums up measured answers in rows: speeds, speed-ups over our plain decoding, acceptance, time by part."""
+"""Sums up measured answers in rows: speed, speed-up over our plain decoding, acceptance, time by phase."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One category (or ``all``) at one temperature, engine, mode and depth; ``depth`` None is paced, or a peer's own.
+    """One category (or ``all``), temperature, engine, mode and depth. ``depth`` None: the engine or peer chooses it.
 
     ``speedup_low`` and ``speedup_high`` are the 95% interval over prompts, ``measured_*`` the interval over rounds.
-    ``same_answers`` is the share of answers that equal plain decoding token for token, where that is required: at
-    temperature 0, and in our engine with a seed. Only our own engine has times between tokens and times by part.
+    ``same_answers`` is the share of answers that equal plain decoding token for token, if that is required: at
+    temperature 0, and in our engine with a seed. Only our engine reports times between tokens and times by phase.
     """
 
     engine: str
@@ -54,7 +54,7 @@ class Row:
 
 
 def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row]:
-    """A row for each category and for all, temperature and variant; ``seeded``: the answers were sampled with seeds."""
+    """One row for each category (and for all), temperature and variant. ``seeded``: answers were sampled with seeds."""
     categories = [*dict.fromkeys(run.category for run in runs), ALL]
     keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
     rows = []
@@ -108,7 +108,7 @@ def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Ben
 
 
 def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, ...]:
-    """Shares of drafting, verifying, sampling and rolling back; None if the engine does not report them."""
+    """Time shares of drafting, verifying, sampling and rolling back; None if the engine does not report them."""
     own = [run.stats for run in mine]
     sums = (
         sum(stats.draft_s for stats in own),
@@ -121,9 +121,9 @@ def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, 
 
 
 def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
-    """Compares the answers with drafting to the plain answers: a sentence, and True if they must not differ but do.
+    """Compare drafted with plain answers. Returns a sentence, and True if they differ but must not.
 
-    ``inexact`` is `ModelInfo.inexact` of the target. The sentence is empty if there is nothing to compare.
+    ``inexact`` is the target's `ModelInfo.inexact`. The sentence is empty if there is nothing to compare.
     """
     ours = [row for row in rows if row.category == ALL and row.engine.startswith(OURS)]
     compared = [row for row in ours if (row.engine, row.mode) != (PLAIN.engine, PLAIN.mode)]

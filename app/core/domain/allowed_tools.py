@@ -1,7 +1,7 @@
 """The tools that may run without asking, as the settings store them: `server/tool#digest, server/tool`.
 
-The digest is of the tool's description when the user allowed it: after a change the tool asks again. It is a whole
-SHA-256: a server could find a second description for a shorter one in seconds.
+The digest is made of the tool's description when the user allowed it: if the description changes, the user is asked
+again. It is a full SHA-256, since a server could find another description for a short digest in seconds.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from engine.sentences import said
 
 MAX_TOOLS = 1000
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # short ones are of earlier versions and match no tool: it asks again
-_TAKEN = {char: quote(char, safe="") for char in "%,/#"}  # characters with a meaning in the line
+_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # earlier versions stored 8 digits, which match no tool
+_ESCAPED = {char: quote(char, safe="") for char in "%,/#"}  # characters with a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedTool:
-    """A tool of a server; without a ``digest`` any description is allowed."""
+    """An allowed tool of a server; an empty ``digest`` allows any description."""
 
     server: str
     name: str
@@ -29,7 +29,7 @@ class AllowedTool:
 
 
 def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
-    """The tools of a line.
+    """Read the tools of a line.
 
     Raises:
         ValueError: a part is not ``server/tool``.
@@ -41,9 +41,9 @@ def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
 
 
 def allowed_line(tools: Iterable[AllowedTool]) -> str:
-    """One line, each tool once; the last digest of a tool counts."""
+    """Write the tools as a line, each tool once with its last digest."""
     kept = {(one.server, one.name): one for one in tools}
-    return ", ".join(map(_written, kept.values()))
+    return ", ".join(map(_format, kept.values()))
 
 
 def _read(part: str) -> AllowedTool:
@@ -54,6 +54,6 @@ def _read(part: str) -> AllowedTool:
     return AllowedTool(unquote(server), name, digest)
 
 
-def _written(tool: AllowedTool) -> str:
-    server = "".join(_TAKEN.get(char, char) for char in tool.server)
+def _format(tool: AllowedTool) -> str:
+    server = "".join(_ESCAPED.get(char, char) for char in tool.server)
     return f"{server}/{tool.name}" + (f"#{tool.digest}" if tool.digest else "")

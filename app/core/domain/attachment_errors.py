@@ -1,4 +1,4 @@
-"""Why a file cannot be attached to a message: one class for each reason, with what to do."""
+"""The reasons why a file cannot be attached: one class each, with advice."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from app.core.domain.errors import AppError
 
 
 class AttachmentError(AppError):
-    """A file could not be attached."""
-
     title = "The file could not be attached"
     default_advice = "Attach another file, or paste the part that matters."
 
 
 class FileUnreadableError(AttachmentError):
-    """The file is gone, may not be read, or is none."""
+    """The file is missing, may not be read, or is no regular file."""
 
     default_advice = "Check that it is still there and that you may read it."
 
@@ -25,7 +23,7 @@ class FileTooLargeError(AttachmentError):
 
 
 class NotTextError(AttachmentError):
-    """The file holds no text."""
+    """The file is not a text file."""
 
     default_advice = (
         "Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one."
@@ -33,25 +31,25 @@ class NotTextError(AttachmentError):
 
 
 class NoTextError(AttachmentError):
-    """There is no text in the file."""
+    """The document contains no text."""
 
     default_advice = "Choose another file."
 
 
 class DocumentLockedError(AttachmentError):
-    """The document asks for a password."""
+    """The document needs a password."""
 
     default_advice = "Save a copy without a password, and attach that."
 
 
 class DocumentDamagedError(AttachmentError):
-    """The document cannot be understood, or takes too long."""
+    """The document is malformed, or reading it takes too long."""
 
     default_advice = "Open it in its own program and save or print it again, or copy the text that matters."
 
 
 class TooManyFilesError(AttachmentError):
-    """The message has as many attachments as it may have."""
+    """The message already has the maximum number of attachments."""
 
     title = "Not all files were attached"
     default_advice = "Remove some, or send them in several messages."

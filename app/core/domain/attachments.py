@@ -1,4 +1,4 @@
-"""Files that go along with a message."""
+"""The attachments of messages."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from enum import StrEnum
 
 
 class AttachmentKind(StrEnum):
-    """What an attached file is."""
-
     TEXT = "text"
     CODE = "code"
     MARKDOWN = "markdown"
     CSV = "csv"
     PDF = "pdf"
-    DOCUMENT = "document"  # of an office program, a book, an e-mail
+    DOCUMENT = "document"  # an office document, e-book or e-mail
     PASSAGES = "passages"  # found in the files of a project
     PICTURE = "picture"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A stored picture: ``data`` is a PNG or JPEG with its pixels only; empty if only the thumbnail is needed.
+    """A stored picture. ``data``: a PNG or JPEG without metadata; empty if only the thumbnail is needed.
 
-    ``digest`` names the data. ``width`` and ``height`` in pixels; ``thumbnail`` is a small PNG or JPEG of it.
+    ``digest`` identifies ``data``. ``width`` and ``height`` are in pixels; ``thumbnail`` is a small PNG or JPEG.
     """
 
     digest: str
@@ -35,10 +33,10 @@ class StoredPicture:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file's text, or a picture, that goes along with a message.
+    """An attachment of a message: a file's text, or a picture.
 
-    ``text`` is empty for a picture, and in lists that show names only. ``num_tokens``: its part of
-    the context, None if not counted.
+    ``text`` is empty for a picture, and in lists that show names only. ``num_tokens``: its tokens in the context; None
+    if not counted.
     """
 
     id: int

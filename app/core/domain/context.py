@@ -1,4 +1,4 @@
-"""The contents of the context for the window: what uses it, and the summaries in place of messages."""
+"""The use of the context for the window, and the summaries that replace messages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ NEARLY_FULL = 0.85
 
 @dataclass(frozen=True, slots=True)
 class ContextParts:
-    """Tokens of the prompt, of ``size``; 0 without a model. ``counted``: no count is pending.
+    """The prompt's tokens by part. ``size``: the context size, 0 without a model. ``counted``: no count is pending.
 
-    ``refused``: the tokens of the last question with all messages before it, if they were too many; else 0.
+    ``refused``: tokens of the last question with all earlier messages, if they did not fit; else 0.
     ``has_tools``: ``system`` includes tool definitions.
     """
 
@@ -44,9 +44,9 @@ class ContextParts:
 
 @dataclass(frozen=True, slots=True)
 class SummaryView:
-    """A summary of all messages above its line.
+    """A summary of the messages above its line in the transcript.
 
-    ``writing``: it is being generated, ``done`` of ``total`` tokens are read.
+    ``writing``: it is being generated; ``done`` of ``total`` prompt tokens are processed.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""The rows of the conversation list: conversations, folders, search results; and their titles, as one line."""
+"""The rows of the conversation list (conversations, folders, search results), and functions for titles."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime
 
 MAX_CHARS = 48
 MAX_TITLE_CHARS = 200
-# Characters that reverse the direction of the following text, or are invisible. Joiners (U+200C, U+200D) and direction
-# marks (U+200E, U+200F) are part of writing and stay.
+# Invisible characters, and those that reverse the text direction. Joiners (U+200C, U+200D) and direction marks (U+200E,
+# U+200F) are needed in some scripts and stay.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
@@ -19,9 +19,9 @@ _MARKS = "#>*-`~= \t"
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One conversation. ``place`` is the user's order among pinned ones and in a folder.
+    """One conversation. ``place``: its position among pinned conversations, or in its folder.
 
-    ``left_machine``: a remote server answered in it.
+    ``left_machine``: it has answers of a remote server.
     """
 
     id: int
@@ -36,7 +36,7 @@ class ConversationRow:
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """One folder; ``folded``: its conversations are hidden."""
+    """A folder. ``folded``: its conversations are hidden."""
 
     id: int
     name: str
@@ -47,8 +47,8 @@ class FolderRow:
 class SearchHit:
     """A search result: a message, or a title if ``message_id`` is None.
 
-    ``parts`` are pieces of text, each with whether it matches; ``source`` are the pieces with markup, if they are shown
-    without it.
+    ``parts`` are pieces of text, each with True if it matches. ``source``: the same pieces with Markdown, if ``parts``
+    are without it.
     """
 
     conversation_id: int
@@ -61,12 +61,12 @@ class SearchHit:
 
 
 def one_line(text: str, limit: int = MAX_TITLE_CHARS) -> str:
-    """One line of limited length without invisible characters; may be empty."""
+    """The text as one line of limited length, without invisible characters; may be empty."""
     return " ".join(_UNSEEN.sub("", text[: 10 * limit]).split())[:limit].strip()
 
 
 def title_from(text: str) -> str:
-    """The first line with text, without Markdown, cut at a word."""
+    """Make a title of a text: its first line, without Markdown, cut at a word."""
     lines = (one_line(line.replace("**", "").strip(_MARKS)) for line in text.splitlines())
     line = next((line for line in lines if line), "")
     if not line:

@@ -7,14 +7,14 @@ import re
 from engine.records import ANYWHERE, NO_DEVICE, Placement, SplitMode
 from engine.sentences import said
 
-MOST_PARTS = 16  # the most devices of llama.cpp
+MOST_PARTS = 16  # llama.cpp's maximum number of devices
 _DEVICE = re.compile(r"[\w.:\-\[\]]+")
 _SPLIT = re.compile(r"\s*(\d+(\.\d+)?\s*([,/]\s*\d+(\.\d+)?\s*){0,15})?")
 _OVERRIDE = re.compile(r"[^=]+=[^=]+")
 
 
 def device_names(text: str) -> tuple[str, ...]:
-    """Comma-separated names, such as "CUDA0, rpc:10.0.0.2:50052".
+    """Read comma-separated names, such as "CUDA0, rpc:10.0.0.2:50052".
 
     Raises:
         ValueError: a name is invalid, or `NO_DEVICE` is combined with others.
@@ -31,7 +31,7 @@ def device_names(text: str) -> tuple[str, ...]:
 
 
 def tensor_split(text: str) -> tuple[float, ...]:
-    """Proportions separated by commas or slashes, such as "3,1".
+    """Read proportions separated by commas or slashes, such as "3,1".
 
     Raises:
         ValueError: the text is invalid.
@@ -42,7 +42,7 @@ def tensor_split(text: str) -> tuple[float, ...]:
 
 
 def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
-    """Comma-separated pairs of a regular expression and a buffer type or device, such as "ffn_up_exps=CPU".
+    """Read comma-separated pairs of a regular expression and a buffer type or device: "ffn_up_exps=CPU".
 
     Raises:
         ValueError: the text or an expression is invalid.
@@ -61,7 +61,7 @@ def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((pattern.strip(), where.strip()) for pattern, _, where in pairs)
 
 
-def written_placement(
+def parse_placement(
     devices: str = "",
     split_mode: str = ANYWHERE.split_mode.value,
     main_device: int = 0,
@@ -69,7 +69,7 @@ def written_placement(
     cpu_moe_layers: int | None = None,
     overrides: str = "",
 ) -> Placement:
-    """Parse all parts.
+    """Make a placement from the texts of the options.
 
     Raises:
         ValueError: one part is invalid; the message names it.

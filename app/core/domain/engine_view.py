@@ -10,7 +10,7 @@ from engine.records import LAST_SOURCES, Device, Mode, ModelInfo, Source
 
 @dataclass(frozen=True, slots=True)
 class TargetChoice:
-    """A model that can answer. ``loaded``: it is in use."""
+    """A model that can be the target. ``loaded``: it is in use."""
 
     path: str
     name: str
@@ -26,15 +26,15 @@ class EngineState(StrEnum):
     RACING = "racing"  # a race is using the models
 
 
-# Parameters of a target that a draft model can make faster. The smallest drafts have 0.1 to 0.5 billion: for targets of
-# 0.14 and 0.27 billion they gave 0.92 to 0.96 of plain decoding, for one of 1.5 billion 1.10 to 1.17 of it.
-LEAST_DRAFTED = 900_000_000
+# Minimum parameters of a target that a draft model can speed up. With drafts of 0.1 to 0.5 billion parameters, targets
+# of 0.14 and 0.27 billion ran at 0.92 to 0.96 of plain speed, a target of 1.5 billion at 1.10 to 1.17.
+MIN_DRAFTED_PARAMETERS = 900_000_000
 _NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HEAD})
 
 
 @dataclass(frozen=True, slots=True)
 class EngineView:
-    """The engine's state for the status line and the mode switch. ``progress`` is 0 to 1, or None where unknown."""
+    """The engine's state for the status line and the mode switch. ``progress``: 0 to 1; None if unknown."""
 
     state: EngineState = EngineState.EMPTY
     target: ModelInfo | None = None
@@ -43,9 +43,9 @@ class EngineView:
     notices: tuple[str, ...] = ()
     progress: float | None = None
     loading: str = ""  # the name of the model that is being loaded, if known
-    devices: tuple[Device, ...] = ()  # beside the processor
-    own_head: ModelInfo | None = None  # of the target's file, if it drafts
-    has_heads: bool = False  # the file has or had heads; they may not be usable
+    devices: tuple[Device, ...] = ()  # besides the CPU
+    own_head: ModelInfo | None = None  # the head in the target's file, if it is used
+    has_heads: bool = False  # the model has heads, though they may not be usable
 
     @property
     def drafter(self) -> ModelInfo | None:
@@ -60,7 +60,7 @@ class EngineView:
 
     @property
     def sources(self) -> frozenset[Source]:
-        """The possible sources of the next answer's tokens."""
+        """The possible provenance of the next answer's tokens."""
         if all(mode in self.unavailable for mode in Mode if mode is not Mode.OFF):
             return frozenset({Source.TARGET})
         found = {Source.NGRAM, *LAST_SOURCES}
@@ -70,7 +70,7 @@ class EngineView:
 
     @property
     def lacks_draft(self) -> bool:
-        """True if only a missing draft model keeps modes from running."""
+        """True if some modes cannot run only because no draft model is loaded."""
         return (
             self.target is not None
             and not self.target.engine_url
@@ -81,4 +81,4 @@ class EngineView:
     @property
     def wants_draft(self) -> bool:
         """True if a draft model is missing and could make the target faster."""
-        return self.lacks_draft and self.target is not None and self.target.num_params >= LEAST_DRAFTED
+        return self.lacks_draft and self.target is not None and self.target.num_params >= MIN_DRAFTED_PARAMETERS

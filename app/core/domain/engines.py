@@ -1,7 +1,7 @@
-"""Remote servers: their records, and the names of their models.
+"""Remote servers: their records and the names of their models.
 
-A remote server is a program with OpenAI's API, usually on another computer. Its models are named in place of a file's
-path: ``engine:http://192.168.1.5:8000#Qwen/Qwen3-8B``.
+A remote server is a program with OpenAI's API, usually on another computer. The name of its model takes the place of a
+file path: ``engine:http://192.168.1.5:8000#Qwen/Qwen3-8B``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 SCHEME = "engine:"
 MAX_ADDRESS_CHARS = 2_000
-UNNAMED_DRAFTING = "spec_decode"  # of a server that counts drafted tokens without saying how it drafts
-_PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # the start of a path, or its end
+UNNAMED_DRAFTING = "spec_decode"  # for a server that counts drafted tokens but does not name its method
+_PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # recognizes a path by its start or end
 _FILE_END = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
-AT = " @ "  # between a model's name and its host, in the name for statistics
+AT = " @ "  # separates model and host in the name for statistics
 
 
 class EngineKind(StrEnum):
@@ -54,13 +54,13 @@ class RemoteModel:
 
     @property
     def title(self) -> str:
-        """The name for display: some servers name a model by its file's path."""
+        """The name for display; a file path, which some servers report, is shortened."""
         return _title(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What a server reports about itself. ``drafting``: how it drafts, in its own words; empty if unknown."""
+    """Facts that a server reports. ``drafting``: its name for its drafting method; empty if unknown."""
 
     kind: EngineKind = EngineKind.OTHER
     version: str = ""
@@ -76,7 +76,7 @@ class EngineFacts:
 class EngineRecord:
     """A remote server in the list. ``url`` is its address without ``/v1``; the key is in the system's keyring only.
 
-    ``allows_plain``: the user allowed unencrypted messages to it.
+    ``allows_plain``: the user allowed unencrypted connections to it.
     """
 
     url: str
@@ -89,8 +89,8 @@ class EngineRecord:
 
     @property
     def is_here(self) -> bool:
-        """True if it runs on this computer."""
-        return stays_here(self.url)
+        """True if the server runs on this computer."""
+        return is_local_url(self.url)
 
 
 def _title(name: str) -> str:
@@ -101,7 +101,7 @@ def _title(name: str) -> str:
 
 
 def remote_path(url: str, model: str) -> str:
-    """The name of a remote model, used in place of a file's path."""
+    """The name of a remote model that takes the place of a file path."""
     return f"{SCHEME}{url}#{model}"
 
 
@@ -111,7 +111,7 @@ def is_remote(path: str) -> bool:
 
 
 def split_remote(path: str) -> tuple[str, str]:
-    """The server's address and the model's name, which may be empty."""
+    """Split a remote model's name into server address and model; the model may be empty."""
     url, _, model = path.removeprefix(SCHEME).partition("#")
     return url, model
 
@@ -130,8 +130,8 @@ def host_in(url: str) -> str:
         return ""
 
 
-def stays_here(url: str) -> bool:
-    """True if an address is this computer."""
+def is_local_url(url: str) -> bool:
+    """True if an address refers to this computer."""
     try:
         return is_this_machine(urlsplit(url).hostname or "")
     except ValueError:
@@ -139,7 +139,7 @@ def stays_here(url: str) -> bool:
 
 
 def is_this_machine(host: str) -> bool:
-    """True if a host is this computer, by name or number alone."""
+    """True if a host name or address means this computer; nothing is looked up."""
     if host == "localhost":
         return True
     try:

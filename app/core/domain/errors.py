@@ -1,6 +1,6 @@
 """The failures of the app's own parts: what happened, why, and what to do.
 
-Each has a `Problem`; the caller decides where to show it.
+Each error has a `Problem`; the caller decides where to show it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ChatsImportError(AppError):
 
 
 class NoChatError(ChatsImportError):
-    """A text file without lines that name a speaker."""
+    """The text file has no lines that name a speaker."""
 
     default_advice = "Headings such as “## You” and “## Assistant”, or “**You:**” in bold, must say who speaks."
 

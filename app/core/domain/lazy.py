@@ -1,4 +1,4 @@
-"""A value that is made once, at its first use, on any thread."""
+"""A value that is made once, at its first use. Thread-safe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Made = TypeVar("Made")
 
 
 class Lazy(Generic[Made]):
-    """Call it to get the value; the first call makes it, concurrent calls wait."""
+    """Call the object to get the value. The first call makes it; concurrent calls wait."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make
@@ -25,5 +25,5 @@ class Lazy(Generic[Made]):
 
     @property
     def made(self) -> Made | None:
-        """The value if it was made; never makes it or waits."""
+        """The value if it was made, else None; does not wait."""
         return self._made[0] if self._made is not None else None

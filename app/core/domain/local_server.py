@@ -18,10 +18,10 @@ _HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?")
 
 
 def host_name(text: str) -> str:
-    """A name for a Host header.
+    """Check a name for a Host header.
 
     Raises:
-        ValueError: it is invalid.
+        ValueError: the name is invalid.
     """
     if _HOST_NAME.fullmatch(text) is None:
         raise ValueError(said("{text} is not a name such as host.docker.internal.", text=repr(text[:80])))
@@ -29,7 +29,7 @@ def host_name(text: str) -> str:
 
 
 def read_host_names(line: str) -> frozenset[str]:
-    """The comma-separated names of a line.
+    """Read the comma-separated names of a line.
 
     Raises:
         ValueError: a name is invalid, or there are too many.
@@ -42,9 +42,9 @@ def read_host_names(line: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class ServerSetup:
-    """The server's address, its further ``names``, and whether programs must show a key.
+    """The server's address, its additional host ``names``, and whether it requires a key.
 
-    A key is always needed if other computers have access.
+    A key is always required if other computers have access.
     """
 
     host: str
@@ -58,11 +58,11 @@ class ServerSetup:
         return self.wants_key or self.host != LOOPBACK
 
 
-GONE = 499  # no HTTP status: the program disconnected early
+GONE = 499  # not an HTTP status: the program disconnected early
 
 
 class RequestState(StrEnum):
-    READING = "reading"  # arriving, or being checked
+    READING = "reading"  # the request is arriving or being checked
     WAITING = "waiting"  # in the queue
     RUNNING = "running"  # being answered
     DONE = "done"
@@ -72,9 +72,9 @@ class RequestState(StrEnum):
 class LoggedRequest:
     """A request without its content.
 
-    ``at`` is seconds since the epoch. ``program`` is from the user agent, ``model`` the name that answered; either may
-    be empty. ``tokens`` is the sum of several answers. ``status`` is that of the HTTP response, or of a failure after
-    the response began; `GONE` if the program disconnected, None while there is none.
+    ``at`` is seconds since the epoch. ``program`` is read from the user agent; ``model`` is the name of the answering
+    model; either may be empty. ``tokens`` is the sum over several answers. ``status`` is the HTTP status, also of a
+    failure after the response began; `GONE` if the program disconnected, None before a response.
     """
 
     number: int
@@ -97,9 +97,9 @@ class ServerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The server's queue: answered, waiting and running requests.
+    """Numbers of answered, waiting and running requests.
 
-    ``tokens_per_second`` is the speed of all running answers, over the last seconds; 0 without any.
+    ``tokens_per_second``: speed of all running answers together over the last seconds; 0 if none runs.
     """
 
     num_answered: int = 0
@@ -110,28 +110,28 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class ServerView:
-    """The server's state. ``address`` is like ``http://127.0.0.1:8080``; ``problem`` says why it failed.
+    """The server's state. ``address``: for example ``http://127.0.0.1:8080``. ``problem``: why it failed.
 
-    ``yours_waits``: the window's own question waits for a program's answer. ``guest`` is the model that a program
-    loaded in place of the window's; empty if there is none.
+    ``window_waits``: the window's question waits for a program's answer. ``guest``: the model that a program loaded in
+    place of the window's; empty if none.
     """
 
     state: ServerState = ServerState.OFF
     address: str = ""
     activity: Activity = Activity()
     problem: Problem | None = None
-    yours_waits: bool = False
+    window_waits: bool = False
     guest: str = ""
 
 
 def base_url(host: str, port: int) -> str:
-    """The base URL for programs, which usually run on this machine."""
+    """The base URL for programs; if the server listens on all addresses, the one for this machine."""
     return f"http://{LOOPBACK if host == ALL_ADDRESSES else host}:{port}/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An example of using the server: program, where to enter it, and the text."""
+    """An example of using the server. ``place``: where to enter ``text`` in the program."""
 
     program: str
     place: str
@@ -139,11 +139,11 @@ class Example:
 
 
 def examples(url: str, model: str, key: str, n_ctx: int) -> tuple[Example, ...]:
-    """Examples for editors, Python and a shell. ``model`` is empty if none is loaded."""
+    """Examples for editors, Python and a shell. ``model``: the loaded model; empty if none."""
     model = model or "model"
     zed_model = {"name": model, "display_name": model, "max_tokens": n_ctx}
     zed = {"language_models": {"openai_compatible": {"Paceline": {"api_url": url, "available_models": [zed_model]}}}}
-    name = json.dumps(model, ensure_ascii=False)  # without escapes
+    name = json.dumps(model, ensure_ascii=False)  # a JSON string without \u escapes
     hello = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]}, ensure_ascii=False)
     return (
         Example(

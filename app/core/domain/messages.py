@@ -14,20 +14,20 @@ from engine.records import RunStats, TokenSpan
 class MessageState(StrEnum):
     COMPLETE = "complete"
     STREAMING = "streaming"
-    STOPPED = "stopped"  # by the user
+    STOPPED = "stopped"  # the user stopped it
     INTERRUPTED = "interrupted"  # the app or the machine crashed
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted.
+    """One message of the transcript. ``notice``: a line below it, for example why it failed.
 
     ``versions``: the ids of all versions, including this one, if there are several. ``cut``: it ended at the token
     limit or with a full context. ``thinking_ms``: the time of reasoning, if known. ``target``: the model. ``call``: the
-    tool call whose result is the text, in a message of the role `tool`. ``drawn``: how the answer was sampled, if
-    known. ``follows_calls``: an answer after the results of calls by the same model. ``cites``: the answer was given
-    passages, and a number in brackets in it is the number of one.
+    tool call whose result is the text, for the role `tool`. ``drawn``: how the answer was sampled, if known.
+    ``follows_calls``: it follows results of tool calls by the same model. ``cites``: the prompt had passages, so
+    numbers in brackets refer to them.
     """
 
     id: int
@@ -49,6 +49,6 @@ class MessageView:
 
     @property
     def can_continue(self) -> bool:
-        """True for an answer with text that did not end by itself."""
+        """True for an answer with text that the model did not end itself."""
         unfinished = (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
         return self.role == "assistant" and bool(self.text.strip()) and (self.cut or self.state in unfinished)

@@ -19,7 +19,7 @@ def shown_name(info: ModelInfo | None) -> str:
 def model_name(info: ModelInfo | None) -> str:
     """The name for statistics: the file's name without ending and part number; empty without a model.
 
-    Files of one model differ in speed, so it is not the model's name.
+    It identifies the file and not the model: files of one model differ in speed.
     """
     return name_of_file(info.path) if info else ""
 
@@ -31,5 +31,5 @@ def name_of_file(path: str | Path) -> str:
 
 
 def printable(name: str) -> str:
-    """A file name with a sign in place of line ends and undecodable bytes: these break a table or fail to encode."""
+    """Replace line ends and undecodable bytes in a file name, since they break tables or cannot be encoded."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)

@@ -1,4 +1,4 @@
-"""The data of the Models panel: results, files, pairs, downloads and the library.
+"""The data of the Models panel: search results, files, pairs, downloads and the library.
 
 Sizes are in bytes; None means unknown.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from engine.records import Problem
 
-NUM_SUGGESTED = 3  # pairs in the first steps
-LARGEST_DRAFT_SHARE = 0.2  # of the target's size: a larger draft gains little
+NUM_SUGGESTED = 3  # number of pairs suggested in the first steps
+LARGEST_DRAFT_SHARE = 0.2  # draft size / target size: larger drafts gain little
 
 
 class FitLevel(StrEnum):
@@ -26,19 +26,19 @@ class FitLevel(StrEnum):
 
 
 class Suitability(IntEnum):
-    """How well a model would run on this machine, from bad to good, by its size and expected speed."""
+    """How well a model would run on this machine, by its size and expected speed; in ascending order."""
 
-    NOT = 0  # it does not fit, or barely
-    SOMEHOW = 1  # it fits, but slower than reading speed, with little free memory left, or with unknown speed
-    WELL = 2  # at least half of the free memory left, and never slower than reading speed
-    FAST = 3  # as `WELL`, and twice as fast
+    NOT = 0  # the model does not fit, or barely
+    SOMEHOW = 1  # it fits, but is slow (below reading speed), leaves little free memory, or has unknown speed
+    WELL = 2  # leaves half of the free memory, and is never slower than reading speed
+    FAST = 3  # like `WELL`, and at least twice reading speed
 
 
 class Drawback(StrEnum):
     """Why a model that fits does not run well."""
 
-    THINKS = "thinks"  # fast enough to read along, but it reasons before it answers
-    MEMORY = "memory"  # less than half of the free memory is left
+    THINKS = "thinks"  # fast enough, but it reasons before it answers
+    MEMORY = "memory"  # it leaves less than half of the free memory
     UNKNOWN = "unknown"  # the speed is unknown
     SLOW = "slow"
 
@@ -47,14 +47,14 @@ class FileKind(StrEnum):
     """The kind of a GGUF file, by its name."""
 
     MODEL = "model"
-    DRAFT = "draft"  # a small model made to draft for a big one: it can chat, but is no chat model
+    DRAFT = "draft"  # a small model made for drafting; it can run as a target, too
     MMPROJ = "mmproj"  # the projector of a vision model
-    MTP = "mtp"  # next-token heads that belong to one target
+    MTP = "mtp"  # next-token heads for one target
     EAGLE = "eagle"
-    DFLASH = "dflash"  # DFlash or DSpark
-    IMATRIX = "imatrix"  # statistics for quantizing
+    DFLASH = "dflash"  # a DFlash or DSpark head
+    IMATRIX = "imatrix"  # importance matrix for quantizing
     VOCAB = "vocab"  # a vocabulary without weights
-    ADAPTER = "adapter"  # a LoRA
+    ADAPTER = "adapter"  # a LoRA adapter
 
     @property
     def runs_alone(self) -> bool:
@@ -83,11 +83,11 @@ class Presence(StrEnum):
 
 
 class DownloadStatus(StrEnum):
-    """QUEUED, RUNNING and VERIFYING continue by themselves."""
+    """QUEUED, RUNNING, WAITING and VERIFYING proceed without the user."""
 
     QUEUED = "queued"
     RUNNING = "running"
-    WAITING = "waiting"  # after a failure of the connection, until the next attempt
+    WAITING = "waiting"  # for the next attempt, after a connection failed
     VERIFYING = "verifying"
     PAUSED = "paused"
     FAILED = "failed"
@@ -95,15 +95,15 @@ class DownloadStatus(StrEnum):
 
     @property
     def is_active(self) -> bool:
-        """True if a thread works on it."""
+        """True if a thread is working on the download."""
         return self in (DownloadStatus.RUNNING, DownloadStatus.WAITING, DownloadStatus.VERIFYING)
 
 
 class VocabularyMatch(StrEnum):
-    """Whether a draft fits a target."""
+    """Whether a draft's vocabulary matches the target's."""
 
     YES = "yes"
-    TRANSLATED = "translated"  # with another vocabulary: its tokens are translated
+    TRANSLATED = "translated"  # another vocabulary: tokens are translated
     NO = "no"
     CHECKING = "checking"
     UNCHECKED = "unchecked"
@@ -120,7 +120,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """One model file: on the hub (``repo`` and ``file``), here (``path``), or behind a link (``url``)."""
+    """One model file: on the hub (``repo`` and ``file``), on this machine (``path``), or behind a link (``url``)."""
 
     repo: str = ""
     file: str = ""
@@ -134,7 +134,7 @@ class ModelRef:
 
 @dataclass(frozen=True, slots=True)
 class RepoFile:
-    """One file of a repository. ``sha256`` is 64 hex digits, or empty if the hub does not say."""
+    """One file of a repository. ``sha256``: 64 hex digits; empty if the hub has none."""
 
     path: str
     size_bytes: int | None = None
@@ -143,7 +143,7 @@ class RepoFile:
 
 @dataclass(frozen=True, slots=True)
 class RepoModel:
-    """One model of a repository: one GGUF file, or all shards of one, in order."""
+    """One model of a repository: a GGUF file, or all its shards in order."""
 
     name: str  # the file's name without folder, shard number and ".gguf"
     kind: FileKind
@@ -153,7 +153,7 @@ class RepoModel:
 
     @property
     def size_bytes(self) -> int | None:
-        """The size of all files; None if one is unknown."""
+        """The size of all files; None if a size is unknown."""
         return _sum_known(file.size_bytes for file in self.files)
 
 
@@ -171,11 +171,11 @@ class RepoRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One model or side file of a repository; the shards of one model are one row."""
+    """One model or side file of a repository; shards of a model share a row."""
 
     ref: ModelRef
     kind: FileKind
-    label: str  # the quantization, or what it is
+    label: str  # the quantization, or the kind of file
     size_bytes: int | None = None
     num_parts: int = 1
     fit: FitLevel = FitLevel.UNKNOWN
@@ -185,7 +185,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class RepoView:
-    """A repository with its files. ``readme`` is untrusted Markdown. ``gated_words`` says what access needs."""
+    """A repository with its files. ``readme`` is untrusted Markdown. ``gated_words`` says how to get access."""
 
     row: RepoRow
     summary: str = ""
@@ -203,14 +203,14 @@ class FitPart:
 
     @property
     def total_bytes(self) -> int | None:
-        """The sum; None if both are unknown."""
+        """The sum for target and draft; None if both are unknown."""
         known = [size for size in (self.target_bytes, self.draft_bytes) if size is not None]
         return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
 class FitPlace:
-    """Main memory, GPU memory or the disk."""
+    """Needed and free space in main memory, GPU memory or on the disk."""
 
     label: str
     needed_bytes: int
@@ -220,9 +220,9 @@ class FitPlace:
 
 @dataclass(frozen=True, slots=True)
 class FitSummary:
-    """The memory of a pair on this machine, the free memory, and what to change if it is not enough.
+    """The memory that a pair needs on this machine, the free memory, and advice if it is not enough.
 
-    ``parallel``: concurrent answers, each with ``n_ctx`` tokens, or with ``shared_context`` all together.
+    ``parallel``: number of concurrent answers. Each has ``n_ctx`` tokens, or all share them with ``shared_context``.
     """
 
     n_ctx: int
@@ -246,18 +246,18 @@ class PairSide:
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """A target, perhaps a draft, and the verdicts on both together."""
+    """A target, optionally a draft, and the verdicts on the pair."""
 
     target: PairSide
     draft: PairSide | None = None
     match: VocabularyMatch = VocabularyMatch.UNCHECKED
-    match_words: str = ""  # the difference, or the translatable share of another vocabulary
+    match_words: str = ""  # how the vocabularies differ, or the translatable share
     fit: FitSummary | None = None
     gain_words: str = ""  # the measured or expected gain
-    note: str = ""  # the basis of the gain
-    speed_forecast: SpeedForecast | None = None  # the source of both texts
+    note: str = ""  # what the gain is based on
+    speed_forecast: SpeedForecast | None = None  # the source of ``gain_words`` and ``note``
     drafting: Drafting = Drafting.DRAFT_MODEL
-    can_have: bool = True  # False if the hub no longer has it as listed
+    can_have: bool = True  # False if the hub no longer has the listed files
 
     @property
     def is_here(self) -> bool:
@@ -266,7 +266,7 @@ class PairView:
 
     @property
     def missing_bytes(self) -> int | None:
-        """The size of the missing files; None if one is unknown."""
+        """The size of the missing files; None if a size is unknown."""
         sides = [self.target] + ([self.draft] if self.draft else [])
         return _sum_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
 
@@ -275,7 +275,7 @@ class PairView:
 class CatalogRow:
     """A recommended target with its drafter.
 
-    ``speedup`` is the range that its source gives; ``checked`` is the hub's answer.
+    ``speedup``: the range that its source states. ``checked``: the result of a check with the hub.
     """
 
     key: str
@@ -287,10 +287,10 @@ class CatalogRow:
     source: str = ""
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
-    plain: SpeedRange | None = None  # of the target on this machine; None if unknown
-    expected: str = ""  # of the pair, as text
-    leaves_room: bool = False  # at least half of the free memory
-    thinks: bool = False  # it reasons before it answers
+    plain: SpeedRange | None = None  # plain speed of the target on this machine; None if unknown
+    expected: str = ""  # the pair's expected gain, as text
+    leaves_room: bool = False  # leaves at least half of the free memory free
+    thinks: bool = False  # the target reasons before it answers
 
     @property
     def suits(self) -> Suitability:
@@ -303,7 +303,7 @@ class CatalogRow:
 
     @property
     def drawback(self) -> Drawback:
-        """Why it does not run well here, though it fits."""
+        """Why the target does not run well here, although it fits."""
         if not self.leaves_room:
             return Drawback.MEMORY
         if self.plain is None:
@@ -312,7 +312,7 @@ class CatalogRow:
 
     @property
     def preference(self) -> tuple[Suitability, bool, int]:
-        """The order of recommendation: by suitability here, then by gain from drafting, then by size."""
+        """Sort key of recommendations: suitability on this machine, then gain from drafting, then size."""
         target, draft = self.pair.target.size_bytes or 0, self.pair.draft
         if draft is None:
             return self.suits, self.pair.drafting is Drafting.HEADS_INSIDE, target
@@ -322,7 +322,7 @@ class CatalogRow:
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """One candidate for a target. ``place`` is "on this computer", "recommended" or "on the hub"."""
+    """One draft candidate for a target. ``place``: "on this computer", "recommended" or "on the hub"."""
 
     side: PairSide
     place: str
@@ -332,7 +332,7 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True)
 class DraftList:
-    """The candidates for one target. ``words`` says which sources were searched, and which could not be."""
+    """The draft candidates for one target. ``words``: which sources were searched, and which failed."""
 
     target: PairSide | None = None
     rows: tuple[DraftRow, ...] = ()
@@ -351,7 +351,7 @@ class FileProgress:
 class DownloadRequest:
     """A download. ``draft_of`` names the target in the library to pair this model with.
 
-    ``url`` is the address of the first file of a link; ``repo_id`` then names a folder of the library.
+    ``url``: the address of a link's first file; ``repo_id`` is then its folder in the library.
     """
 
     repo_id: str
@@ -374,7 +374,7 @@ class Download:
     attempt: int = 0
     message: str = ""
     advice: str = ""
-    path: str = ""  # the model's path, once it is complete
+    path: str = ""  # the model's path after completion
 
     @property
     def name(self) -> str:
@@ -386,7 +386,7 @@ class Download:
 
     @property
     def size_bytes(self) -> int | None:
-        """The size of all files; None if one is unknown."""
+        """The size of all files; None if a size is unknown."""
         return _sum_known(file.size_bytes for file in self.files)
 
     @property
@@ -395,7 +395,7 @@ class Download:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the present speed; None if unknown."""
+        """Seconds left at the present speed; None if unknown."""
         if not self.bytes_per_s or self.size_bytes is None:
             return None
         return (self.size_bytes - self.done_bytes) / self.bytes_per_s
@@ -413,15 +413,15 @@ class LibraryRow:
     paired_with: str = ""
     in_place: bool = False
     missing: bool = False
-    in_use: str = ""  # "target", "draft" or nothing
+    in_use: str = ""  # "target", "draft" or ""
     licence: str = ""
-    source: str = ""  # its repository or package
-    side_file: str = ""  # the vision side file beside it
+    source: str = ""  # the repository or package that it came from
+    side_file: str = ""  # its vision side file
 
 
 @dataclass(frozen=True, slots=True)
 class PickerView:
-    """The models of the header's menu: those that can answer, last used first, and those that can draft."""
+    """The models in the header's menu: targets (last used first), and drafts for the current target."""
 
     targets: tuple[LibraryRow, ...] = ()
     drafts: tuple[LibraryRow, ...] = ()
@@ -429,7 +429,7 @@ class PickerView:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A model of another program on this disk that could be added in place."""
+    """A model of another program on this disk, which the library can use in its place."""
 
     name: str
     files: tuple[Path, ...]
@@ -445,7 +445,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class ScanView:
-    """The progress or the result of a folder scan. ``is_running``: it can be stopped."""
+    """The progress or result of a folder scan. ``is_running``: the scan can be stopped."""
 
     folder: str
     is_running: bool
@@ -457,9 +457,9 @@ class ScanView:
 
 @dataclass(frozen=True, slots=True)
 class LinkView:
-    """The model behind a link; only the address while it is checked or if there is a ``problem``.
+    """The model behind a link; only ``url`` is set while it is checked, or if there is a ``problem``.
 
-    ``hosts`` serve the bytes, in order.
+    ``hosts``: the hosts that were contacted, in order; the last one sends the bytes.
     """
 
     url: str
@@ -491,16 +491,16 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class FirstModelView:
-    """The small real model of the first run. ``words`` say why the download failed."""
+    """The small model of the first run. ``words``: why the download failed."""
 
     name: str
     maker: str
     licence: str
-    package: str  # empty if only the hub has it
+    package: str  # the PyPI package; empty if pip is missing
     size_bytes: int
     download_bytes: int
-    status: DownloadStatus | None = None  # None: not here, and not requested
-    from_hub: bool = False  # the hub is being asked
+    status: DownloadStatus | None = None  # None: neither installed nor requested
+    from_hub: bool = False  # the download is from the hub
     done_bytes: int = 0
     total_bytes: int = 0
     words: str = ""
@@ -521,10 +521,10 @@ class SelfDraftState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SelfDraftView:
-    """The draft made from a model itself. ``size_bytes`` is the model's size.
+    """A self-draft. ``size_bytes``: the size of its model.
 
-    ``words`` are sentences about the progress, the measurements or the failure; ``draft`` is the file of the copy that
-    is faster, empty if none is.
+    ``words``: sentences about the progress, the measurements or the failure. ``draft``: the file of the faster copy;
+    empty if no copy is faster.
     """
 
     name: str
@@ -536,7 +536,7 @@ class SelfDraftView:
 
 
 def _sum_known(sizes: Iterable[int | None]) -> int | None:
-    """None if one size is unknown."""
+    """The sum; None if a size is unknown."""
     total = 0
     for size in sizes:
         if size is None:

@@ -1,4 +1,4 @@
-"""Projects: a folder of chats with instructions and files of its own, and the passages that are found in these."""
+"""Projects (a folder of chats with its own instructions and files), and passages of their files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from app.core.domain.messages import MessageView
 from app.core.domain.models import ModelRef
 from app.core.domain.settings.fields import SettingValue
 
-MOST_FILES = 10_000  # of one folder
-CHARS_PER_TOKEN = 3.0  # rather few, so that passages rather fit
+CHARS_PER_TOKEN = 3.0  # a low estimate, so that passages fit
 SEARCH_TOOL = "search_documents"
-SOURCE_LINK = "source:"  # an address within the app: `SOURCE_LINK`, the id of an answer, a slash, a number
+SOURCE_LINK = "source:"  # links to passages within the app: ``source:ANSWER_ID/NUMBER``
 _HEADER = re.compile(r"^\[(\d{1,3})\] (.+)$", re.MULTILINE)
 
 
@@ -24,8 +23,8 @@ _HEADER = re.compile(r"^\[(\d{1,3})\] (.+)$", re.MULTILINE)
 class Project:
     """Instructions and other settings in ``values``, and the paths of files and folders in ``sources``.
 
-    ``folder_id`` is its folder of chats; 0 until the window has made one. ``id`` stays when the name changes.
-    ``model_path`` is the target of its chats; empty: the loaded one.
+    ``folder_id``: its folder of chats; 0 until the window has made it. ``id`` stays the same if the name changes.
+    ``model_path``: the target for its chats; empty: the loaded model.
     """
 
     id: str
@@ -37,11 +36,11 @@ class Project:
 
 
 class FileState(StrEnum):
-    """What became of a file of a project."""
+    """The result of reading a project's file."""
 
     READ = "read"
-    FAILED = "failed"  # `ProjectFile.problem` says why
-    GONE = "gone"  # its source is missing now; its passages stay
+    FAILED = "failed"  # for the reason in `ProjectFile.problem`
+    GONE = "gone"  # its source is missing now; its passages stay in the index
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ EMBEDDERS = (
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A file of a project, as it was last read. ``num_pages`` is 0 for a file without pages."""
+    """A file of a project, as last read. ``num_pages``: 0 for a file without pages."""
 
     path: str
     name: str
@@ -95,14 +94,14 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """``report.pdf, page 3, Results``: as the model and a person read it."""
+        """The location as text for the model and the user: ``report.pdf, page 3, Results``."""
         page = f"page {self.page}" if self.page else f"line {self.line}" if self.line else ""
         return ", ".join(filter(None, (self.name, page, self.heading[:120])))
 
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """A passage that was given to the model under a number."""
+    """A passage that the model got under a number."""
 
     number: int
     place: str
@@ -110,13 +109,13 @@ class CitedPassage:
 
 
 def passages_attachment(passages: Sequence[Passage], first: int = 1) -> Attachment:
-    """Passages as an attachment of a question, numbered from ``first``."""
-    text = quoted(passages, first)
+    """Make an attachment of passages, numbered from ``first``."""
+    text = format_passages(passages, first)
     return Attachment(0, "passages.txt", AttachmentKind.PASSAGES, len(text.encode()), text)
 
 
-def quoted(passages: Sequence[Passage], first: int = 1) -> str:
-    """Write passages below their numbers and places; `cited_passages` reads that."""
+def format_passages(passages: Sequence[Passage], first: int = 1) -> str:
+    """Format passages with numbers and locations; `cited_passages` parses the result."""
     if not passages:
         return NOTHING
     parts = (f"[{number}] {one.place}\n{_without_headers(one.text)}" for number, one in enumerate(passages, first))
@@ -124,12 +123,12 @@ def quoted(passages: Sequence[Passage], first: int = 1) -> str:
 
 
 def _without_headers(text: str) -> str:
-    """No line of a passage looks like the number of one."""
+    """Change lines of a passage that look like the number of a passage."""
     return _HEADER.sub(lambda found: f" {found[0]}", text)
 
 
 def cited_passages(text: str) -> tuple[CitedPassage, ...]:
-    """Read what `quoted` wrote."""
+    """Parse the output of `format_passages`."""
     found = list(_HEADER.finditer(text))
     ends = [*(each.start() for each in found[1:]), len(text)]
     return tuple(
@@ -139,7 +138,7 @@ def cited_passages(text: str) -> tuple[CitedPassage, ...]:
 
 
 def with_citations(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
-    """Mark the answers whose question, or a tool that they called, brought passages."""
+    """Mark answers that got passages, from the question or from a tool."""
     marked, cites = [], False
     for view in views:
         if view.role == "user":
@@ -149,8 +148,8 @@ def with_citations(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
     return tuple(marked)
 
 
-def within(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
-    """The first passages that fit ``max_chars``; at least one."""
+def fitting_passages(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
+    """The first passages that together fit ``max_chars``; at least one."""
     kept: list[Passage] = []
     for passage in passages:
         max_chars -= len(passage.text) + len(passage.place)

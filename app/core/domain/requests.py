@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.core.domain.attachments import Attachment, StoredPicture
 from app.core.domain.framing import with_attachments
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.settings.table import COMPLETES
+from app.core.domain.settings.table import COMPLETION_FORMAT
 from app.core.domain.settings.values import Settings
 from app.core.domain.template_variables import read_variables
 from app.core.domain.thinking import without_thinking
@@ -49,7 +49,7 @@ def chat_request(
         use_past=bool(settings.values["learn_past"]),
         thinking=settings.text("thinking"),
         template_variables=read_variables(settings.text("template_variables")),
-        completes=settings.text("prompt_format") == COMPLETES,
+        completes=settings.text("prompt_format") == COMPLETION_FORMAT,
     )
 
 

@@ -1,4 +1,4 @@
-"""How an answer was sampled: its seed, and everything else that must be equal to reproduce it."""
+"""Records of how an answer was sampled: the seed, and all that must be equal to reproduce the answer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from app.core.domain.settings.layers import SAMPLING_KEYS
 from app.core.domain.settings.values import Settings
 from engine.records import ChatRequest, Message
 
-# The settings that affect the text, except the system prompt. Speculation is none of them.
+# The settings that affect the text, except the system prompt. Speculative decoding does not affect it.
 RECORDED_KEYS = ("seed", *SAMPLING_KEYS, "max_tokens", "thinking", "template_variables", "prompt_format")
 _DIGEST_CHARS = 12
 _NUM_SEEDS = 1_000_000
 
 
 class SeedChoice(StrEnum):
-    """Which seed an answer is to get."""
+    """The actions with a seed."""
 
     REPEAT = "repeat"  # reproduce the answer
     ANOTHER = "another"  # a new seed for another answer
@@ -29,7 +29,7 @@ class SeedChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SamplingRecord:
-    """The sampling of an answer. ``values`` are the settings of `RECORDED_KEYS`, the rest digests of the prompt."""
+    """The sampling of an answer. ``values``: settings of `RECORDED_KEYS`. The other fields: digests of the prompt."""
 
     values: Mapping[str, SettingValue] = field(default_factory=dict)
     system_prompt: str = ""
@@ -38,7 +38,7 @@ class SamplingRecord:
 
     @property
     def is_greedy(self) -> bool:
-        """True at temperature 0, where every seed gives the same answer."""
+        """True at temperature 0: the seed has no effect."""
         return self.values.get("temperature") == 0.0
 
     @property
@@ -49,7 +49,7 @@ class SamplingRecord:
 
 
 def record_sampling(settings: Settings, request: ChatRequest) -> SamplingRecord:
-    """The sampling of the answer to ``request``, which was made from ``settings``."""
+    """Record the sampling of the answer to ``request``, which was made from ``settings``."""
     told = [message for message in request.messages if message.role != "system"]
     return SamplingRecord(
         {key: settings.values[key] for key in RECORDED_KEYS},
@@ -60,7 +60,7 @@ def record_sampling(settings: Settings, request: ChatRequest) -> SamplingRecord:
 
 
 def continued_sampling(before: SamplingRecord | None, now: SamplingRecord) -> SamplingRecord | None:
-    """The sampling of a continued answer; None if no seed reproduces all of it. Its length may differ."""
+    """The record of a continued answer; None if no seed reproduces all of it. A different maximum length is allowed."""
     if before is None or {**before.values, "max_tokens": None} != {**now.values, "max_tokens": None}:
         return None
     return now if replace(before, values=now.values) == now else None
@@ -72,14 +72,14 @@ def new_seed() -> int:
 
 
 def _facts(message: Message) -> list[object]:
-    """The parts of a message that a model may read."""
+    """The parts of a message that can be in the prompt."""
     calls = [(call.call_id, call.name, call.arguments) for call in message.tool_calls]
     pictures = [(place, picture.digest) for place, picture in message.pictures]
     return [message.role, message.content, message.questions, calls, message.tool_call_id, message.name, pictures]
 
 
 def _digest(facts: Iterable[object]) -> str:
-    """Equal for equal facts; empty for none."""
+    """A digest of facts; empty without facts."""
     import hashlib  # noqa: PLC0415  (the first paint waits for no answer)
 
     listed = list(facts)

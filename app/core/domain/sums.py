@@ -1,6 +1,6 @@
 """Sums of counters: over the runs of one answer, and over answers by pair and mode.
 
-Every rate is a quotient of sums, which weights answers by length.
+Rates are quotients of sums, so longer answers weigh more.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ ADDED = (
 )  # fmt: skip
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")
-_OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
-_WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
+_PROMPT_FIELDS = ("prompt_tokens", "prompt_cached_tokens")  # a continued answer counts its last prompt only
+_DRAFT_MODES = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Counters of ``num_answers`` answers; the percentiles of ``stats`` are those of the counted intervals.
+    """Counters of ``num_answers`` answers. The percentiles in ``stats`` are computed from interval counts.
 
-    ``compared_s`` is the time of the answers with a known cost of plain decoding, without the draft model's prompt
-    processing, which took ``reading_s``; ``plain_s`` is the time of plain decoding for their ``compared_tokens``, which
-    is 0 in sums of older versions.
+    These cover the answers with a known cost of plain decoding: ``compared_s`` is their time without the draft model's
+    prompt processing, ``reading_s`` the draft model's prompt processing time, ``compared_tokens`` their tokens (0 in
+    sums of older versions), and ``plain_s`` the time that plain decoding would have taken.
     """
 
     num_answers: int = 0
@@ -41,7 +41,7 @@ class Sums:
 
     @property
     def saved_s(self) -> float | None:
-        """Seconds saved against plain decoding; negative for a loss.
+        """Seconds saved compared with plain decoding; negative for a loss.
 
         The draft model's prompt processing is subtracted.
         """
@@ -52,7 +52,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class PairSums:
-    """The sums of a target with a draft ("" is none) in a mode; another version's mode is only a name."""
+    """The sums of a target with a draft ("" means none) in a mode, which may be an unknown name of another version."""
 
     target: str
     draft: str
@@ -63,12 +63,12 @@ class PairSums:
 def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     """Add two runs of one answer.
 
-    The time to the first token is the first run's; mode, depth, prompt and context the second's. Percentiles are of
-    both if both have counted intervals.
+    The time to the first token is taken from the first run; mode, depth, prompt and context from the second.
+    Percentiles cover both runs if both have interval counts.
     """
     if first is None or second is None:
         return second or first
-    changes = {name: value for name, value in _added(first, second).items() if name not in _OF_ONE_PROMPT}
+    changes = {name: value for name, value in _added(first, second).items() if name not in _PROMPT_FIELDS}
     both = replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
     if not first.interval_counts or not second.interval_counts:
         return both
@@ -77,15 +77,15 @@ def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
 
 
 def counters(run: RunStats) -> RunStats:
-    """The counters of a run that can be added."""
+    """The fields of a run that can be added."""
     return RunStats(mode=run.mode, **{name: getattr(run, name) for name in ADDED + BY_DEPTH + COUNTED})
 
 
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
-    """One run as sums; a continued answer adds no answer.
+    """One run as sums; for a continued answer ``num_answers`` is 0.
 
-    A run without drafts is plain decoding: it saved and lost nothing, whatever the measured cost of a plain pass. Of an
-    answer that ended in a loop no token counts: its drafts are too easy.
+    A run without drafts is plain decoding, so it neither saves nor loses time. An answer that ended in a loop is not
+    compared: repetition is too easy to draft.
     """
     if run.looped:
         return Sums(num_answers, RunStats(mode=run.mode))
@@ -113,8 +113,8 @@ def total(rows: Iterable[PairSums]) -> Sums:
     return result
 
 
-def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
-    """The sums for each pair and mode of whole answers with the names of their models; the busiest first."""
+def sums_by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
+    """Sum complete answers (target, draft, counters) by pair and mode, in the order of `sorted_rows`."""
     found: dict[tuple[str, str, Mode], Sums] = {}
     for target, draft, run in runs:
         key = (target, draft, run.mode)
@@ -123,7 +123,7 @@ def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
 
 
 def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
-    """Pairs with the most tokens first, likewise the modes of a pair."""
+    """Sort pairs by tokens, most first, and the modes of each pair likewise."""
     rows = tuple(rows)
     of_pair: Counter[tuple[str, str]] = Counter()
     for row in rows:
@@ -137,9 +137,9 @@ def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
     )
 
 
-def draft_in(mode: Mode, draft: str) -> str:
-    """The draft's name if this mode may use it."""
-    return draft if mode in _WITH_A_DRAFT else ""
+def used_draft(mode: Mode, draft: str) -> str:
+    """The draft's name if the mode can use it, else ""."""
+    return draft if mode in _DRAFT_MODES else ""
 
 
 def _added(first: RunStats, second: RunStats) -> Mapping[str, Any]:

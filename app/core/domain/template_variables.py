@@ -1,4 +1,4 @@
-"""Variables of a chat template, as the user types them: `reasoning_effort=high, with_date=true`."""
+"""Parses variables of a chat template that the user types: `reasoning_effort=high, with_date=true`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.records import TemplateValue
 from engine.sentences import said
 
 MAX_VARIABLES = 32
-MAX_CHARS = 2000  # of a value
+MAX_CHARS = 2000  # maximum length of a value
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 # names that the engine sets
 RESERVED = frozenset({"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token"})
@@ -17,7 +17,7 @@ _WORDS: dict[str, TemplateValue] = {"true": True, "false": False}
 
 
 def read_variables(text: str) -> tuple[tuple[str, TemplateValue], ...]:
-    """The comma-separated variables of a line; `true`, `false` and numbers are values, all else is text.
+    """Read comma-separated variables. `true`, `false` and numbers become such values, everything else text.
 
     Raises:
         ValueError: a part is not ``name=value``, or its name is invalid or reserved.
@@ -26,7 +26,7 @@ def read_variables(text: str) -> tuple[tuple[str, TemplateValue], ...]:
 
 
 def checked(variables: Iterable[tuple[str, TemplateValue]]) -> tuple[tuple[str, TemplateValue], ...]:
-    """The variables once each, in order.
+    """Check the variables; returns each once, in order.
 
     Raises:
         ValueError: a name is invalid or reserved, a text is too long, or there are too many.

@@ -1,4 +1,4 @@
-"""Decodes bytes to text, and recognizes the encoding."""
+"""Detects the encoding of bytes and decodes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.sentences import said
 
 GUESSED = "“{name}” is not UTF-8 and was read as Western European text. If letters look wrong, save it as UTF-8."
 _BOMS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its prefix
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, since its mark starts with UTF-16's
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -33,26 +33,26 @@ _MAGIC = (
 )
 _TEXT_CONTROLS = b"\t\n\r\f\x08\x1b"
 _CONTROLS = bytes(code for code in range(0x20) if code not in _TEXT_CONTROLS) + b"\x7f"
-_MOST_CONTROLS = 0.005  # share of all bytes; more means no text
-_WIDE_SHARE = 0.3  # share of zero bytes at odd or even offsets: UTF-16 of mostly Latin letters
+_MOST_CONTROLS = 0.005  # maximum share of control characters in text
+_WIDE_SHARE = 0.3  # share of zero bytes at odd or even offsets that means UTF-16 of mostly Latin letters
 _SAMPLE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text with plain line ends; ``notice`` tells the user how it was read."""
+    """Decoded text with LF line ends; ``notice`` tells the user about a guessed encoding."""
 
     text: str
     notice: str = ""
 
 
 def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
-    """Decode bytes: by their mark, as UTF-8, as UTF-16 without a mark, or as Windows-1252.
+    """Decode bytes by their byte order mark, else as UTF-8, UTF-16 or Windows-1252.
 
-    If they are not ``whole``, only the start is given, which may end within a character.
+    ``whole`` False: ``raw`` is the start of a file and may end within a character.
 
     Raises:
-        NotTextError: they are no text.
+        NotTextError: the bytes are no text.
     """
     for magic, what in _MAGIC:
         if raw.startswith(magic):
@@ -72,10 +72,10 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
 
 
 def utf_text(raw: bytes) -> str:
-    """Decode UTF-8, or the UTF of a byte order mark; without the mark, with plain line ends.
+    """Decode UTF-8, or the encoding of a byte order mark. Removes the mark; line ends become LF.
 
     Raises:
-        UnicodeDecodeError: they are no UTF.
+        UnicodeDecodeError: the bytes are invalid in that encoding.
     """
     encoding = next((encoding for mark, encoding in _BOMS if raw.startswith(mark)), "utf-8")
     return _plain(raw.decode(encoding))
@@ -93,7 +93,7 @@ def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> st
 
 
 def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
-    """Decode UTF-16 without a mark, of which nearly every second byte is zero."""
+    """Decode UTF-16 without a byte order mark, recognized by its zero bytes."""
     sample = raw[:_SAMPLE]
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:

@@ -1,7 +1,7 @@
 """Splits an answer into reasoning and text, and measures the time of reasoning.
 
-Only reasoning at the very start counts: an answer may mention such tags later. If the template opens the tag in the
-prompt, the answer has the closing tag only, and all before it is reasoning.
+Only reasoning at the very start counts, since an answer may mention such tags later. If the template opens the tag in
+the prompt, the answer has only the closing tag, and all text before it is reasoning.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 
 from engine.records import ANSWER_FRAMES, BETWEEN_CHANNELS, REASONING_TAGS
 
-# The last pair is the rest of gpt-oss's channels when control tokens are left out.
+# The last pair is what gpt-oss's channels look like without control tokens.
 TAGS = (*REASONING_TAGS, ("analysis", "assistantfinal"))
 _OPENINGS = tuple(opening for opening, _ in TAGS)
-_BARE = "analysis"  # also a word: it counts only right before a capital letter
-_DIRECT = "<|channel|>final<|message|>"  # an answer of gpt-oss without reasoning
-_CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # of gpt-oss, after its reasoning
-_HEADS = (_DIRECT, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # without reasoning
-_BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # of Apriel, around its answer
+_BARE_OPENING = "analysis"  # also an English word: a tag only if a capital letter follows
+_DIRECT_ANSWER = "<|channel|>final<|message|>"  # starts an answer of gpt-oss without reasoning
+_CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # start a call of gpt-oss after its reasoning
+_HEADS = (_DIRECT_ANSWER, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # no reasoning
+_BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # enclose the answer of Apriel
 _LONGEST = max(map(len, (*_OPENINGS, *_HEADS)))
-_LONE = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT)
+_LONE = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT_ANSWER)
 _ANY_LONE = "|".join(map(re.escape, _LONE))
-# At the end of a line, or between the last word of the reasoning and the first of the answer: an answer that mentions a
-# tag has quotation marks, backticks or blanks around it.
+# A closing tag at the end of a line, or directly between two words. An answer that only mentions the tag has quotation
+# marks, backticks or blanks around it.
 _LONE_CLOSING = re.compile(
     rf"^[^\n]*?(?:(?P<line>{_ANY_LONE})[ \t]*\n|(?<=[^\s`'\"“‘(])(?P<inline>{_ANY_LONE})(?=[^\s`'\"”’.,;:!?)]))",
     re.MULTILINE,
@@ -39,7 +39,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 class Split:
     """Offsets in a raw text: reasoning is ``[thought_start:thought_end]``, the answer ``[answer_start:answer_end]``.
 
-    ``opened``: there is reasoning; ``closed``: it has ended. A possible start of a tag is in neither part.
+    ``opened``: reasoning has begun; ``closed``: it has ended. A possible start of a tag belongs to neither part.
     """
 
     thought_start: int
@@ -53,7 +53,7 @@ class Split:
         return text[self.thought_start : self.thought_end]
 
     def shown_thought(self, text: str) -> str:
-        """The reasoning with line ends in place of inner tags: of the same length, so that offsets stay valid."""
+        """The reasoning with inner tags replaced by line ends of the same length, so that offsets stay valid."""
         return _INNER.sub(lambda found: "\n" * len(found[0]), self.thought(text))
 
     def answer(self, text: str) -> str:
@@ -65,16 +65,16 @@ class Split:
 
 
 def split_thinking(text: str, *, final: bool = True) -> Split:
-    """Split ``text``; while it still grows (``final`` False), a possible start of a tag at its end is held back."""
+    """Split ``text``. ``final`` False: the text still grows, so a possible start of a tag at its end is held back."""
     begin = len(text) - len(text.lstrip())
     tags = _tags_at(text, begin)
     if tags is not None:
         return _inside(text, begin + len(tags[0]), tags[1], final=final)
     if not final and _may_become_tag(text, begin, (*_OPENINGS, *_HEADS)):
-        return Split(0, 0, begin, begin)  # nothing is certain yet
+        return Split(0, 0, begin, begin)  # the text may still become a tag
     if text.startswith(_HEADS, begin):
-        start = begin + len(_DIRECT) if text.startswith(_DIRECT, begin) else begin
-        return Split(begin, begin, *_words(text, start, "", final=final))
+        start = begin + len(_DIRECT_ANSWER) if text.startswith(_DIRECT_ANSWER, begin) else begin
+        return Split(begin, begin, *_answer_range(text, start, "", final=final))
     lone = _lone_closing(text)
     if lone is not None:
         kind = lone.lastgroup or "line"
@@ -92,8 +92,8 @@ def _tags_at(text: str, offset: int) -> tuple[str, str] | None:
 
 
 def _counts(opening: str, text: str, offset: int) -> bool:
-    after = offset + len(_BARE)
-    return opening != _BARE or text[after : after + 1].isupper()
+    after = offset + len(_BARE_OPENING)
+    return opening != _BARE_OPENING or text[after : after + 1].isupper()
 
 
 def _may_become_tag(text: str, offset: int, tags: tuple[str, ...]) -> bool:
@@ -103,7 +103,7 @@ def _may_become_tag(text: str, offset: int, tags: tuple[str, ...]) -> bool:
 
 
 def _lone_closing(text: str) -> re.Match[str] | None:
-    """A closing tag outside code without an opening one."""
+    """Find a closing tag outside code blocks that has no opening tag."""
     if not any(closing in text for closing in _LONE):
         return None
     fences = [fence.end() for fence in _FENCE.finditer(text)]
@@ -113,18 +113,18 @@ def _lone_closing(text: str) -> re.Match[str] | None:
 
 def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
     found = text.find(closing, start)
-    calls = [offset for call in _CALLS if closing == _DIRECT and (offset := text.find(call, start)) >= 0]
+    calls = [offset for call in _CALLS if closing == _DIRECT_ANSWER and (offset := text.find(call, start)) >= 0]
     if calls and not 0 <= found < min(calls):
         return _closed(text, (start, min(calls)), "", final=final)
     if found >= 0:
         return _closed(text, (start, found), closing, final=final)
-    end = len(text) if final else len(text) - num_held(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
+    end = len(text) if final else len(text) - held_length(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
     start, end = _trim(text, start, end)
     return Split(start, end, len(text), len(text), opened=True, closed=False)
 
 
 def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -> Split:
-    """The split after reasoning that ended with ``closing``; another block may follow, which belongs to it."""
+    """The split after reasoning that ended with ``closing``. A directly following second block is included."""
     first, last = thought
     start = last + len(closing)
     for glue in BETWEEN_CHANNELS:
@@ -134,16 +134,16 @@ def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -
     first, last = _trim(text, first, last)
     start += len(text[start:]) - len(text[start:].lstrip())
     again = _tags_at(text, start)
-    if again is not None and again[0] != _BARE:
+    if again is not None and again[0] != _BARE_OPENING:
         more = _inside(text, start + len(again[0]), again[1], final=final)
         return replace(more, thought_start=first)
     if not final and start < len(text) and _may_become_tag(text, start, _OPENINGS):
         return Split(first, last, start, start, opened=True)
-    return Split(first, last, *_words(text, start, closing, final=final), opened=True)
+    return Split(first, last, *_answer_range(text, start, closing, final=final), opened=True)
 
 
-def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, int]:
-    """The offsets of the answer, without its frame."""
+def _answer_range(text: str, start: int, closing: str, *, final: bool) -> tuple[int, int]:
+    """The offsets of the answer without its enclosing tags."""
     end = len(text)
     frames = (("", _LAST_END),) if closing == _BEFORE_LAST else ANSWER_FRAMES
     for opening, ending in frames:
@@ -154,8 +154,8 @@ def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, in
             if stripped.endswith(ending):
                 end = max(start, len(stripped) - len(ending))
             elif not final:
-                end -= num_held(text, (ending,), start)
-            if not opening and (end < len(text) or not final):  # the line end before it belongs to the frame
+                end -= held_length(text, (ending,), start)
+            if not opening and (end < len(text) or not final):  # the line end before the closing tag is a part of it
                 end = start + len(text[start:end].rstrip())
             break
         if not final and start < len(text) and opening.startswith(text[start:]):
@@ -164,14 +164,14 @@ def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, in
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Strip empty lines around the reasoning."""
+    """Strip empty lines at both ends of the reasoning."""
     part = text[start:end]
     first = start + len(part) - len(part.lstrip())
     return first, max(first, start + len(part.rstrip()))
 
 
-def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:
-    """The length of the longest end of ``text``, not before ``start``, that may begin one of ``tags``."""
+def held_length(text: str, tags: tuple[str, ...], start: int = 0) -> int:
+    """Length of the longest suffix of ``text[start:]`` that may begin one of ``tags``."""
     longest = 0
     for tag in tags:
         for size in range(min(len(tag) - 1, len(text) - start), longest, -1):
@@ -185,9 +185,9 @@ def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:
 
 
 class ThinkingTime:
-    """Measures the reasoning of one answer while it is written.
+    """Measures the time of reasoning of one answer while it streams.
 
-    ``begun`` and ``before_ms`` are of a continued answer.
+    ``begun`` and ``before_ms``: text and time of the answer that is continued.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class ThinkingTime:
         self._since_s: float | None = None
 
     def feed(self, text: str) -> bool:
-        """Take a piece; True if the reasoning ended with it."""
+        """Process a text chunk; returns True if the reasoning ended in it."""
         if self._ended:
             return False
         if self._since_s is None:

@@ -1,6 +1,6 @@
 """The messages of a conversation as a tree, and the shown path.
 
-Uses ids only: no path is endless, whatever the file says.
+No path is endless, even if the file is damaged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Link = tuple[int, int | None, int | None]  # id, parent, shown child
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """``parents`` in order of arrival; ``shown`` is the child shown below a message (None: the roots)."""
+    """``parents``: parents by message id, in order of arrival. ``shown``: the shown child by id (None: the root)."""
 
     parents: dict[int, int | None]
     shown: dict[int | None, int | None]
@@ -27,14 +27,14 @@ class MessageTree:
         return cls(parents, {**shown, None: shown_root})
 
     def children(self) -> dict[int | None, list[int]]:
-        """The children of each message in order of arrival; the roots are those of None."""
+        """The children of each message in order of arrival; under None the roots."""
         found: dict[int | None, list[int]] = {}
         for message_id, parent in self.parents.items():
             found.setdefault(parent, []).append(message_id)
         return found
 
     def path(self) -> tuple[int, ...]:
-        """The shown path; without a valid choice the last child counts."""
+        """The shown path. If ``shown`` has no valid child of a message, its last child is used."""
         children = self.children()
         path: list[int] = []
         parent: int | None = None
@@ -67,9 +67,9 @@ class MessageTree:
         return tuple(found)
 
     def without(self, message_id: int, instead: int | None) -> MessageTree:
-        """A copy without a message that has no children; ``instead``, or the version before, is shown.
+        """A copy without a message; ``instead``, or the version before it, is shown in its place.
 
-        A message with children stays, and an unknown one is ignored.
+        Returns the tree unchanged if the message is unknown or has children.
         """
         if message_id not in self.parents or message_id in self.parents.values():
             return self
@@ -82,7 +82,7 @@ class MessageTree:
         return MessageTree(left, shown)
 
     def versions_beside(self, message_id: int) -> tuple[int, ...]:
-        """The other versions of a message, the one to show in its place first."""
+        """The other versions of a message; first the version to show in its place."""
         siblings = self.siblings(message_id)
         at = siblings.index(message_id)
         return (*siblings[:at][-1:], *siblings[at + 1 :], *siblings[: max(at - 1, 0)])

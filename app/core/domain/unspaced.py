@@ -1,6 +1,6 @@
-"""Letters of scripts without spaces between words, in which a word may be anywhere in a run of letters.
+"""Handles scripts without spaces between words, in which a word may be anywhere in a run of letters.
 
-Chinese, Japanese, Thai, Lao, Khmer, Burmese and Tibetan; Korean too, whose words carry particles.
+Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan; also Korean, whose particles are attached to words.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def has_unspaced(text: str) -> bool:
 
 
 def spaced(text: str) -> str:
-    """``text`` with spaces around such letters, so that an index of words takes each for a word."""
+    """Put spaces around letters of such scripts, so that a word index treats each letter as a word."""
     return _BETWEEN.sub(" ", text) if has_unspaced(text) else text
 
 
-def any_of(words: Iterable[str], *, whole: bool = False) -> str:
-    """A regular expression for any of ``words`` at the beginning of a word (``whole``: a whole word).
+def any_word_pattern(words: Iterable[str], *, whole: bool = False) -> str:
+    """A regular expression that matches any of ``words`` at the beginning of a word (``whole``: as a whole word).
 
-    Words of such letters are found within a run of them, too.
+    Words in scripts without spaces also match inside a run of letters.
     """
     longest_first = sorted(words, key=len, reverse=True)
     return "|".join(_edged(word, whole=whole) for word in longest_first)

@@ -1,4 +1,4 @@
-"""Addresses of the hub: which may get a token, where a redirect may lead, and checks of answers."""
+"""Rules for addresses of the hub: which may get a token, and where redirects may lead; also checks of headers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
 
 
 def find_endpoint() -> str:
-    """The hub's address: HF_ENDPOINT, or the real one.
+    """The hub's address: HF_ENDPOINT, or the default.
 
     Raises:
         HubUnreachableError: HF_ENDPOINT is no address.
@@ -49,10 +49,10 @@ def address_advice() -> Sentence | None:
 
 
 def refuse_offline() -> None:
-    """Stop before a connection is tried.
+    """Raise if an environment variable (`OFFLINE_VARIABLES`) forbids connections.
 
     Raises:
-        HubOfflineError: a variable forbids connections.
+        HubOfflineError: connections are forbidden.
     """
     for name in OFFLINE_VARIABLES:
         if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
@@ -66,7 +66,7 @@ def origin(url: str) -> tuple[str, str, int]:
     """Scheme, host and port of an address.
 
     Raises:
-        HubAnswerError: it is no http or https address, or names a user.
+        HubAnswerError: the address is not http or https, or contains a user name.
     """
     try:
         parts = urllib.parse.urlsplit(url)
@@ -79,7 +79,7 @@ def origin(url: str) -> tuple[str, str, int]:
 
 
 def may_carry_token(url: str, endpoint: str) -> bool:
-    """True if a token may be sent there: to the hub itself only, and never unencrypted over a network."""
+    """True if a token may be sent to ``url``: only to the hub itself, and over a network only encrypted."""
     scheme, host, _ = origin(url)
     return origin(url) == origin(endpoint) and (scheme == "https" or is_this_machine(host))
 
@@ -88,7 +88,7 @@ def redirected(url: str, target: str) -> str:
     """The address that a redirect from ``url`` leads to.
 
     Raises:
-        HubAnswerError: it is no address, or drops encryption.
+        HubAnswerError: the redirect is invalid, or drops encryption.
     """
     try:
         joined = urllib.parse.urljoin(url, target)
@@ -100,7 +100,7 @@ def redirected(url: str, target: str) -> str:
 
 
 def content_range(text: str) -> tuple[int, int, int | None] | None:
-    """First byte, end (exclusive) and total of a Content-Range header; None if it is invalid."""
+    """First byte, end (exclusive) and total size in a Content-Range header; None if the header is invalid."""
     match = _CONTENT_RANGE.fullmatch(text.strip())
     if match is None:
         return None
@@ -114,12 +114,12 @@ def is_plain(headers: Mapping[str, str]) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host, for a message or as the name of a key."""
+    """The host of an address, for messages and as the name of a key."""
     return origin(url)[1]
 
 
 def _is_host(host: str) -> bool:
-    """True if a name can be looked up; for others the network library raises an unrelated error."""
+    """True if a host name is valid. The network library raises an unrelated error for an invalid one."""
     try:
         return bool(host) and (":" in host or bool(host.encode("idna")))
     except UnicodeError:

@@ -46,8 +46,8 @@ MAX_COUNT = 1 << 62
 README = "README.md"
 _HEX = frozenset("0123456789abcdef")
 _YAML_HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
-TIMEOUT_S = 20.0  # of silence
-WHOLE_S = 120.0  # for a small answer: a server may send a byte now and then
+TIMEOUT_S = 20.0  # maximum time without a byte
+MAX_ANSWER_S = 120.0  # maximum time for a small answer, even if bytes keep arriving
 MAX_API_BYTES = 16 << 20
 MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
@@ -57,15 +57,15 @@ REDIRECTS = (301, 302, 303, 307, 308)
 _PLAIN = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
 
 
-# From a hub's JSON to records; every field is checked. A field that is missing, of a wrong type or absurd is left out;
-# an unusable answer is an error.
+# Functions from the hub's JSON to records. A missing, mistyped or absurd field is left out; an unusable answer raises
+# an error.
 
 
 def parse(body: bytes) -> object:
     """Parse untrusted JSON.
 
     Raises:
-        HubAnswerError: it is invalid, or nested too deeply.
+        HubAnswerError: the JSON is invalid or nested too deeply.
     """
     try:
         return json.loads(body)
@@ -74,10 +74,10 @@ def parse(body: bytes) -> object:
 
 
 def summaries_of(answer: object, limit: int) -> tuple[RepoSummary, ...]:
-    """Read the answer to a search; entries that name no repository are left out.
+    """Read the answer to a search; entries without a repository name are left out.
 
     Raises:
-        HubAnswerError: it is no list.
+        HubAnswerError: the answer is no list.
     """
     if not isinstance(answer, list):
         raise HubAnswerError("The hub's answer to the search is not a list.")
@@ -86,7 +86,7 @@ def summaries_of(answer: object, limit: int) -> tuple[RepoSummary, ...]:
 
 
 def summary_of(entry: object) -> RepoSummary | None:
-    """Read one repository; None if it has no usable name."""
+    """Read one repository; None if its name is invalid."""
     if not isinstance(entry, dict):
         return None
     try:
@@ -110,10 +110,10 @@ def summary_of(entry: object) -> RepoSummary | None:
 
 
 def details_of(answer: object, repo_id: str) -> RepoDetails:
-    """Read one repository with its files. Files with unsafe names are counted, but not offered.
+    """Read one repository with its files. Files with unsafe names are counted but not included.
 
     Raises:
-        HubAnswerError: it is no repository, or its name is invalid.
+        HubAnswerError: the answer is no repository, or its name is invalid.
     """
     summary = summary_of(answer)
     if summary is None or not isinstance(answer, dict):
@@ -169,7 +169,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # excludes nan
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # excludes NaN
         return None
     return int(value) if value == int(value) else None
 
@@ -189,8 +189,8 @@ def _licence(entry: dict[str, Any], tags: list[str]) -> str:
 class ByteStream:
     """The body of an answer, read once.
 
-    ``start`` is the offset in the file of the first byte. ``etag`` is that of the sending server, which differs from
-    the hub's if a store answers. ``total_bytes`` is the size of the whole file.
+    ``start``: offset of the first byte in the file. ``etag``: the sending server's, which differs from the hub's if a
+    storage server answers. ``total_bytes``: the size of the whole file.
     """
 
     def __init__(self, response: httpx.Response, start: int, total_bytes: int | None) -> None:
@@ -200,7 +200,7 @@ class ByteStream:
         self.etag: str = response.headers.get("ETag", "")
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes in pieces as they arrive, without buffering, so that a broken connection loses none.
+        """The bytes in chunks as they arrive. They are not buffered, so a broken connection loses none.
 
         Raises:
             HubUnreachableError: the connection broke or stalled, or `abort` was called.
@@ -209,21 +209,21 @@ class ByteStream:
             yield from self._response.iter_raw()
 
     def abort(self) -> None:
-        """End a waiting read, from another thread."""
+        """End a blocking read; called from another thread."""
         stream = self._response.extensions.get("network_stream")
         connection = stream.get_extra_info("socket") if stream is not None else None
         if isinstance(connection, socket.socket):
-            # A TLS socket's own method would also remove the state that the reader uses.
+            # The method of a TLS socket would also remove state that the reading thread uses.
             try:
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-            except OSError as error:  # it was closed meanwhile
+            except OSError as error:  # the socket was closed meanwhile
                 logging.getLogger(__name__).debug("nothing to abort: %s", error)
 
 
 class Connections:
-    """An HTTP client that is opened at its first use. Thread-safe.
+    """Opens an HTTP client at its first use. Thread-safe.
 
-    ``unreachable`` is the error if it cannot be used.
+    ``unreachable``: the error class to raise if the client cannot be used.
     """
 
     def __init__(self, timeout_s: float, unreachable: type[HubUnreachableError]) -> None:
@@ -233,10 +233,10 @@ class Connections:
         self._lock = threading.Lock()
 
     def client(self) -> httpx.Client:
-        """The client.
+        """The client, opened by the first call.
 
         Raises:
-            HubUnreachableError: it was closed, or the proxy is invalid.
+            HubUnreachableError: `close` was called, or the proxy is invalid.
         """
         with self._lock:
             if self._is_closed:
@@ -251,7 +251,7 @@ class Connections:
             return self._client
 
     def close(self) -> None:
-        """Close it. A later call from another thread fails: it would open a connection that is never closed."""
+        """Close the client. Later calls fail, since they would open connections that are never closed."""
         with self._lock:
             self._is_closed = True
             client, self._client = self._client, None
@@ -260,10 +260,10 @@ class Connections:
 
 
 class HubClient:
-    """One hub: the real one, or the mirror of HF_ENDPOINT. Thread-safe."""
+    """A client of the hub or of the mirror in HF_ENDPOINT. Thread-safe."""
 
     def __init__(self, endpoint: str = "", timeout_s: float = TIMEOUT_S, tokens: TokenStore | None = None) -> None:
-        """Imports and opens nothing yet. An empty ``endpoint`` means HF_ENDPOINT, or the real hub.
+        """Imports and opens nothing yet. An empty ``endpoint`` means HF_ENDPOINT or the default hub.
 
         Raises:
             HubUnreachableError: HF_ENDPOINT is no address.
@@ -272,10 +272,10 @@ class HubClient:
         self.tokens = tokens or TokenStore(host_of(self.endpoint))
         self._connections = Connections(timeout_s, HubUnreachableError)
         self._lock = threading.Lock()
-        self._token: str | None = None  # None: the keyring was not asked yet
+        self._token: str | None = None  # None: the keyring was not read yet
 
     def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
-        """Repositories with GGUF files.
+        """Search repositories with GGUF files.
 
         Raises:
             HubError: see its subclasses.
@@ -288,7 +288,7 @@ class HubClient:
         return summaries_of(parse(body), limit)
 
     def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
-        """One repository with its models, sizes and checksums.
+        """Read one repository with its models, sizes and checksums.
 
         Raises:
             HubError: see its subclasses.
@@ -299,7 +299,7 @@ class HubClient:
         return details_of(parse(self._small(f"{address}?blobs=true", repo_id, MAX_API_BYTES)), repo_id)
 
     def readme(self, repo_id: str, revision: str = "main") -> str:
-        """The README's Markdown without its YAML head, at most 1 MB of it; empty if there is none.
+        """The README's Markdown without its YAML head, at most 1 MB; empty if the repository has none.
 
         Raises:
             HubError: see its subclasses.
@@ -314,11 +314,11 @@ class HubClient:
         return f"{self.endpoint}/{check_repo_id(repo_id)}"
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Ask for a file's current address, size and ETag, by a fresh HEAD request.
+        """Request a file's current address, size and ETag with a HEAD request.
 
         Raises:
             HubError: see its subclasses.
-            UnsafeNameError: a name is no plain path.
+            UnsafeNameError: a name is invalid.
         """
         url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
         for _ in range(MAX_REDIRECTS):
@@ -326,7 +326,7 @@ class HubClient:
                 is_redirect = answer.status_code in REDIRECTS
                 if is_redirect:
                     url = redirected(url, answer.headers.get("Location", ""))
-                # A store's address is short-lived, and its headers name the bytes differently.
+                # Read the hub's own headers: a storage server's address is short-lived and its ETag differs.
                 if not is_redirect or "X-Linked-Size" in answer.headers:
                     return refusals.location_of(answer.headers, repo_id, path, url, self._file_url)
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
@@ -337,8 +337,8 @@ class HubClient:
     ) -> Iterator[ByteStream]:
         """Open bytes ``start`` to ``end`` (exclusive; None: to the end) of a file.
 
-        The stream's ``start`` is 0 if the server ignored the range, or if ``if_range`` (an ETag of a stream) is
-        outdated. A token is sent to the hub's own host only, never along with a redirect.
+        The stream's ``start`` is 0 if the server ignored the range, or if ``if_range`` (the ETag of an earlier stream)
+        is outdated. A token is sent to the hub's own host only, never to the target of a redirect.
 
         Raises:
             HubError: see its subclasses.
@@ -346,7 +346,7 @@ class HubClient:
         headers, url, what = dict(_PLAIN), location.url, f"{location.repo_id}/{location.path}"
         if start or end is not None:
             headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
-            if if_range.startswith('"'):  # a weak ETag does not identify bytes
+            if if_range.startswith('"'):  # not a weak ETag, which does not identify bytes
                 headers["If-Range"] = if_range
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, headers) as answer:
@@ -357,12 +357,12 @@ class HubClient:
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
     def token_changed(self) -> None:
-        """Ask the keyring again when a token is next needed."""
+        """Read the keyring again when a token is needed next."""
         with self._lock:
             self._token = None
 
     def close(self) -> None:
-        """Close the connections; none is opened later."""
+        """Close the connections; later requests fail."""
         self._connections.close()
 
     # ---- requests ------------------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ class HubClient:
 
     @contextmanager
     def _request(self, method: str, url: str, what: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
-        """Send one request, with a token if it is needed and allowed; yields a successful answer or a redirect."""
+        """Send one request, with a token if the hub requires it; yields a successful answer or a redirect."""
         refuse_offline()
         own = origin(url) == origin(self.endpoint)
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
@@ -398,13 +398,13 @@ class HubClient:
                 request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
-                error = refusals.of_status(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
+                error = refusals.status_error(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
                 if error is None:
                     yield answer
                     return
             finally:
                 answer.close()
-            # The keyring is asked only if the hub refuses an anonymous request: the user may have to unlock it.
+            # Read the keyring only if the hub refuses an anonymous request: the user may have to unlock it.
             token = self._kept_token(url) if not token and answer.status_code in (401, 403) else ""
             if not token:
                 raise error
@@ -419,7 +419,7 @@ class HubClient:
 
     @staticmethod
     def _headers(headers: Mapping[str, str], token: str) -> dict[str, str]:
-        # Not the library's `build_hf_headers`: it first asks the hub for a list of programs.
+        # The library's `build_hf_headers` would first request a list of programs from the hub.
         return {
             "User-Agent": f"paceline/{app.__version__}",
             **headers,
@@ -428,17 +428,17 @@ class HubClient:
 
 
 def http_library() -> Any:  # noqa: ANN401 (a module)
-    """The HTTP library that huggingface_hub uses, in whichever version."""
+    """The HTTP library that the installed huggingface_hub uses."""
     from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
 
     return httpx
 
 
-def small_body(answer: Any, max_bytes: int, within_s: float = WHOLE_S) -> bytes:  # noqa: ANN401 (a response)
-    """Read an answer; longer than ``max_bytes`` if it is too long.
+def small_body(answer: Any, max_bytes: int, within_s: float = MAX_ANSWER_S) -> bytes:  # noqa: ANN401 (a response)
+    """Read an answer. The result has more than ``max_bytes`` bytes if the answer is too long.
 
     Raises:
-        ReadTimeout: of the HTTP library: it took longer than ``within_s`` seconds.
+        ReadTimeout: (of the HTTP library) reading took longer than ``within_s`` seconds.
     """
     body, ends_s = bytearray(), time.monotonic() + within_s
     for piece in answer.iter_bytes():
@@ -451,13 +451,13 @@ def small_body(answer: Any, max_bytes: int, within_s: float = WHOLE_S) -> bytes:
 
 
 def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
-    """A client that follows no redirects and logs no addresses.
+    """Make a client that follows no redirects and logs no addresses.
 
     Raises:
         ImportError, ValueError: the system's proxy cannot be used.
     """
     library = http_library()
-    # Signed addresses in a log could be used by its readers.
+    # A reader of the log could use signed addresses.
     for name in (library.__name__, library.__name__.replace("httpx", "httpcore")):
         logging.getLogger(name).setLevel(logging.WARNING)
     client: httpx.Client = library.Client(
@@ -468,7 +468,7 @@ def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
 
 @cache
 def _tls_context() -> Any:  # noqa: ANN401 (an ssl.SSLContext)
-    """The trusted certificates, read once: reading takes longer than many requests."""
+    """The trusted certificates; cached, since reading them takes longer than many requests."""
     return http_library().create_ssl_context()
 
 
@@ -494,10 +494,10 @@ def _connection_errors() -> Iterator[None]:
 def check_body(
     answer: httpx.Response, start: int, size_bytes: int, wrong: type[HubBytesError] = HubBytesError
 ) -> tuple[int, int | None]:
-    """Check the headers of an answer before a byte is used: the offset of its first byte, and the file's size if known.
+    """Check the headers of an answer; returns the offset of its first byte, and the file's size if known.
 
     Raises:
-        HubBytesError: of the class ``wrong``.
+        HubBytesError: the headers are wrong (as its subclass ``wrong``).
     """
     headers: Any = answer.headers
     if not is_plain(headers):

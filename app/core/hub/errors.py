@@ -15,14 +15,14 @@ class HubOfflineError(HubError):
 
 
 class HubUnreachableError(HubError):
-    """No connection, or it broke: a retry may help."""
+    """There is no connection, or it broke: a retry may help."""
 
     title = "The hub cannot be reached"
     default_advice = "Check the network and the proxy; downloads continue where they stopped."
 
 
 class HubBusyError(HubError):
-    """Too many requests, or the hub is out of order: retry after ``retry_after_s``, if given."""
+    """Too many requests, or the hub is out of order. ``retry_after_s``: when to retry, if the hub says so."""
 
     title = "The hub is busy"
     default_advice = "Try again in a few minutes."
@@ -33,7 +33,7 @@ class HubBusyError(HubError):
 
 
 class HubAccessError(HubError):
-    """A token, or the publisher's consent, is needed."""
+    """Access needs a token or the publisher's consent."""
 
     title = "This repository is gated"
     default_advice = "Accept its terms on its hub page, and give Paceline an access token (or set HF_TOKEN)."
@@ -55,14 +55,14 @@ class HubAnswerError(HubError):
 
 
 class HubBytesError(HubAnswerError):
-    """Other bytes than requested: another range, another number, or compressed. A new start may help."""
+    """The server sent other bytes than requested: another range or size, or compressed. Starting over may help."""
 
     title = "Wrong data was downloaded"
     default_advice = "A proxy or a mirror may be changing the file. Try another network."
 
 
 class LinkRefusedError(HubError):
-    """A forbidden address, or one without a usable file: a retry does not help."""
+    """The address is forbidden or has no usable file: a retry does not help."""
 
     title = "This link cannot be used"
     default_advice = "Check the link."
@@ -97,7 +97,7 @@ class DiskFullError(DownloadError):
 
 
 class ChecksumError(DownloadError):
-    """The bytes do not have the hub's checksum."""
+    """The bytes do not match the hub's checksum."""
 
     title = "The file arrived damaged"
     default_advice = "Try again; if it happens again, a proxy or a mirror may be changing the file."
@@ -121,7 +121,7 @@ class LibraryError(AppError):
 
 
 class UnsafeNameError(LibraryError):
-    """A name that would lead out of the library folder."""
+    """A name would lead out of the library folder."""
 
     title = "This name is not allowed"
     default_advice = "Nothing was written. Report the repository to the hub: such names are only used for attacks."

@@ -1,6 +1,6 @@
-"""What the name of a GGUF file says, and which names may become paths.
+"""Reads facts from names of GGUF files, and checks which names may become paths.
 
-The conventions are llama.cpp's own: shards by gguf-split, quantizations as its quantizer spells them.
+The conventions are llama.cpp's: gguf-split's names of shards, and its quantizer's names of quantizations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.core.hub.errors import (
 )
 from engine.sentences import said
 
-MAX_NAME_CHARS = 200  # of one part; file systems allow 255 bytes, and ".part" is appended
+MAX_NAME_CHARS = 200  # of one path component: file systems allow 255 bytes, and ".part" is appended
 MAX_PATH_CHARS = 600
 MAX_SHARDS = 999
 GGUF = ".gguf"
@@ -29,13 +29,13 @@ _QUANTIZATION = re.compile(
     r"(?=$|[-._/ ])",
     re.IGNORECASE,
 )
-# Tried in this order: a projector of a drafter is a projector, the head of an EAGLE is an EAGLE.
+# The first match counts: a drafter's projector is a projector, and an EAGLE head is of the kind EAGLE.
 _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(rf"(?:^|[-._/ ])(?:{words})(?=$|[-._/ ])", re.IGNORECASE))
     for kind, words in (
         (FileKind.IMATRIX, r"i-?matrix"),
         (FileKind.MMPROJ, r"mm-?proj(?:ector)?|[\w-]*mmproj[\w-]*"),
-        # llama.cpp's names of side files; "-MTP-" in the middle means a model that contains the heads.
+        # llama.cpp's names of side files. A model with "-MTP-" in the middle of its name contains the heads itself.
         (FileKind.MTP, r"(?-i:mtp(?=-))|nextn|mtp-?heads?|gemma-?4[\w.-]*-assistant"),
         (FileKind.EAGLE, r"eagle-?[123]?(?:\.\d)?"),
         (FileKind.DFLASH, r"d-?flash2?|d-?spark"),
@@ -44,8 +44,8 @@ _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
         (FileKind.DRAFT, r"draft(?:er)?|spec(?:ulator)?|assistant-draft"),
     )
 )
-# Device names of Windows, refused everywhere, so that a library folder can be moved there. Also with an extension:
-# "nul.gguf".
+# Windows' device names, also with an extension ("nul.gguf"). Refused on every system, so that a library folder can be
+# moved to Windows.
 _RESERVED = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
     f"{device}{number}" for device in ("com", "lpt") for number in "0123456789\u00b9\u00b2\u00b3"
 }
@@ -58,7 +58,7 @@ def is_gguf(name: str) -> bool:
 
 
 def shard_of(name: str) -> tuple[str, int, int] | None:
-    """Stem, number (from 1) and total of a shard's name; None if it is no shard."""
+    """Stem, number (from 1) and total in a shard's name; None if it is no shard."""
     match = _SHARD.fullmatch(name)
     if match is None:
         return None
@@ -67,7 +67,7 @@ def shard_of(name: str) -> tuple[str, int, int] | None:
 
 
 def model_name(path: str) -> str:
-    """The name of a model from its file's, for display: without folders, shard number and ".gguf"."""
+    """A model's name for display: the file name without folders, shard number and ".gguf"."""
     name = printable(path.rsplit("/", 1)[-1])
     shard = shard_of(name)
     if shard is not None:
@@ -76,7 +76,7 @@ def model_name(path: str) -> str:
 
 
 def quantization_of(path: str) -> str:
-    """The quantization in a file's name, or else in its folder's name: "Q4_K_M"; empty if none."""
+    """The quantization ("Q4_K_M") in a file's name, or else in its folder's name; empty if neither has one."""
     for text in (model_name(path), path.rpartition("/")[0]):
         found = _QUANTIZATION.findall(text)
         if found:
@@ -85,13 +85,13 @@ def quantization_of(path: str) -> str:
 
 
 def kind_of(path: str) -> FileKind:
-    """The kind of a GGUF file by its name; its header is more reliable."""
+    """The kind of a GGUF file by its name. The header is more reliable."""
     name = model_name(path)
     return next((kind for kind, pattern in _KINDS if pattern.search(name)), FileKind.MODEL)
 
 
 def group_models(files: Iterable[RepoFile]) -> tuple[RepoModel, ...]:
-    """Group files into models: shards of one model in order; other files than GGUF are left out."""
+    """Group GGUF files into models, each with its shards in order; other files are left out."""
     singles: list[RepoModel] = []
     shards: dict[tuple[str, int], dict[int, RepoFile]] = {}
     for file in files:
@@ -114,7 +114,7 @@ def _model(path: str, files: tuple[RepoFile, ...], missing_shards: int = 0) -> R
 
 
 def all_shards(path: Path) -> tuple[Path, ...]:
-    """The files of a model from any one of its shards, whether they exist or not."""
+    """All files of a model, by the name of any of its shards. The files need not exist."""
     shard = shard_of(path.name)
     if shard is None:
         return (path,)
@@ -126,10 +126,10 @@ def all_shards(path: Path) -> tuple[Path, ...]:
 
 
 def check_repo_id(repo_id: str) -> str:
-    """Returns a valid "owner/name".
+    """Check and return a repository id "owner/name".
 
     Raises:
-        UnsafeNameError: it is invalid.
+        UnsafeNameError: the id is invalid.
     """
     parts = repo_id.split("/")
     if len(parts) != 2 or not all(_REPO_PART.fullmatch(part) and ".." not in part for part in parts):
@@ -140,10 +140,10 @@ def check_repo_id(repo_id: str) -> str:
 
 
 def safe_parts(path: str) -> tuple[str, ...]:
-    """The parts of a path in a repository, each valid as a name on every system.
+    """Split a path in a repository into components that are valid on every system.
 
     Raises:
-        UnsafeNameError: a part could lead elsewhere: "..", an absolute path, a drive, a device, a control character.
+        UnsafeNameError: a component is unsafe: "..", a root, a drive, a device, a control character.
     """
     parts = PurePosixPath(path).parts if path and len(path) <= MAX_PATH_CHARS else ()
     if not parts or "/".join(parts) != path:
@@ -156,7 +156,7 @@ def safe_parts(path: str) -> tuple[str, ...]:
 
 
 def path_inside(folder: Path, parts: Sequence[str]) -> Path:
-    """The path of ``parts`` below ``folder``, checked with the existing links.
+    """The path of ``parts`` below ``folder``, after resolving existing links.
 
     Raises:
         UnsafeNameError: a link on the way leads out of the folder.
@@ -190,4 +190,4 @@ def short(text: str) -> str:
     return f"\N{LEFT DOUBLE QUOTATION MARK}{shown}{'…' if len(text) > 80 else ''}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
-LOCKS = ".locks"  # in the library folder; empty files, never deleted: a deletion could let two processes lock
+LOCKS = ".locks"  # folder of empty lock files; a lock file is never deleted, since two processes could then lock

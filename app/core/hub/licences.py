@@ -1,10 +1,10 @@
-"""Names of licences for people: the hub and GGUF files use identifiers."""
+"""Readable names for licence identifiers of the hub and of GGUF files."""
 
 from __future__ import annotations
 
 import re
 
-# From https://huggingface.co/docs/hub/repositories-licenses; other identifiers without a pattern stay as they are.
+# From https://huggingface.co/docs/hub/repositories-licenses; unknown identifiers stay as they are.
 _NAMES = {
     "mit": "MIT",
     "isc": "ISC",

@@ -1,4 +1,4 @@
-"""Checks the file of a link before the download by its header; only the first bytes are fetched."""
+"""Checks the file behind a link before the download by its header; only the first bytes are fetched."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.core.hub.remote_header import KnownModel, read_located_header
 def judge_link(
     request: DownloadRequest, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[KnownModel, tuple[str, ...]]:
-    """The header of a link's model, and the hosts that its bytes come from, in order.
+    """Read the header of a link's model; returns it with the contacted hosts, in order.
 
     Raises:
         HubError: the link cannot be used, or its server is unreachable.
-        ModelFileError: it is no text model, or damaged; or the check was cancelled.
+        ModelFileError: the file is no text model or is damaged, or the check was cancelled.
     """
     source = LinkSource(request.url)
     try:

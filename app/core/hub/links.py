@@ -1,8 +1,8 @@
-"""Models by a direct link, with the interface of a hub.
+"""Downloads models from direct links, with the interface of a hub.
 
-A link is https, or http on this machine. No token and no user name is ever sent. The server is untrusted: it has to
-announce a length, an answer that is no file is refused, and a redirect may lead to another host, but must not drop
-encryption or lead from the network into this machine or its network.
+A link must be https, or http on this machine. No token or user name is ever sent. The server is untrusted: it has to
+announce a length, and its answer must be a file. A redirect may lead to another host, but must not drop encryption, nor
+lead from the internet to this machine or its local network.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from app.core.hub.records import RemoteLocation
 from app.core.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
 from engine.sentences import said
 
-# Types of the HTTP library, which only `app.core.hub.client` imports.
+# A type of the HTTP library, which only `app.core.hub.client` imports.
 Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
@@ -50,17 +50,17 @@ _HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The current location of a link. ``hosts`` were contacted, in order."""
+    """The current location of a link's file. ``hosts``: the contacted hosts, in order."""
 
     location: RemoteLocation
     hosts: tuple[str, ...]
 
 
 def check_link(address: str) -> str:
-    """Returns an allowed address without its fragment.
+    """Check an address; returns it without its fragment.
 
     Raises:
-        LinkRefusedError: it is not allowed.
+        LinkRefusedError: the address is not allowed.
     """
     text = address.strip().partition("#")[0]
     try:
@@ -79,10 +79,10 @@ def check_link(address: str) -> str:
 
 
 def request_of(address: str) -> DownloadRequest:
-    """The download request of a link: all parts, if the file's name is that of the first part.
+    """Make the download request of a link. A link to the first shard means all shards.
 
     Raises:
-        LinkRefusedError: it is not allowed, or is a later part.
+        LinkRefusedError: the address is not allowed, or is a later shard.
     """
     address = check_link(address)
     name = file_name(address)
@@ -101,7 +101,7 @@ def request_of(address: str) -> DownloadRequest:
 
 
 def file_name(address: str) -> str:
-    """The file name of a link: the last part of its path, if that is valid."""
+    """The file name of a link: the last component of its path, if valid."""
     name = unquote(urlsplit(address).path.rpartition("/")[2])
     try:
         return name if is_gguf(name) and len(safe_parts(name)) == 1 else UNNAMED
@@ -110,13 +110,13 @@ def file_name(address: str) -> str:
 
 
 def _folder_of(address: str) -> str:
-    """The library folder of a link: one for the host, with one for the address inside."""
+    """The library folder of a link: HOST/NAME, where NAME depends on the address."""
     host = re.sub(r"[^A-Za-z0-9.-]", "-", origin(address)[1]).strip(".-")[-60:].strip(".-") or "link"
     host = host.encode("ascii", "replace").decode().replace("?", "-").replace("..", ".")
     return f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}"
 
 
-# The answer, the contacted hosts, and the SHA-256 if one of them reported it.
+# The answer, the contacted hosts, and the SHA-256 if a host reported it.
 _Reached = tuple[Response, tuple[str, ...], str]
 
 
@@ -134,17 +134,17 @@ class LinkSource:
         self._connections = Connections(timeout_s, LinkUnreachableError)
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Ask for a file's current address and length, by requesting its first byte: not every server answers HEAD.
+        """Request a file's current address and length through its first byte, since some servers do not support HEAD.
 
         Raises:
-            LinkRefusedError: there is no usable file.
+            LinkRefusedError: the address has no usable file.
             HubError: the server is unreachable, busy, or its answer is invalid.
         """
         del revision
         return self.look(repo_id, path).location
 
     def look(self, repo_id: str, path: str) -> Located:
-        """As `locate`, with the facts for the user."""
+        """Like `locate`, with the contacted hosts."""
         with self._answer(self._url_of(path), {**_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
             headers, host = answer.headers, hosts[-1]
             if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
@@ -172,13 +172,13 @@ class LinkSource:
     def open(
         self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
     ) -> Iterator[ByteStream]:
-        """Open bytes ``start`` to ``end`` (exclusive; None: to the end), as `HubClient.open` does.
+        """Open bytes ``start`` to ``end`` (exclusive; None: to the end), like `HubClient.open`.
 
-        A download continues in the middle only if the server identifies the version of the file: without a checksum,
-        parts of two versions could be mixed. Otherwise the stream begins at 0.
+        A download is resumed only if the server identifies the version of the file; otherwise the stream begins at 0.
+        Without a checksum, bytes of two versions could be mixed.
 
         Raises:
-            HubError: as for `locate`.
+            HubError: see `locate`.
         """
         headers = dict(_HEADERS)
         if end is not None:
@@ -196,17 +196,17 @@ class LinkSource:
     # ---- requests ------------------------------------------------------------------------------------------------
 
     def _url_of(self, path: str) -> str:
-        """The address of one part: beside the first, with its own name."""
+        """The address of one shard: in the folder of the first shard."""
         return self.address if path == self._name else urljoin(self.address, quote(path))
 
     @contextmanager
     def _answer(self, url: str, headers: Mapping[str, str]) -> Iterator[_Reached]:
-        """Follow allowed redirects; the answer is 200 or 206."""
+        """Request an address and follow allowed redirects; the status of the answer is 200 or 206."""
         hosts, sha256 = [origin(url)[1]], ""
         agent = {"User-Agent": f"paceline/{app.__version__}"}
         for _ in range(MAX_REDIRECTS):
             with _connection_errors(hosts[-1]):
-                self._connections.client().cookies.clear()  # cookies are never returned, not to the same host either
+                self._connections.client().cookies.clear()  # never send cookies, not even to the same host
                 request = self._connections.client().build_request("GET", url, headers={**agent, **headers})
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
@@ -223,11 +223,11 @@ class LinkSource:
 
 
 def redirected(url: str, target: str) -> str:
-    """The target of a redirect from ``url``.
+    """The address that a redirect from ``url`` leads to.
 
     Raises:
-        LinkRefusedError: it is no address, drops encryption, or leads from the network into this machine or its
-            network.
+        LinkRefusedError: the redirect is invalid, drops encryption, or leads from the internet to this machine or its
+            local network.
     """
     before = origin(url)[1]
     try:
@@ -252,7 +252,7 @@ def redirected(url: str, target: str) -> str:
 
 
 def is_near(host: str) -> bool:
-    """True if a host is this computer or in its network, by name or number alone."""
+    """True if a host name or address is this computer or in its local network; nothing is looked up."""
     if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
         return True
     try:
@@ -298,7 +298,7 @@ def _size_of(answer: Response) -> int | None:
 
 
 class _LinkStream(ByteStream):
-    """The bytes of a link, with errors of links if the connection breaks."""
+    """A stream that raises the link errors if the connection breaks."""
 
     def __init__(self, response: Response, start: int, etag: str, host: str) -> None:
         super().__init__(response, start, None)
@@ -306,7 +306,7 @@ class _LinkStream(ByteStream):
         self._host = host
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes in pieces as they arrive.
+        """The bytes in chunks as they arrive.
 
         Raises:
             LinkUnreachableError: the connection broke or stalled, or `abort` was called.
@@ -321,7 +321,7 @@ def _strong_etag(headers: Mapping[str, str]) -> str:
 
 
 def _reported_sha256(headers: Mapping[str, str]) -> str:
-    """The server's SHA-256 of the file: Repr-Digest (RFC 9530), or in the Hugging Face hub's header."""
+    """The SHA-256 that the server reports: in Repr-Digest (RFC 9530), or in the Hugging Face hub's header."""
     found = re.search(r"sha-256=:([A-Za-z0-9+/=]{43,44}):", headers.get("Repr-Digest", ""))
     try:
         digest = base64.b64decode(found[1], validate=True).hex() if found else ""

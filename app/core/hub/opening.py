@@ -11,7 +11,7 @@ from app.core.storage.settings_file import read_settings
 
 
 def open_library(paths: Paths, settings: Settings | None = None) -> Library:
-    """Open the library; ``None`` reads the settings from their file."""
+    """Open the library; ``settings`` None: read the settings file."""
     settings = read_settings(paths.settings_file).settings if settings is None else settings
     chosen = settings.text("models_dir").strip()
     folder = Path(chosen).expanduser() if chosen else paths.models

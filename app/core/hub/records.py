@@ -1,7 +1,7 @@
 """The data of hub, downloads and library.
 
-Every text of the hub is checked: limited, without control characters, and no path leads out of a folder. ``None`` (or
-an empty text) always means: the hub did not say.
+Texts of the hub are limited in length and have no control characters, and no path leads out of a folder. None and empty
+texts mean that the hub did not report the value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.core.domain.models import FileKind, RepoModel
 
 
 def moment_of(text: str) -> datetime | None:
-    """A time in ISO 8601, by default in UTC; None if it is invalid or absurd."""
+    """Parse a time in ISO 8601 (default: UTC); None if it is invalid or absurd."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -26,7 +26,7 @@ def moment_of(text: str) -> datetime | None:
 
 
 class SortBy(StrEnum):
-    """The values are the hub's own words."""
+    """The values are those of the hub's API."""
 
     DOWNLOADS = "downloads"
     LIKES = "likes"
@@ -35,11 +35,11 @@ class SortBy(StrEnum):
 
 
 class Gated(StrEnum):
-    """Whether the publisher must agree before files can be downloaded."""
+    """Whether downloads need the publisher's consent."""
 
     NO = ""
-    AUTOMATIC = "auto"  # accept the terms on the repository's page
-    MANUAL = "manual"  # a person decides
+    AUTOMATIC = "auto"  # the user has to accept terms on the repository's page
+    MANUAL = "manual"  # the publisher decides on each request
 
 
 # ---- what the hub says -------------------------------------------------------------------------------------------
@@ -70,12 +70,12 @@ class RepoDetails:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLocation:
-    """The current location of a file. ``url`` may be signed and short-lived, and on another host than the hub."""
+    """The current location of a file. ``url`` may be signed and short-lived, and may be on another host."""
 
     repo_id: str
     path: str
     url: str
-    etag: str  # the hub's name of this version; the sha256 for large files
+    etag: str  # identifies the version; for large files the sha256
     size_bytes: int
     commit: str = ""
 
@@ -90,13 +90,13 @@ class RemoteLocation:
 
 
 class Origin(StrEnum):
-    DOWNLOADED = "downloaded"  # in the library folder: removing the model deletes its files
-    IN_PLACE = "in place"  # in another folder: removing the model only forgets it
+    DOWNLOADED = "downloaded"  # in the library folder; removing the model deletes its files
+    IN_PLACE = "in place"  # in another folder; removing the model keeps its files
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryModel:
-    """One model on this machine. ``missing``: its files are gone."""
+    """One model of the library. ``missing``: its files do not exist."""
 
     name: str  # unique in the library
     files: tuple[Path, ...]  # in order; the first is loaded

@@ -1,4 +1,4 @@
-"""The meaning of an answer's HTTP status and headers: an error, or a file's location.
+"""Converts HTTP status and headers of an answer into an error or a file's location.
 
 The codes are those of the hub's header X-Error-Code
 (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
@@ -25,8 +25,8 @@ MAX_WAIT_S = 3600.0
 _ETAG_CHARS = 200
 
 
-def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
-    """The error of a refusal; None for a success. ``own``: the hub itself answered, not a store."""
+def status_error(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
+    """The error for a status; None for a success. ``own``: the hub itself answered, not a storage server."""
     code = headers.get("X-Error-Code", "")
     error: HubError | None
     if status in (200, 206) or 300 <= status < 400:
@@ -85,7 +85,7 @@ def location_of(
     """Read the answer to a HEAD request. ``pinned`` makes the address of a file in a commit.
 
     Raises:
-        HubAnswerError: it has no size or no ETag.
+        HubAnswerError: the answer has no size or no ETag.
     """
     what = f"{repo_id}/{path}"
     linked = "X-Linked-Size" in headers

@@ -1,4 +1,4 @@
-"""Makes a draft from a model itself, as a job of the engine. Light to import: the window's process imports it."""
+"""Makes a self-draft as a job of the engine. Fast to import, since the window's process imports it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.records import JobEvent, Problem
 from engine.requests import OnEvent
 from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper
 
-if TYPE_CHECKING:  # NumPy and llama.cpp are for the engine's process
+if TYPE_CHECKING:  # not imported in the window's process: NumPy and llama.cpp
     from engine.tuning.self_draft import SelfDraft
 
 
@@ -25,9 +25,9 @@ class SelfDraftProgress(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class SelfDraftJob:
-    """Implements `engine.requests.Job`: a helper process does the work while the engine is idle.
+    """Implements `engine.requests.Job`: a helper process works while the engine is idle.
 
-    It returns the drafts, or why there is none.
+    The result contains the drafts, or the reason if there is none.
     """
 
     plan: SelfDraftPlan

@@ -31,7 +31,7 @@ class DownloadSource(Protocol):
 
 
 class Hub(DownloadSource, Protocol):
-    """A source that knows repositories, too: see `app.core.hub.client.HubClient`."""
+    """A source with repositories: see `app.core.hub.client.HubClient`."""
 
     def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]: ...
 

@@ -1,7 +1,7 @@
-"""Secrets of hosts, in an environment variable or in the system's keyring, never in a file.
+"""Stores secrets of hosts in the system's keyring (or reads an environment variable), never in a file.
 
-Examples are the hub's access token for gated models and the key of a remote server. `app/core/hub/addresses.py` decides
-which addresses may get one.
+Secrets are for example the hub's access token or the key of a remote server. `app/core/hub/addresses.py` decides which
+addresses may get one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class TokenStore:
-    """The token of one host. The keyring is loaded at its first use: that takes a while, and may ask the user.
+    """The token of one host. The keyring is loaded at first use, which takes a while and may prompt the user.
 
-    ``service`` is its name in the keyring. ``variable`` names an environment variable that takes precedence; empty for
-    none.
+    ``service``: the token's name in the keyring. ``variable``: an environment variable that takes precedence; may be
+    empty.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class TokenStore:
         self._host, self._service, self._variable, self._most = host, service, variable, most_chars
 
     def from_environment(self) -> str:
-        """The token of the variable; empty if there is none."""
+        """The token in the environment variable; empty if it is not set."""
         return _usable(os.environ.get(self._variable, ""), self._most) if self._variable else ""
 
     def find(self) -> str:
-        """The token of the variable or the keyring; empty if there is none or the keyring is not available."""
+        """The token in the variable or the keyring; empty if neither has one."""
         token = self.from_environment()
         if token:
             return token
@@ -58,7 +58,7 @@ class TokenStore:
         """Store a token in the keyring.
 
         Raises:
-            TokenStoreError: it is no token, or there is no keyring.
+            TokenStoreError: the token is invalid, or there is no keyring.
         """
         if not _usable(token, self._most):
             raise TokenStoreError("This is not an access token: it is empty, or contains invalid characters.", "")
@@ -69,7 +69,7 @@ class TokenStore:
             raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
     def forget(self) -> None:
-        """Remove the token from the keyring, if it is there.
+        """Remove the token from the keyring.
 
         Raises:
             TokenStoreError: the keyring cannot be used.
@@ -83,12 +83,12 @@ class TokenStore:
 
 
 def tool_server_secret(url: str) -> TokenStore:
-    """The sign-in to an MCP server, which has several tokens."""
+    """The store for an MCP server's sign-in, a text with several tokens."""
     return TokenStore(url, "paceline tools", "", 64 * 1024)
 
 
 def _usable(token: str, most_chars: int) -> str:
-    """The token without blanks around it; empty if it does not fit in a header."""
+    """The stripped token; empty if it is not valid in a header."""
     token = token.strip()
     good = set(string.ascii_letters + string.digits + string.punctuation)
     return token if len(token) <= most_chars and set(token) <= good else ""
@@ -102,12 +102,12 @@ def _keyring() -> Any:  # noqa: ANN401 (a module)
         raise TokenStoreError(
             said("The system's keyring could not be opened ({kind}).", kind=type(error).__name__)
         ) from error
-    # Without a system keyring the library chooses a backend that fails, or possibly one with plain files.
+    # Without a system keyring the library chooses a backend that fails or writes plain files.
     if backend.priority <= 0 or "file" in type(backend).__module__.lower():
         raise TokenStoreError("This system has no keyring that Paceline could use.")
     return keyring
 
 
 def _keyring_errors() -> tuple[type[Exception], ...]:
-    # Backends pass on errors of system libraries, so any error means: refused.
+    # Backends raise errors of system libraries; treat any of them as a refusal.
     return (importlib.import_module("keyring.errors").KeyringError, OSError, RuntimeError, ValueError)

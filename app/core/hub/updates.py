@@ -1,4 +1,4 @@
-"""Asks the project's page of releases for the newest version, on the user's command only.
+"""Looks up the newest release of Paceline, only when the user requests it.
 
 The request contains the version of Paceline and nothing else. Nothing is downloaded or installed.
 """
@@ -15,7 +15,7 @@ from app.core.domain.errors import AppError
 from app.core.hub.client import TIMEOUT_S, http_client, http_library, small_body
 from engine.sentences import said
 
-# GitHub's API (https://docs.github.com/en/rest/releases/releases#get-the-latest-release): neither drafts nor previews.
+# GitHub's API (https://docs.github.com/en/rest/releases/releases#get-the-latest-release) omits drafts and previews.
 RELEASES = "https://api.github.com/repos/paceline/paceline/releases/latest"
 PAGES = "https://github.com/"
 MAX_BYTES = 1 << 20
@@ -29,9 +29,9 @@ class UpdatesError(AppError):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The newest release. ``page`` is its address for a browser, or empty.
+    """The newest release. ``page``: its web page; may be empty.
 
-    ``is_newer`` compares with the running version.
+    ``is_newer``: it is newer than the running version.
     """
 
     version: str
@@ -41,10 +41,10 @@ class Release:
 
 
 def newest_release(address: str = RELEASES, current: str = "", timeout_s: float = TIMEOUT_S) -> Release:
-    """Ask for the newest release; ``current`` is the version to compare with, by default the running one.
+    """Request the newest release. ``current``: the version to compare with, by default the running one.
 
     Raises:
-        UpdatesError: there was no valid answer.
+        UpdatesError: the answer is missing or invalid.
     """
     library = http_library()
     headers = {"User-Agent": f"paceline/{app.__version__}", "Accept": "application/vnd.github+json"}
@@ -70,7 +70,7 @@ def release_of(body: bytes, current: str) -> Release:
     """Read an answer of GitHub's API.
 
     Raises:
-        UpdatesError: it names no version.
+        UpdatesError: the answer has no version.
     """
     from packaging.version import InvalidVersion, Version  # noqa: PLC0415  (huggingface-hub brings it)
 

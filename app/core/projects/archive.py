@@ -1,4 +1,4 @@
-"""A project as one zip file: its name and settings, its files, and its chats. The reader trusts no such file."""
+"""Exports and imports a project as one zip file with its settings, files and chats. The file is untrusted."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from engine.sentences import said
 FORMAT, VERSION = "paceline-project", 1
 _HEAD, _CHATS, _FILES = "project.json", "chats.json", "files/"
 _MOST_HEAD_BYTES = 1 << 20
-MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # unpacked
-# A stranger's project turns no tool on, and allows no call.
-_NOT_TAKEN = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
+MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # limits for the unpacked files of a project
+# Settings that are not imported: a foreign project must not enable tools or allow calls.
+_NOT_IMPORTED = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
 _ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)
 _ELSEWHERE, _AGAIN = said("Choose another folder."), said("Export the project again.")
 
@@ -45,10 +45,10 @@ def is_project(file: Path) -> bool:
 
 
 def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str, ...]:
-    """Write a project with copies of its files and the chats of its folder; an existing file is replaced at the end.
+    """Export a project with its files and chats. An existing file is replaced only when the export is complete.
 
     Returns:
-        The paths of files that could not be read, which are left out.
+        The paths of files that were left out because they could not be read.
 
     Raises:
         ProjectError: the file cannot be written.
@@ -64,10 +64,10 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
                 with archive.open(_CHATS, "w", force_zip64=True) as written:
                     for text in to_json(stored_chats(store, chats)):
                         written.write(text.encode("utf-8", "replace"))
-            for path, name in _named_files(project.sources):
+            for path, name in _files_with_names(project.sources):
                 try:
                     archive.write(path, _FILES + name)
-                except (FileNotFoundError, PermissionError, ValueError):  # gone, locked, or from before 1980
+                except (FileNotFoundError, PermissionError, ValueError):  # missing, locked, older than 1980
                     left_out.append(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -77,8 +77,8 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
     return tuple(left_out)
 
 
-def _named_files(sources: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The path of each file that is read, and its name in the archive: no two sources share one."""
+def _files_with_names(sources: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the path of each indexed file and its unique name in the archive."""
     used = set[str]()
     for source in sources:
         root, number = Path(source), 1
@@ -93,11 +93,11 @@ def _named_files(sources: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def import_project(projects: Projects, store: ChatStore, file: Path, folder: Path) -> Project:
-    """Take an exported project in: its files go to a new folder in ``folder``, its chats to the folder of its name.
+    """Import a project: its files into a new folder in ``folder``, its chats into a folder of chats with its name.
 
     Raises:
-        ProjectError: it is no such file, a project of this name exists, or the files cannot be written.
-        ChatsImportError: the project is there, but none of its chats can be used.
+        ProjectError: the file is no exported project, the name is taken, or its files cannot be written.
+        ChatsImportError: the project was imported, but its chats are invalid.
         StorageError: the chats cannot be written.
     """
     try:
@@ -108,11 +108,11 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
             name = _name(head, projects, file.name)
             kept = _extract(archive, file.name, folder, name)
             project = projects.add(name)
-            values = valid_values(head.get("values"), [key for key in LAYERED_KEYS if key not in _NOT_TAKEN])
+            values = valid_values(head.get("values"), [key for key in LAYERED_KEYS if key not in _NOT_IMPORTED])
             project = replace(with_sources(project, kept), values=values)
             projects.update(project)
             if _CHATS in archive.namelist():
-                _take_chats(archive.open(_CHATS), store, name)
+                _import_chats(archive.open(_CHATS), store, name)
     except _ARCHIVE_ERRORS as error:
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _AGAIN) from error
@@ -123,10 +123,10 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
 
 
 def _name(head: Any, projects: Projects, file_name: str) -> str:  # noqa: ANN401  (JSON)
-    """The name of the project, which no other has.
+    """The name of the project in the file.
 
     Raises:
-        ProjectError: the file is of another version, or there is such a project.
+        ProjectError: the file has another version, or a project has this name.
     """
     if not isinstance(head, dict) or head.get("format") != FORMAT or head.get("version") != VERSION:
         raise ProjectError(said("{file} was written by another version of Paceline.", file=file_name), _AGAIN)
@@ -137,10 +137,10 @@ def _name(head: Any, projects: Projects, file_name: str) -> str:  # noqa: ANN401
 
 
 def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str) -> list[str]:
-    """Write the files of an archive; returns the paths of its sources.
+    """Extract the files of an archive; returns the paths of the project's sources.
 
     Raises:
-        ProjectError: there are too many, or they are too large.
+        ProjectError: the files are too many or too large.
     """
     entries = [one for one in archive.infolist() if one.filename.startswith(_FILES) and not one.is_dir()]
     if len(entries) > MOST_FILES or sum(one.file_size for one in entries) > MOST_BYTES:
@@ -156,15 +156,15 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
     part = Path(tempfile.mkdtemp(dir=folder, prefix=".import-"))
     try:
         for entry in entries:
-            archive.extract(entry, part)  # which leaves out "..", drives and roots, and makes no links
+            archive.extract(entry, part)  # ignores "..", drives and roots in names, and creates no links
         (part / _FILES).rename(wanted)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return sorted(str(path) for path in wanted.iterdir())
 
 
-def _take_chats(chats: IO[bytes], store: ChatStore, name: str) -> None:
-    """Import the chats of a project into the folder of its name."""
+def _import_chats(chats: IO[bytes], store: ChatStore, name: str) -> None:
+    """Import the chats of a project into the folder of chats with its name."""
     with tempfile.TemporaryDirectory() as folder, chats:
         file = Path(folder) / _CHATS
         with file.open("wb") as written:

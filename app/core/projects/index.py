@@ -1,8 +1,8 @@
-"""The index of the projects' files: an SQLite file that can be made again from them at any time.
+"""The index of the projects' files: an SQLite file that can be rebuilt from them at any time.
 
-Passages are found by their words (FTS5, BM25). Where writing puts no spaces between words, each letter is indexed, and
-a question asks for its pairs of letters. With vectors, both ranks are joined by reciprocal ranks (Cormack et al. 2009,
-https://doi.org/10.1145/1571941.1572114).
+Passages are found by words (FTS5, BM25). In scripts without spaces between words each letter is indexed, and a query
+consists of pairs of letters. With vectors, the two rankings are combined by reciprocal rank fusion (Cormack et al.
+2009, https://doi.org/10.1145/1571941.1572114).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
 
-VERSION = 1  # of the layout
-BUSY_S = 10.0  # longest time that the reading process may lock the index
-MOST_WORDS = 32  # of a question
-FEW_PASSAGES, COMMON_SHARE = 20, 20  # a word is common in more than 20 passages that are more than a twentieth of all
-CANDIDATES = 100  # passages that each way of finding names
+VERSION = 1  # version of the tables
+BUSY_S = 10.0  # maximum wait for a lock of another process
+MOST_WORDS = 32  # maximum number of words of a query
+FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word is common if it is in more than 1,000 passages and in more than 1 of 20
+CANDIDATES = 100  # number of passages in each of the two rankings
 MOST_FOUND = 50
 FEW_FILES = 3
-WHOLE_SHARE = 0.3  # weight of the whole passage's score beside its best sentence's
-_RRF_K = 10  # 60 in the paper; 10 keeps the first passages of either order: docs/projects.md, "Measured"
+PASSAGE_WEIGHT = 0.3  # weight of a passage's score; its best sentence's has weight 1
+_RRF_K = 10  # the paper has 60; 10 keeps the top passages of both rankings: docs/projects.md, "Measured"
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 _LAYOUT = """
@@ -82,7 +82,7 @@ _JOINED = "passages JOIN files ON files.id = passages.file_id JOIN sources ON so
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The vector of a question, of length 1, by a model under the name that the index has for it."""
+    """The vector of a question, of length 1. ``model``: the name of the embedding model in the index."""
 
     model: str
     vector: NDArray[np.float32]
@@ -90,7 +90,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a source, as it is on the disk."""
+    """A file of a source, with its current state on the disk."""
 
     source: str
     path: str
@@ -99,17 +99,17 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """Its name, as it can be shown."""
+        """The file name for display."""
         return shown_name(Path(self.path).name)
 
     @property
     def facts(self) -> tuple[int, int]:
-        """Size and time of change: if they are equal, the file has not changed."""
+        """Size and modification time: a file with equal facts has not changed."""
         return self.num_bytes, self.changed_ns
 
 
 class DocumentIndex:
-    """One file; several processes may have it open. Methods may be called from any thread.
+    """The index file. Several processes may open it; methods may be called from any thread.
 
     Raises:
         StorageError: the index cannot be opened, read or written.
@@ -121,7 +121,7 @@ class DocumentIndex:
         self._connection: sqlite3.Connection | None = None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -130,7 +130,7 @@ class DocumentIndex:
     # ---- reading ----------------------------------------------------------------------------------------------------
 
     def files(self, sources: Sequence[str]) -> tuple[ProjectFile, ...]:
-        """List what was read of these sources, by name."""
+        """The indexed files of these sources, sorted by name."""
         sql = f"""
             SELECT files.path, files.name, num_bytes, num_pages, problem, sources.path,
                 (SELECT count(*) FROM passages WHERE file_id = files.id)
@@ -147,7 +147,7 @@ class DocumentIndex:
         return tuple(found)
 
     def known(self, source: str) -> dict[str, tuple[int, int]]:
-        """Size in bytes and time of change in nanoseconds of each file of a source, as they were read."""
+        """For each indexed file of a source: size in bytes and modification time in nanoseconds when it was read."""
         sql = (
             "SELECT files.path, num_bytes, changed_ns FROM files JOIN sources ON sources.id = source_id "
             "WHERE sources.path = ?"
@@ -156,7 +156,7 @@ class DocumentIndex:
         return {os.fsdecode(path): (num_bytes, changed_ns) for path, num_bytes, changed_ns in rows}
 
     def find(self, sources: Sequence[str], question: str, meaning: Meaning | None = None) -> list[Passage]:
-        """The passages of these sources that fit a question, the best first; by its ``meaning`` as well where given."""
+        """Find the passages of these sources that match a question, best first. ``meaning``: also search by vector."""
         ranked: list[Sequence[int]] = []
         terms = terms_of(question, self._common_words(question))
         if query := match_any(terms):
@@ -177,7 +177,7 @@ class DocumentIndex:
         return [rows[number] for number in best if number in rows]
 
     def beginning(self, sources: Sequence[str]) -> list[Passage]:
-        """The first passages of few files: "sum it up" has none of their words. None of many files."""
+        """The first passages, for questions such as "sum it up". Empty for more than `FEW_FILES` files."""
         if len(self.files(sources)) > FEW_FILES:
             return []
         sql = f"""
@@ -191,26 +191,26 @@ class DocumentIndex:
         return dict(self._rows(sql, numbers))
 
     def _common_words(self, question: str) -> frozenset[str]:
-        """The words of a question that a large part of all passages has: they tell little and take most of the time."""
+        """The words of a question that many passages contain: they distinguish little and take most of the time."""
         ((most,),) = self._rows(f"SELECT max({FEW_PASSAGES}, count(*) / {COMMON_SHARE}) FROM passages", ())  # noqa: S608
         words = {_plain(word): word for word in _LETTERS.findall(question)}
         sql = f"SELECT term FROM terms WHERE term IN ({_marks(words)}) AND doc > ?"  # noqa: S608
         return frozenset(words[term] for (term,) in self._rows(sql, (*words, most)))
 
     def of_file(self, path: str) -> list[Passage]:
-        """All passages of a file in their order."""
+        """All passages of a file, in order."""
         first = "(SELECT id FROM files WHERE path = ? LIMIT 1)"
         sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE files.id = {first} ORDER BY passages.id"  # noqa: S608
         return [_passage(row) for row in self._rows(sql, (os.fsencode(path),))]
 
     def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
-        """The passage that was quoted with this place and text; None if its file has changed or is gone."""
+        """Find a cited passage by its location and text; None if its file has changed or is gone."""
         sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE passages.text = ? AND sources.path IN ({_marks(sources)})"  # noqa: S608
         found = [_passage(row) for row in self._rows(sql, (text, *_raw_paths(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
-    def without_vectors(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
-        """Number and text of passages that a model has not embedded."""
+    def passages_to_embed(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
+        """Number and text of the passages without a vector of this model."""
         sql = f"""
             SELECT passages.id, passages.heading || char(10) || passages.text FROM {_JOINED}
             LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
@@ -219,7 +219,7 @@ class DocumentIndex:
         return list(self._rows(sql, (model, *_raw_paths(sources))))
 
     def _nearest(self, sources: Sequence[str], meaning: Meaning) -> list[int]:
-        """The passages with a piece whose vector has the largest products with that of a question."""
+        """The passages whose pieces have the largest dot products with the question's vector, best first."""
         sql = f"""
             SELECT passage_id, vector FROM vectors JOIN passages ON passages.id = vectors.passage_id
             JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
@@ -261,12 +261,12 @@ class DocumentIndex:
         self._write(job)
 
     def forget_file(self, source: str, path: str) -> None:
-        """Leave out a file that is no more."""
+        """Remove a deleted file."""
         where = "source_id = (SELECT id FROM sources WHERE path = ?) AND path = ?"
         self._write(lambda db: _forget(db, where, (os.fsencode(source), os.fsencode(path))))
 
     def keep_only(self, sources: Iterable[str]) -> None:
-        """Leave out all sources but these."""
+        """Remove all other sources."""
         kept = _raw_paths(list(sources))
 
         def job(db: sqlite3.Connection) -> None:
@@ -278,7 +278,7 @@ class DocumentIndex:
         self._write(job)
 
     def put_vectors(self, model: str, vectors: Mapping[int, NDArray[np.float32]]) -> None:
-        """Keep the vectors of passages [num_pieces, width] by their numbers, in half precision."""
+        """Store vectors by passage number, each [num_pieces, width], in half precision."""
         rows = [(number, model, vector.astype(np.float16).tobytes()) for number, vector in vectors.items()]
         sql = (
             "INSERT OR REPLACE INTO vectors (passage_id, model, vector) "
@@ -291,25 +291,25 @@ class DocumentIndex:
     def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
         with self._lock:
             try:
-                return self._opened().execute(sql, tuple(values)).fetchall()
+                return self._open().execute(sql, tuple(values)).fetchall()
             except sqlite3.Error as error:
                 raise as_storage_error(error, self._path) from error
 
     def _write(self, job: Callable[[sqlite3.Connection], object]) -> None:
         with self._lock:
             try:
-                db = self._opened()
+                db = self._open()
                 with transaction(db):
                     job(db)
             except sqlite3.Error as error:
                 raise as_storage_error(error, self._path) from error
 
-    def _opened(self) -> sqlite3.Connection:
-        """Open the index. A damaged one is created again: all its content comes from files."""
+    def _open(self) -> sqlite3.Connection:
+        """Open the index. A damaged index is created again, since all its content comes from files."""
         if self._connection is None:
             try:
                 self._connection = _connect(self._path)
-            except sqlite3.OperationalError:  # another process has it, or the disk does not take it
+            except sqlite3.OperationalError:  # locked by another process, or not writable
                 raise
             except sqlite3.DatabaseError as error:
                 log.warning("The index of documents is made anew: %s", error)
@@ -322,7 +322,7 @@ class DocumentIndex:
 def _connect(path: Path) -> sqlite3.Connection:
     """Open the index, with its tables.
 
-    No write-ahead log: SQLite before 3.51.3 can damage one that two processes have open.
+    Without write-ahead log: SQLite before 3.51.3 can damage the log if two processes have it open.
     """
     db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
@@ -341,7 +341,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> None:
-    """Delete files, their passages and the entries of the full-text index, which stores no text itself."""
+    """Delete files with their passages and entries in the full-text index, which does not store text itself."""
     sql = (
         "SELECT passages.id, passages.text, heading, name FROM passages JOIN files ON files.id = file_id "  # noqa: S608
         f"WHERE file_id IN (SELECT id FROM files WHERE {where})"
@@ -353,9 +353,9 @@ def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> Non
 
 
 def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
-    """What to look for: the beginnings of the words of a question, so that other endings fit as well, each once.
+    """The query terms of a question: prefixes of its words, so that other endings match as well, each once.
 
-    Of letters that are written without spaces, pairs. ``common`` words are left out where others remain.
+    In scripts without spaces the terms are pairs of letters. ``common`` words are omitted if other terms remain.
     """
     terms: list[str] = []
     words = _LETTERS.findall(question.replace("\x00", " "))
@@ -369,7 +369,7 @@ def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
 
 
 def match_any(terms: Iterable[str]) -> str:
-    """Ask FTS5 for passages with any of these; empty without any."""
+    """The FTS5 query for any of the terms; empty without terms."""
     return " OR ".join(f'"{spaced(term)}"' + ("*" if _is_beginning(term) else "") for term in terms)
 
 
@@ -378,10 +378,10 @@ def _is_beginning(term: str) -> bool:
 
 
 def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> list[int]:
-    """Rank passages, given by number and text, by what their best sentence has of the terms; the others break ties.
+    """Rank passages (number, text) by the terms in their best sentence; terms in other sentences break ties.
 
-    BM25 takes a passage with one of the words five times for as good as one with five of them in a row. A term counts
-    the more, the fewer of these passages have it.
+    BM25 rates a passage with one word five times like a passage with five words in one sentence. Terms that fewer of
+    these passages contain have more weight.
     """
     plain = [(number, [_plain(each) for each in _SENTENCE.split(text) if each.strip()]) for number, text in passages]
     patterns = [re.compile(re.escape(term) if has_unspaced(term) else rf"\b{re.escape(term)}") for term in terms]
@@ -395,7 +395,7 @@ def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> l
     def score(number: int) -> float:
         sums = [sum(weights[place] for place in each) for each in having[number]]
         whole = set().union(*having[number]) if having[number] else set()
-        return max(sums, default=0.0) + WHOLE_SHARE * sum(weights[place] for place in whole)
+        return max(sums, default=0.0) + PASSAGE_WEIGHT * sum(weights[place] for place in whole)
 
     return sorted((number for number, _ in passages), key=lambda number: -score(number))
 
@@ -410,7 +410,7 @@ def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
 
 
 def _plain(word: str) -> str:
-    """A word as the index has it: in small letters, without diacritics."""
+    """The word in lower case and without diacritics, as in the index."""
     return "".join(char for char in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(char))
 
 

@@ -1,7 +1,7 @@
 """Reads new and changed files of projects into the index.
 
-Each file is stored as soon as it is read, so indexing may be stopped or killed at any time and continues there.
-Documents are read in a helper process; text is decoded here.
+Each file is stored when it has been read, so indexing can be stopped or killed at any time and resumed later. Documents
+are parsed in a helper process; text is decoded here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from app.core.projects.passages import passages_of, text_sections
 from engine.sandbox.document_child import Section
 from engine.sentences import said, size_of
 
-# In a folder, files with other endings are passed over; a file that was added by itself is tried.
+MOST_FILES = 10_000  # maximum number of files of one source
+# In folders only files with known extensions are read; a file that the user added itself is always tried.
 _TEXTS = frozenset({"txt", "text", "rst", "org", "adoc", "log", "srt", "vtt"})
 _WEB = frozenset({"html", "htm", "xhtml"})
 _NOT_INTO = frozenset({"node_modules", "__pycache__", "venv", "build", "dist", "target"})
@@ -31,7 +32,7 @@ _NOT_INTO = frozenset({"node_modules", "__pycache__", "venv", "build", "dist", "
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far reading is: files that are done of those to read, and the name of the next."""
+    """Progress: ``done`` of ``total`` files, and the name of the next file."""
 
     done: int
     total: int
@@ -44,9 +45,9 @@ def update(
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] = lambda _progress: None,
 ) -> None:
-    """Bring the index up to date with these sources: files and folders.
+    """Update the index for these sources (files and folders).
 
-    A missing source keeps its passages, as its disk may only be disconnected.
+    A missing source keeps its passages, since its disk may only be disconnected.
 
     Raises:
         StorageError: the index cannot be written.
@@ -69,7 +70,7 @@ def update(
 
 
 def files_of(source: str) -> Iterator[SourceFile]:
-    """The files of a source that are read, in the order of their paths; hidden ones and links to folders are not."""
+    """The readable files of a source, sorted by path, without hidden files and without linked folders."""
     if not Path(source).is_dir():
         yield from _facts(source, Path(source))
         return
@@ -84,7 +85,7 @@ def files_of(source: str) -> Iterator[SourceFile]:
 
 
 def _is_readable(name: str) -> bool:
-    if name.startswith((".", "~$")):  # the second are locks of office programs
+    if name.startswith((".", "~$")):  # "~$": lock files of office programs
         return False
     kind = kind_of(name)
     return kind is not AttachmentKind.PICTURE and (kind is not AttachmentKind.TEXT or ending(name) in _TEXTS)
@@ -94,7 +95,7 @@ def _facts(source: str, path: Path) -> Iterator[SourceFile]:
     try:
         facts = path.stat()
     except OSError:
-        return  # it has gone meanwhile
+        return  # the file was deleted meanwhile
     if stat.S_ISREG(facts.st_mode) and facts.st_size:
         yield SourceFile(source, str(path), facts.st_size, facts.st_mtime_ns)
 
@@ -113,7 +114,7 @@ def _sections(found: SourceFile, should_stop: Callable[[], bool]) -> tuple[Seque
     """Read a file.
 
     Raises:
-        AttachmentError: it cannot be read; the sentence says why.
+        AttachmentError: the file cannot be read; the message says why.
     """
     path, name, kind = Path(found.path), found.name, kind_of(found.path)
     is_document = kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT) or ending(found.path) in _WEB

@@ -1,4 +1,4 @@
-"""Passages by meaning: vectors of an embedding model, in a process of its own (`engine.process.embedder`)."""
+"""Computes vectors of passages and questions with an embedding model in a child process (`engine.process.embedder`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.errors import ModelLoadError
 from engine.process.embedder import Embedder
 from engine.sentences import said
 
-BATCH = 32  # passages between two calls of ``should_stop``
-# Prefixes of a question and of a passage with which a model was trained, by architecture. From the model cards:
+BATCH = 32  # number of passages between two calls of ``should_stop``
+# Prefixes for questions and for passages that models were trained with, by architecture. From the model cards:
 # https://huggingface.co/nomic-ai/nomic-embed-text-v1.5, https://huggingface.co/google/embeddinggemma-300m,
 # https://huggingface.co/Qwen/Qwen3-Embedding-0.6B
-_BEFORE = {
+_PREFIXES = {
     "nomic-bert": ("search_query: ", "search_document: "),
     "gemma-embedding": ("task: search result | query: ", "title: none | text: "),
     "qwen3": ("Instruct: Find passages that answer the question\nQuery: ", ""),
@@ -28,7 +28,7 @@ _CUT = EmbeddingForm(is_cut=True)
 
 
 class PassageEmbedder:
-    """One embedding model. Safe to use from several threads; the first call loads it.
+    """One embedding model. Thread-safe; the first call loads the model.
 
     Raises:
         EngineError: the model cannot be used.
@@ -39,7 +39,7 @@ class PassageEmbedder:
         self._embedder = Embedder(Path(path))
 
     def load(self) -> None:
-        """Load the model, and see that it gives a vector for a text."""
+        """Load the model and check that it makes vectors."""
         model = self._embedder.model()
         if model.pooling in (Pooling.NONE, Pooling.RANK):
             raise ModelLoadError(
@@ -58,8 +58,8 @@ class PassageEmbedder:
         should_stop: Callable[[], bool],
         on_progress: Callable[[int, int], None],
     ) -> None:
-        """Compute the vectors of all passages of these sources; finished ones are kept if it is stopped."""
-        name, waiting = self.name, index.without_vectors(sources, self.name)
+        """Compute the missing vectors of passages of these sources. If stopped, finished vectors are kept."""
+        name, waiting = self.name, index.passages_to_embed(sources, self.name)
         for done in range(0, len(waiting), BATCH):
             if should_stop():
                 return
@@ -73,15 +73,15 @@ class PassageEmbedder:
 
     @property
     def name(self) -> str:
-        """Under which the index keeps its vectors."""
+        """The model's name in the index."""
         model = self._embedder.model()
         return f"{model.name} {model.size_bytes} {PIECE_CHARS}"
 
     def close(self) -> None:
-        """Free the model."""
+        """Unload the model."""
         self._embedder.close()
 
     def _vectors(self, texts: Sequence[str], place: int) -> list[NDArray[np.float32]]:
-        before = _BEFORE.get(self._embedder.model().architecture, ("", ""))[place]
+        before = _PREFIXES.get(self._embedder.model().architecture, ("", ""))[place]
         found = self._embedder.embed([before + text for text in texts], _CUT)
         return [np.array(one.vectors[0], np.float32) for one in found]

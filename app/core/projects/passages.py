@@ -1,4 +1,4 @@
-"""Splits the text of a file into passages: chunks that are found, quoted and shown as a whole."""
+"""Splits the text of a file into passages, the chunks that are found, cited and shown."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 
 from engine.sandbox.document_child import Section
 
-PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine reads three of them in some seconds
-PIECE_CHARS = 200  # a vector of much more text says little of a sentence in it: see docs/projects.md
+PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine processes three passages in some seconds
+PIECE_CHARS = 200  # a vector of much more text represents single sentences badly: see docs/projects.md
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
-# Ends of a chunk, the best first: a paragraph, a line, a sentence, a word.
+# Where a chunk may end, best first: after a paragraph, a line, a sentence, a word.
 _ENDS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s*(?=\S)|\n+")
-_LEAST_SHARE = 0.5  # of a full piece, that one ends before its limit
+_LEAST_SHARE = 0.5  # minimum size of a chunk that ends early, relative to the limit
 
 
 def text_sections(text: str, *, has_headings: bool = False, has_columns: bool = False) -> Iterator[Section]:
-    """The paragraphs of a text with their first lines, from 1.
+    """The paragraphs of a text, with their line numbers (from 1).
 
-    ``has_headings``: it is Markdown. ``has_columns``: its first line names the columns of the others.
+    ``has_headings``: the text is Markdown. ``has_columns``: its first line has the names of columns.
     """
     lines = text.split("\n")
     heading = lines[0].strip() if has_columns else ""
@@ -36,7 +36,7 @@ def text_sections(text: str, *, has_headings: bool = False, has_columns: bool = 
 
 
 def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
-    """Join short sections of one page and heading, and split long ones; each passage keeps its location."""
+    """Join short sections of the same page and heading, and split long ones; each passage keeps its location."""
     waiting: Section | None = None
     for section in sections:
         for piece in _cut(section):
@@ -52,7 +52,7 @@ def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
 
 
 def pieces_of(text: str) -> list[str]:
-    """Cut a passage into runs of whole lines and sentences of about `PIECE_CHARS` characters, for a vector of each."""
+    """Cut a passage into pieces of whole sentences, of about `PIECE_CHARS` characters, which get a vector each."""
     pieces = [""]
     for sentence in filter(str.strip, _SENTENCES.split(text)):
         if pieces[-1] and len(pieces[-1]) + len(sentence) > PIECE_CHARS:

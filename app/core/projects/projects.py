@@ -1,4 +1,4 @@
-"""The projects in a TOML file: their names, folders of chats, sources and settings."""
+"""The projects, stored in a TOML file: name, folder of chats, sources and settings."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MOST_PROJECTS, MOST_SOURCES = 500, 200
 
 
 class ProjectError(AppError):
-    """A project cannot be used or kept."""
+    """A project cannot be used or stored."""
 
     title = "The project could not be used"
     default_advice = "Choose another one; “paceline projects list” names them."
 
 
 class Projects:
-    """All projects. Each method reads the file again, as another process may have changed it. Thread-safe."""
+    """All projects. Each method reads the file again, since another process may have changed it. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._file = TomlFile(path, said("projects"), said("no projects"))
@@ -39,15 +39,15 @@ class Projects:
         self.problem: Problem | None = None
 
     def all(self) -> tuple[Project, ...]:
-        """All of them, in the order in which they were added."""
+        """All projects, in the order in which they were added."""
         with self._lock:
             return tuple(self._read())
 
     def find(self, name: str) -> Project:
-        """The project of a name, whatever its capitals.
+        """Find a project by name, ignoring case.
 
         Raises:
-            ProjectError: there is none.
+            ProjectError: no project has this name.
         """
         found = next((one for one in self.all() if one.name.casefold() == name.strip().casefold()), None)
         if found is None:
@@ -55,14 +55,14 @@ class Projects:
         return found
 
     def of_folder(self, folder_id: int | None) -> Project | None:
-        """The project that a folder of chats is."""
+        """The project of a folder of chats; None if it has none."""
         return next((one for one in self.all() if one.folder_id and one.folder_id == folder_id), None)
 
     def add(self, name: str, folder_id: int = 0) -> Project:
-        """Add a project; without a folder of chats the window makes one.
+        """Add a project. With ``folder_id`` 0 the window makes its folder of chats later.
 
         Raises:
-            ProjectError: there are too many, it has no name, or the file cannot be written.
+            ProjectError: there are too many projects, the name is empty or taken, or the file cannot be written.
         """
         project = Project(uuid.uuid4().hex, one_line(name), folder_id)
         if not project.name:
@@ -77,7 +77,7 @@ class Projects:
         return project
 
     def update(self, project: Project) -> None:
-        """Keep a changed project; one that is gone stays gone.
+        """Store a changed project; a removed project is not added again.
 
         Raises:
             ProjectError: the file cannot be written.
@@ -118,7 +118,7 @@ def _table(project: Project) -> dict[str, Any]:
         "id": project.id,
         "name": project.name,
         "folder": project.folder_id,
-        "sources": [Path(source).as_uri() for source in project.sources],  # TOML holds no names that are no UTF-8
+        "sources": [Path(source).as_uri() for source in project.sources],  # names need not be UTF-8
         "values": for_toml(project.values),
         **({"model": Path(project.model_path).as_uri()} if project.model_path else {}),
     }

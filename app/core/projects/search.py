@@ -1,11 +1,11 @@
-"""Passages of a project's files for one question, for commands and servers; the window keeps its index open."""
+"""Finds passages of a project's files for one question, for commands. The window keeps its index open instead."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.projects import Passage, Project, passages_attachment, within
+from app.core.domain.projects import fitting_passages, passages_attachment
 from app.core.paths import Paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.meaning import PassageEmbedder
@@ -14,15 +14,15 @@ from app.core.storage.settings_file import read_settings
 from engine.errors import EngineError
 from engine.sentences import said
 
-FOUND_CHARS = 4_000  # of passages for a question: about four
+FOUND_CHARS = 4_000  # maximum characters of passages for a question: about four passages
 
 
 def passages_for(paths: Paths, name: str, question: str) -> Attachment:
-    """The passages of the project that belong to a question.
+    """Find the passages of a project that match a question.
 
     Raises:
-        ProjectError: no project has this name, or it has no files.
-        StorageError: its files cannot be searched.
+        ProjectError: no project has this name, or the project has no files.
+        StorageError: the index cannot be used.
     """
     project = Projects(paths.projects_file).find(name)
     if not project.sources:
@@ -30,8 +30,12 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
         raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
     index = DocumentIndex(paths.documents_file)
     try:
-        found = find_passages(index, project, question, paths) or index.beginning(project.sources)
-        return passages_attachment(within(found, FOUND_CHARS))
+        meaning = None
+        if embedder is not None:
+            with suppress(EngineError):  # search by words only
+                meaning = embedder.meaning(question)
+        found = index.find(project.sources, question, meaning) or index.beginning(project.sources)
+        return passages_attachment(fitting_passages(found, FOUND_CHARS))
     finally:
         index.close()
 
@@ -51,6 +55,6 @@ def find_passages(index: DocumentIndex, project: Project, question: str, paths: 
 
 
 def embedder_of(paths: Paths) -> PassageEmbedder | None:
-    """The embedding model of the settings; None where they name none."""
+    """The embedding model of the settings; None without one."""
     path = read_settings(paths.settings_file).settings.text("embedding_path")
     return PassageEmbedder(path) if path else None

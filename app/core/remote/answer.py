@@ -1,4 +1,4 @@
-"""One answer of a remote server, as the events that the local engine sends: text, counters, an end."""
+"""Runs one answer of a remote server and yields the same events as the local engine: text, counters, end."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from engine.records import (
 from engine.sentences import said
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
-# These render the model's own chat template, accept variables for it, and can continue a last assistant message.
+# These servers render the model's own chat template with variables, and can continue an assistant message.
 _OWN_TEMPLATE = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
-_MOST_TEMPERATURE = 2.0  # of OpenAI's API, which unknown servers may enforce
+_MOST_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
 STATS_EVERY_S = 0.5
 THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 
@@ -47,7 +47,7 @@ THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 def path_and_body(
     request: ChatRequest, model: str, kind: EngineKind, thinks: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[str, dict[str, object]]:
-    """The path and the body of a request; ``thinks`` are the fields of its `ReasoningMode`.
+    """The path and the body of a request. ``thinks``: the request fields of its `ReasoningMode`.
 
     Raises:
         EngineRefusedError: this kind of server does not support the request.
@@ -65,8 +65,8 @@ def path_and_body(
         if text is None:
             text = "\n\n".join(message.content for message in request.messages)
         return COMPLETION, {**body, "prompt": text}
-    # The API allows no pictures in tool results.
-    body["messages"] = [_message(message) for message in after_results(request.messages)]
+    # The API does not allow pictures in tool results.
+    body["messages"] = [_message(message) for message in beside_results(request.messages)]
     body |= _template(request, kind, thinks)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)
@@ -74,13 +74,13 @@ def path_and_body(
 
 
 def _form(grammar: str) -> dict[str, object]:
-    """Constrain llama-server to a grammar in GBNF; it treats schemas in its own way."""
+    """Constrain llama-server to a GBNF grammar, since it converts schemas differently."""
     schema = schema_of(grammar)
     return {"grammar": grammar} if schema is None else {"json_schema": schema}
 
 
 def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
-    """Variables of the chat template; servers that do not accept them get a reasoning effort only."""
+    """Variables of the chat template; servers that do not accept them get only a reasoning effort."""
     given = dict(request.template_variables)
     if kind not in _OWN_TEMPLATE:
         return {**thinks, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
@@ -153,7 +153,7 @@ def _message(message: Message) -> dict[str, object]:
     return {"role": message.role, "content": parts}
 
 
-@lru_cache(maxsize=8)  # a conversation sends its pictures with every question
+@lru_cache(maxsize=8)  # a conversation's pictures are sent again with every question
 def _data_url(picture: Picture) -> str:
     from PIL import Image  # noqa: PLC0415  (most conversations have no pictures)
 
@@ -166,7 +166,7 @@ def _data_url(picture: Picture) -> str:
 class RemoteAnswer:
     """One running answer.
 
-    ``n_ctx`` is 0 if the server does not report its context size. ``thinks``: see `path_and_body`.
+    ``n_ctx``: 0 if the server does not report its context size. ``thinks``: see `path_and_body`.
     """
 
     def __init__(
@@ -178,27 +178,27 @@ class RemoteAnswer:
         n_ctx: int = 0,
         way: ReasoningMode | None = None,
     ) -> None:
-        """``way`` is the reasoning mode, if the model has several."""
+        """``way``: the reasoning mode, if the model has several."""
         self._client, self._request, self._kind = client, request, kind
         self._path, self._body = path_and_body(request, model, kind, way.fields if way is not None else {})
         self._n_ctx, self._opened_tag = n_ctx, way.option.opened_tag if way is not None else ""
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
-        self._reported = 0  # tokens that the server reported
-        self._counted_through = 0  # of those, the tokens whose time was counted
+        self._reported = 0  # tokens that the server has reported
+        self._counted_through = 0  # reported tokens whose time was counted
         self._intervals: dict[int, int] = {}
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
         self._drafted: Drafted | None = None
-        self._shared = False  # the counters may include requests of other clients
+        self._shared = False  # True if the counters may include requests of other clients
         self._thinks = False
         self._reason = FinishReason.END
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
-        """Run the answer; the events before a failure are yielded.
+        """Run the answer; yields events also before a failure.
 
         Raises:
-            RemoteError: it failed, or broke off.
+            RemoteError: the answer failed or broke off.
         """
         request_id = self._request.request_id
         before = self._counters()
@@ -208,7 +208,7 @@ class RemoteAnswer:
             with self._client.answer(self._path, self._body) as objects:
                 yield PrefillProgress(request_id, 0, 0)
                 for event in objects:
-                    text = self._take(event)
+                    text = self._count_event(event)
                     if text:
                         yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),), (), self._opened_tag)
                         self._opened_tag = ""
@@ -219,7 +219,7 @@ class RemoteAnswer:
                         yield StatsUpdate(request_id, self.stats())
         except RemoteError as error:
             if not should_stop():
-                raise self._of_pictures(error) from error
+                raise self._blame_pictures(error) from error
         if self._thinks and not should_stop():
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
@@ -228,8 +228,8 @@ class RemoteAnswer:
             self._count_shared(before)
         yield Finished(request_id, self._reason, self.stats())
 
-    def _of_pictures(self, error: RemoteError) -> RemoteError:
-        """Blame the pictures for a refusal of a conversation with pictures; other failures stay as they are."""
+    def _blame_pictures(self, error: RemoteError) -> RemoteError:
+        """If a conversation with pictures was refused, say that the pictures may be the reason."""
         refused = isinstance(error, EngineRefusedError) and not self._num_pieces
         if not refused or not any(message.pictures for message in self._request.messages):
             return error
@@ -240,8 +240,8 @@ class RemoteAnswer:
 
     # ---- what came -------------------------------------------------------------------------------------------------
 
-    def _take(self, event: Mapping[str, Any]) -> str:
-        """Count an object of the stream, and return its text."""
+    def _count_event(self, event: Mapping[str, Any]) -> str:
+        """Count the tokens of a stream's object; returns its text."""
         usage, timings = event.get("usage"), event.get("timings")
         self._usage = usage if isinstance(usage, dict) else self._usage
         self._timings = timings if isinstance(timings, dict) else self._timings
@@ -262,13 +262,13 @@ class RemoteAnswer:
         return text
 
     def _cut(self) -> FinishReason:
-        """Servers have one word for two ends: the token limit of the request, or a full context."""
+        """The reason for "length", which servers use for the token limit of the request and for a full context."""
         most = self._request.max_tokens
         made = self._reported or self._num_pieces
         return FinishReason.LENGTH if most is not None and made >= most else FinishReason.CONTEXT
 
     def _text_of(self, choice: Mapping[str, Any]) -> str:
-        """Text and reasoning, with the reasoning tags added again: the app keeps both in one text."""
+        """Text and reasoning of a choice in one text, with reasoning tags, as the app stores it."""
         part = choice.get("delta") or choice.get("message")
         part = part if isinstance(part, dict) else {"content": choice.get("text")}
         thought = _text(part.get("reasoning_content")) or _text(part.get("reasoning"))
@@ -283,7 +283,7 @@ class RemoteAnswer:
         return text + words
 
     def _time_piece(self) -> None:
-        """Record the time since the last piece, divided by its tokens where the engine reports their number."""
+        """Record the time since the last chunk, divided by the number of its tokens if the server reports it."""
         now = time.monotonic()
         self._num_pieces += 1
         if self._num_pieces == 1:
@@ -306,7 +306,7 @@ class RemoteAnswer:
             prompt = prompt or cached + count(self._timings.get("prompt_n"))
         drafted = self._drafted or Drafted()
         by_depth = drafted.accepted_by_depth
-        # With several draft lengths, the attempts by depth are unknown.
+        # With several draft lengths, the number of proposals by depth is unknown.
         if drafted.passes * len(by_depth) != drafted.proposed:
             by_depth = ()
         return RunStats(
@@ -332,7 +332,7 @@ class RemoteAnswer:
         )
 
     def _decode_s(self, tokens: int) -> float:
-        """Decoding time in seconds, as the server reports it; else first piece to last, plus one mean gap."""
+        """Decoding time in seconds: reported by the server, else from the first chunk to the last plus one mean gap."""
         reported = self._timings.get("predicted_ms")
         if isinstance(reported, int | float) and reported > 0:
             return float(reported) / 1000.0
@@ -365,5 +365,5 @@ class RemoteAnswer:
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 (JSON)
-    """Replace half surrogate pairs, which JSON can contain."""
+    """Replace lone surrogates, which JSON can contain."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""HTTP to one server: small answers, and streamed ones. Redirects are not followed, so the key stays with one host.
+"""HTTP to one server: small and streamed answers. Redirects are not followed, so the key is sent to one host only.
 
 Every call blocks. The server is untrusted: each answer, line and message is limited in size.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import app
-from app.core.domain.engines import MAX_ADDRESS_CHARS, host_in, stays_here
+from app.core.domain.engines import MAX_ADDRESS_CHARS, host_in, is_local_url
 from app.core.hub.addresses import origin
 from app.core.hub.client import http_client, http_library, small_body
 from app.core.hub.errors import HubAnswerError
@@ -50,8 +50,8 @@ _TOO_LONG = re.compile(
     r"keep the first \d+ tokens",
     re.IGNORECASE,
 )
-# The number of prompt tokens, without those of the answer if both are reported. "at least 4097 tokens" is no count:
-# vLLM stops counting there.
+# The number of prompt tokens, without the answer's if both are reported. "at least 4097 tokens" is ignored, since vLLM
+# stops counting there.
 _PROMPT_TOKENS = re.compile(
     r"(\d{1,9}) (?:in the messages|tokens from the input messages)|has (\d{1,9}) input tokens|"
     r"resulted in (\d{1,9}) tokens|(?:input|request) \((\d{1,9}) tokens\)|"
@@ -59,7 +59,7 @@ _PROMPT_TOKENS = re.compile(
     r"prompt contains (\d{1,9}) (?:input )?tokens|requested (\d{1,9}) tokens",
     re.IGNORECASE,
 )
-_ROOM = re.compile(
+_LIMIT = re.compile(
     r"maximum context length (?:is|of) (\d{1,9})|context (?:length|size) \((\d{1,9}) tokens\)|"
     r"context length of only (\d{1,9})|n_ctx: (\d{1,9})|max_model_len=(\d{1,9})|> (\d{1,9}) maximum|limit of (\d{1,9})",
     re.IGNORECASE,
@@ -67,28 +67,28 @@ _ROOM = re.compile(
 _GONE = re.compile(r"model[^.]{0,200}(?:does not exist|not found|not loaded|not exist)|model_not_found", re.IGNORECASE)
 SERVICE = "paceline engine"
 CONNECT_S, ASK_S = 10.0, 20.0
-SILENCE_S = 600.0  # a long prompt on a slow server, or a model that it loads first
+SILENCE_S = 600.0  # for a long prompt on a slow server, or a server that loads the model first
 MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
 MAX_KEY_CHARS = 512
-ODD = frozenset('?#%<>"\\^`{|}')  # in an address: programs may interpret these differently
-LEAST_SECRET_CHARS = 6  # a shorter key may also be a word of an answer
+AMBIGUOUS_CHARS = frozenset('?#%<>"\\^`{|}')  # characters in an address that programs interpret differently
+LEAST_SECRET_CHARS = 6  # shorter keys are not removed from answers: they may be ordinary words
 
 
 def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteError:
-    """The error for an answer with this status and body; its reason is shortened and loses control characters.
+    """The error for an answer with this status and body. The reason is shortened and has no control characters.
 
-    A failure in the middle of a stream has the status 500.
+    For a failure within a stream, ``status`` is 500.
     """
     reason, code, found = _reason(body)
     if 300 <= status < 400:
         words = said("{host} redirects to another address. Paceline does not follow it.", host=host)
         return EngineAddressError(words, "Enter the server's new address.")
     if status in (401, 403):
-        return _of_key(host, had_key=had_key)
+        return _key_refusal(host, had_key=had_key)
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
-        return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _ROOM))
+        return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
     return _other(status, host, reason, code, has_error=bool(found))
 
 
@@ -112,7 +112,7 @@ def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
     return error
 
 
-def _of_key(host: str, *, had_key: bool) -> RemoteError:
+def _key_refusal(host: str, *, had_key: bool) -> RemoteError:
     if had_key:
         return KeyRefusedError(said("{host} does not accept the key.", host=host))
     return KeyRefusedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
@@ -131,7 +131,7 @@ def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -
 
 
 def _reason(body: bytes) -> tuple[str, str, dict[str, Any]]:
-    """Message, kind and all fields of an error, in any of the common formats."""
+    """Parse an error body in any of the common formats: message, kind, and all fields."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -152,7 +152,7 @@ def _shown(text: str) -> str:
 
 
 def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
-    """Read a number from an error's field or message; 0 if there is none."""
+    """Read a number from an error's field or message; 0 if neither has one."""
     reported = found.get(field)
     if isinstance(reported, int) and not isinstance(reported, bool) and 0 < reported < 10**9:
         return reported
@@ -161,10 +161,10 @@ def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
 
 
 def normal_url(text: str) -> str:
-    """The address of a server without ``/v1`` and slashes at its end; http is the default scheme.
+    """Normalize a server's address: without ``/v1`` and slashes at the end; http is the default scheme.
 
     Raises:
-        EngineAddressError: it is no http or https address, or has a user, a query or a fragment in it.
+        EngineAddressError: the address is not http or https, or contains a user, a query or a fragment.
     """
     text = text.strip()
     if "://" not in text:
@@ -174,7 +174,7 @@ def normal_url(text: str) -> str:
         parts = urlsplit(text)
     except (HubAnswerError, ValueError) as error:
         raise EngineAddressError("This is not an http or https address.") from error
-    has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
+    has_odd = any(char.isspace() or not char.isprintable() or char in AMBIGUOUS_CHARS for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
         raise EngineAddressError("The address may contain only a host, a port and a path.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
@@ -182,21 +182,21 @@ def normal_url(text: str) -> str:
 
 
 def check_plain(url: str, *, allowed: bool) -> None:
-    """Refuse to send messages over a network unencrypted, unless the user confirmed it.
+    """Refuse unencrypted connections over a network, unless the user allowed them.
 
     Raises:
-        PlainAddressError: the address is http, not on this machine, and not confirmed.
+        PlainAddressError: the address is http, on another machine, and not allowed.
     """
-    if url.startswith("http://") and not stays_here(url) and not allowed:
+    if url.startswith("http://") and not is_local_url(url) and not allowed:
         message = said("Messages and the key would go to {host} unencrypted.", host=host_in(url))
         raise PlainAddressError(message)
 
 
 def _check_key(key: str) -> None:
-    """Check that a key fits in a header.
+    """Check that a key is valid in a header.
 
     Raises:
-        KeyRefusedError: it does not; the message does not quote it.
+        KeyRefusedError: the key is invalid; the message does not contain it.
     """
     if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
         message = said(
@@ -206,13 +206,13 @@ def _check_key(key: str) -> None:
 
 
 def key_store(url: str) -> TokenStore:
-    """The key of a server: in the system's keyring, under scheme, host and port, so that no other address gets it."""
+    """The keyring entry of a server's key, named by scheme, host and port, so that no other address gets the key."""
     scheme, host, port = origin(url)
     return TokenStore(f"{scheme}://{host}:{port}", SERVICE, "")
 
 
 class RemoteClient:
-    """One server. ``key`` goes to its own address only; `abort` may be called from another thread."""
+    """An HTTP client for one server. ``key`` is sent to it only; `abort` may be called from another thread."""
 
     def __init__(self, url: str, key: str = "", *, allows_plain: bool = False, silence_s: float = SILENCE_S) -> None:
         """Opens no connection yet.
@@ -227,7 +227,7 @@ class RemoteClient:
         self._key = key
         self._silence_s = silence_s
         self._lock = threading.Lock()
-        self._streams: list[Any] = []  # of the open connection, the encrypted one last
+        self._streams: list[Any] = []  # network streams of the open connection; the TLS stream is last
         self._aborted = False
 
     @property
@@ -235,31 +235,31 @@ class RemoteClient:
         return host_in(self.url)
 
     def text(self, path: str) -> str | None:
-        """A small answer; None if the server has nothing at this path.
+        """Get a small answer; None if the server has nothing at this path.
 
         Raises:
-            RemoteError: the server is unreachable, or refused.
+            RemoteError: the server is unreachable or refused the request.
         """
         return self._small("GET", path, None)
 
     def json(self, path: str) -> Any:  # noqa: ANN401 (JSON)
-        """A small answer as JSON; None if the server has nothing at this path, or no JSON.
+        """Get a small answer as JSON; None if the server has nothing at this path, or no JSON.
 
         Raises:
-            RemoteError: the server is unreachable, or refused.
+            RemoteError: the server is unreachable or refused the request.
         """
         return _json(self._small("GET", path, None))
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 (JSON)
-        """Post a small question; the answer is as in `json`.
+        """Post a small request; the answer is like that of `json`.
 
         Raises:
-            RemoteError: the server is unreachable, or refused.
+            RemoteError: the server is unreachable or refused the request.
         """
         return _json(self._small("POST", path, body))
 
     def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
-        with self._within(ASK_S), self._sent(method, path, body, ASK_S) as answer:
+        with self._deadline(ASK_S), self._sent(method, path, body, ASK_S) as answer:
             if answer.status_code in (400, 404, 405, 422, 501):
                 return None
             self._check(answer)
@@ -267,7 +267,7 @@ class RemoteClient:
 
     @contextmanager
     def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:
-        """Post a request and yield the objects of its answer: of a stream as they arrive, or a single one.
+        """Post a request; yields an iterator over the objects of a stream, or over a single JSON object.
 
         Raises:
             RemoteError: the server is unreachable, refused, or broke off.
@@ -283,12 +283,12 @@ class RemoteClient:
                 raise EngineAnswerError(said("The answer of {host} is not JSON.", host=self.host))
 
     def abort(self) -> None:
-        """End the current request."""
+        """End the current request, from another thread."""
         with self._lock:
             self._aborted = True
-        self._shut()
+        self._shutdown_streams()
 
-    def _shut(self) -> None:
+    def _shutdown_streams(self) -> None:
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
@@ -298,13 +298,13 @@ class RemoteClient:
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     @contextmanager
-    def _within(self, seconds: float) -> Iterator[None]:
-        """Limit the duration of a small answer: a server may send a byte now and then."""
+    def _deadline(self, seconds: float) -> Iterator[None]:
+        """Limit the duration of a small answer, even if bytes keep arriving."""
         is_late = threading.Event()
 
         def end() -> None:
             is_late.set()
-            self._shut()
+            self._shutdown_streams()
 
         timer = threading.Timer(seconds, end)
         timer.daemon = True
@@ -330,10 +330,10 @@ class RemoteClient:
         headers = {"User-Agent": f"paceline/{app.__version__}", "Accept-Encoding": "identity"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        # A client for each request, so that no request uses a connection that was aborted. A proxy is another host:
-        # only encrypted requests may pass through it.
-        use_proxy = self.url.startswith("https:") and not stays_here(self.url)
-        with self._sentences(), http_client(timeout, use_proxy=use_proxy) as client:
+        # Use a new client for each request, so that no request uses an aborted connection. A proxy may only get
+        # encrypted requests, since it is another host.
+        use_proxy = self.url.startswith("https:") and not is_local_url(self.url)
+        with self._user_errors(), http_client(timeout, use_proxy=use_proxy) as client:
             extensions = {"trace": self._on_trace}
             request = client.build_request(method, self.url + path, headers=headers, json=body, extensions=extensions)
             answer = client.send(request, stream=True, follow_redirects=False)
@@ -345,16 +345,16 @@ class RemoteClient:
                     self._streams.clear()
 
     def _on_trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Keep the connection for `abort`: a silent server has sent no answer to close yet."""
+        """Remember the connection for `abort`: while a server is silent, there is no response to close."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             with self._lock:
                 self._streams.append(info["return_value"])
                 aborted = self._aborted
             if aborted:
-                self._shut()
+                self._shutdown_streams()
 
     @contextmanager
-    def _sentences(self) -> Iterator[None]:
+    def _user_errors(self) -> Iterator[None]:
         """Convert connection errors into errors with messages for the user."""
         library = http_library()
         host = self.host
@@ -386,14 +386,14 @@ class RemoteClient:
         return self._without_key(body[:most])
 
     def _without_key(self, text: bytes) -> bytes:
-        """Remove the key: some servers quote it in refusals, which are shown, stored and exported."""
+        """Remove the key from a text: some servers quote it in errors, which are shown, stored and exported."""
         return text.replace(self._key.encode(), b"[key]") if len(self._key) >= LEAST_SECRET_CHARS else text
 
     def _events(self, answer: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a response)
         """The objects of a stream of server-sent events, up to its end mark.
 
         Raises:
-            RemoteError: the server reports a failure, sends no JSON, or ends without the mark.
+            RemoteError: the server reports a failure, sends invalid JSON, or ends without the end mark.
         """
         for line in _lines(answer.iter_bytes(), self.host):
             field, _, value = self._without_key(line).partition(b":")

@@ -1,4 +1,4 @@
-"""Counters of proposed and accepted tokens that remote servers report, each program in its own format.
+"""Reads counters of proposed and accepted tokens from remote servers; each program has its own format.
 
 llama-server reports them for an answer in ``timings``, SGLang in ``sglext.spec_tokens_details`` (requested by
 ``return_spec_tokens_details``) and in ``meta_info``. vLLM counts all requests together, in ``/metrics``: the difference
@@ -24,7 +24,7 @@ _POSITION = re.compile(r'position="(\d{1,2})"')
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """Counters of an answer, or of all so far. ``passes`` verified drafts; 0 if unknown."""
+    """Counters of an answer, or of all requests so far. ``passes``: number of verified drafts; 0 if unknown."""
 
     proposed: int = 0
     accepted: int = 0
@@ -32,7 +32,7 @@ class Drafted:
     accepted_by_depth: tuple[int, ...] = ()
 
     def since(self, before: Drafted) -> Drafted | None:
-        """The difference to earlier counters; None if a counter went back, after a restart of the server."""
+        """The difference from earlier counters; None if a counter decreased, because the server was restarted."""
         depths = max(len(self.accepted_by_depth), len(before.accepted_by_depth))
         now, then = (each.accepted_by_depth + (0,) * (depths - len(each.accepted_by_depth)) for each in (self, before))
         added = Drafted(
@@ -45,12 +45,12 @@ class Drafted:
 
 
 def has_counters(metrics: str) -> bool:
-    """True if vLLM counts drafted tokens, which means that it drafts."""
+    """True if vLLM's metrics have counters of drafted tokens, which means that it drafts."""
     return _SAMPLE.search(metrics) is not None
 
 
 def of_metrics(metrics: str) -> Drafted | None:
-    """The counters of vLLM's ``/metrics``, summed over its engines; None if there are none."""
+    """The counters in vLLM's ``/metrics``, summed over its engines; None without counters."""
     sums: dict[str, int] = {}
     depths: dict[int, int] = {}
     for name, labels, text in _SAMPLE.findall(metrics):
@@ -70,7 +70,7 @@ def of_metrics(metrics: str) -> Drafted | None:
 
 
 def of_event(event: Mapping[str, Any]) -> Drafted | None:
-    """The counters in an object of an answer; None if there are none."""
+    """The counters in an object of an answer; None without counters."""
     timings = event.get("timings")
     if isinstance(timings, dict) and "draft_n" in timings:
         proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
@@ -109,6 +109,6 @@ def _sglang_places(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def count(value: Any) -> int:  # noqa: ANN401 (JSON)
-    """A reported counter; 0 if it is no valid number."""
+    """A reported counter; 0 if the value is no valid number."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and 0 <= value < MAX_COUNT else 0

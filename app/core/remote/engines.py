@@ -1,4 +1,4 @@
-"""The list of remote servers, in a file: addresses and facts of the servers, never a key."""
+"""Stores the list of remote servers in a file: addresses and facts, never keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.domain.errors import SettingsWriteError
 from app.core.hub.errors import TokenStoreError
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
 from app.core.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
-from app.core.remote.identity import ask
+from app.core.remote.identity import detect
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
 from engine.sentences import said
@@ -36,7 +36,7 @@ class Engines:
 
     @property
     def all(self) -> tuple[EngineRecord, ...]:
-        """In the order in which they were added."""
+        """All servers, in the order in which they were added."""
         with self._lock:
             return tuple(self._records.values())
 
@@ -44,7 +44,7 @@ class Engines:
         """The server at an address.
 
         Raises:
-            EngineAddressError: it is not in the list.
+            EngineAddressError: the list has no such server.
         """
         with self._lock:
             record = self._records.get(url)
@@ -53,19 +53,19 @@ class Engines:
         return record
 
     def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> EngineRecord:
-        """Ask a server for its facts, store its key in the keyring, and add it to the list.
+        """Request a server's facts, store its key in the keyring, and add it to the list.
 
         Nothing is stored if the server is unreachable. An empty ``key`` keeps the stored one.
 
         Raises:
-            RemoteError: as `app.core.remote.identity.ask`; `PlainAddressError` if ``allows_plain`` is needed.
+            RemoteError: see `app.core.remote.identity.detect`; `PlainAddressError` if ``allows_plain`` is needed.
             TokenStoreError: the key cannot be stored.
             EngineStoreError: the list cannot be written.
         """
         url = normal_url(address)
         check_plain(url, allowed=allows_plain)
         keys = key_store(url)
-        facts = ask(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
+        facts = detect(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
         if not facts.models:
             raise ModelGoneError("The remote server offers no model.", "Load a model there, then add the server again.")
         if key.strip():
@@ -77,20 +77,20 @@ class Engines:
         self._keep(record)
         return record
 
-    def ask_again(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
-        """Refresh the facts of a server; pass ``client`` to be able to abort.
+    def refresh(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
+        """Refresh the facts of a server. A caller that may abort passes its own ``client``.
 
         Raises:
             RemoteError: the server is unreachable, or the list cannot be written.
         """
         record = self.find(url)
-        asked = replace(record, facts=ask(client or self.client(record)))
+        asked = replace(record, facts=detect(client or self.client(record)))
         if asked != record:
             self._keep(asked)
         return asked
 
     def client(self, record: EngineRecord) -> RemoteClient:
-        """A client with the server's key."""
+        """Make a client with the server's key."""
         return RemoteClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
 
     def remove(self, url: str) -> None:
@@ -139,7 +139,7 @@ def _table(record: EngineRecord) -> dict[str, Any]:
 
 
 def _record(table: Any) -> EngineRecord | None:  # noqa: ANN401 (TOML)
-    """An entry of the file; None if it is invalid."""
+    """Parse an entry of the file; None if it is invalid."""
     try:
         kind = EngineKind(table["kind"]) if table["kind"] in set(EngineKind) else EngineKind.OTHER
         models = tuple(

@@ -16,7 +16,7 @@ class EngineAddressError(RemoteError):
 
 
 class PlainAddressError(EngineAddressError):
-    """The user did not confirm that messages are sent unencrypted."""
+    """The user did not allow unencrypted connections."""
 
     title = "This address is not encrypted"
     default_advice = "Use https, or an SSH tunnel, or confirm that you trust the network in between."
@@ -33,7 +33,7 @@ class EngineSlowError(RemoteError):
 
 
 class KeyRefusedError(RemoteError):
-    """The server wants a key, or another one."""
+    """The server requires a key, or rejected the key."""
 
     title = "The remote server refused the key"
     default_advice = "Enter the key again. The server's operator can give it to you."
@@ -47,7 +47,7 @@ class ModelGoneError(RemoteError):
 class RemotePromptError(RemoteError):
     """The conversation is too long for the server.
 
-    It has ``num_tokens`` of at most ``n_ctx``; 0 if the server did not say.
+    ``num_tokens``: its length. ``n_ctx``: the limit. Each is 0 if the server did not report it.
     """
 
     title = "The conversation is too long for the remote server"

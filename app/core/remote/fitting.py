@@ -1,8 +1,8 @@
-"""Shortens conversations that exceed a remote server's context: a refused request is sent again with less.
+"""Shortens conversations that exceed a remote server's context: a refused request is sent again with fewer messages.
 
-The local engine counts tokens in advance. A remote server reports the number afterwards at best, so tokens are
-estimated from its refusal, and the server decides whether the rest fits. What may be left out, and the notice about it,
-is as for a local model (`engine.prompt.overflow`, `engine.session.summarising`).
+The local engine counts tokens in advance. A remote server reports their number only afterwards, if at all. So tokens
+are estimated from its refusal, and the server decides whether the rest fits. The rules for omitting messages, and the
+notice, are the local engine's (`engine.prompt.overflow`, `engine.session.summarising`).
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from engine.records import (
 )
 from engine.session.summarising import ROOM_SHARE, Summariser
 
-CHARS_PER_TOKEN = 3.0  # if the server does not say: low for English, so that rather too much is left out
-MIN_ANSWER_TOKENS = 32  # tokens for the answer
+CHARS_PER_TOKEN = 3.0  # if the server reports no count; low for English, so that enough is omitted
+MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer
 MAX_TRIES = 8
-_AROUND = 8  # characters that a template adds to a message
-_OF_PICTURE = 1_500  # characters that equal a picture: models use from 64 tokens to some thousands
+_TEMPLATE_CHARS = 8  # characters that a template adds to a message
+_PICTURE_CHARS = 1_500  # estimate for a picture, in characters; models use from 64 tokens to some thousands
 
 
-class Answering(Protocol):
-    """Makes one answer; implemented by `app.core.remote.answer.RemoteAnswer`."""
+class AnyAnswer(Protocol):
+    """An answer to one request; implemented by `app.core.remote.answer.RemoteAnswer`."""
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]: ...
 
 
 class FittingAnswer:
-    """The answer to a request, which is shortened if it exceeds the server's context and the request allows it.
+    """The answer to a request. A request that exceeds the server's context is shortened if its settings allow it.
 
-    ``answering`` makes the answer to one request. ``n_ctx`` is the server's context size; 0 if unknown.
+    ``answering`` makes the answer to a request. ``n_ctx``: the server's context size; 0 if unknown.
     """
 
-    def __init__(self, answering: Callable[[ChatRequest], Answering], request: ChatRequest, n_ctx: int = 0) -> None:
+    def __init__(self, answering: Callable[[ChatRequest], AnyAnswer], request: ChatRequest, n_ctx: int = 0) -> None:
         self._answering, self._request, self._n_ctx = answering, request, n_ctx
         self._left_out = self._unanswered = 0
         self._note = ""
@@ -57,7 +57,7 @@ class FittingAnswer:
         """Run the answer.
 
         Raises:
-            RemoteError: as `app.core.remote.answer.RemoteAnswer.events`.
+            RemoteError: see `app.core.remote.answer.RemoteAnswer.events`.
         """
         request, shorter = self._request, None
         for _try in range(MAX_TRIES):
@@ -69,7 +69,7 @@ class FittingAnswer:
             except RemotePromptError as error:
                 if begun or should_stop():
                     raise
-                if request.max_tokens is not None:  # some servers count the longest answer, too
+                if request.max_tokens is not None:  # some servers add max_tokens to the prompt's tokens
                     request = replace(request, max_tokens=None)
                     continue
                 if shorter is None:
@@ -89,9 +89,9 @@ class FittingAnswer:
         """The event with a notice about omitted messages."""
         if not isinstance(event, StatsUpdate | Finished):
             return event
-        return replace(event, stats=self._with_notes(event.stats))
+        return replace(event, stats=self._with_note(event.stats))
 
-    def _with_notes(self, stats: RunStats) -> RunStats:
+    def _with_note(self, stats: RunStats) -> RunStats:
         notes = (self._note,) if self._note else ()
         return replace(
             stats, left_out=self._left_out, unanswered=self._unanswered, decisions=(*stats.decisions, *notes)
@@ -100,8 +100,8 @@ class FittingAnswer:
     # ---- what may go -----------------------------------------------------------------------------------------------
 
     def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
-        """Shorter conversations, as the request allows, the best fit first."""
-        measure = _Measure(request.messages, error, self._n_ctx)
+        """Yield shorter conversations that the request's settings allow, longest first."""
+        measure = _TokenEstimate(request.messages, error, self._n_ctx)
         room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
         if request.raw_prompt is not None or request.completes or not request.messages:
             return
@@ -120,8 +120,8 @@ class FittingAnswer:
     def _summarised(
         self, request: ChatRequest, error: RemotePromptError, should_stop: Callable[[], bool]
     ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
-        """Summarise the oldest messages with the server's model if the request wants it; else return it unchanged."""
-        measure = _Measure(request.messages, error, self._n_ctx)
+        """Let the server's model summarise the oldest messages, if the request's settings allow it."""
+        measure = _TokenEstimate(request.messages, error, self._n_ctx)
         if request.overflow is not Overflow.SUMMARISE or not measure.is_reported or not request.messages:
             return request
 
@@ -153,10 +153,10 @@ def _of_summary(
             yield event
 
 
-class _Measure:
+class _TokenEstimate:
     """Estimates tokens of texts from a server's refusal of a conversation.
 
-    ``is_told``: the context size is known; else it is assumed to be just exceeded.
+    ``is_told``: the context size is known. Otherwise the conversation is assumed to be just too long.
     """
 
     def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
@@ -175,4 +175,4 @@ class _Measure:
 
 
 def _chars(message: Message) -> int:
-    return len(message.content) + _AROUND + _OF_PICTURE * len(message.pictures)
+    return len(message.content) + _TEMPLATE_CHARS + _PICTURE_CHARS * len(message.pictures)

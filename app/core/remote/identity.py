@@ -1,4 +1,4 @@
-"""Detects the program of a remote server: each program has a page of its own beside OpenAI's.
+"""Detects the program of a remote server: each program has its own endpoint besides OpenAI's.
 
 Sources: vLLM's and SGLang's API servers (``/version``, ``/get_server_info``), llama-server's README (``/props``), LM
 Studio's REST API (``/api/v0/models``), Ollama's API (``/api/version``, ``/api/ps``).
@@ -16,14 +16,14 @@ from engine.sentences import said
 
 MAX_MODELS = 500
 MAX_NAME_CHARS = 300
-MAX_TOLD_CHARS = 120
+MAX_FACT_CHARS = 120
 
 
-def ask(client: RemoteClient) -> EngineFacts:
-    """Ask a server for its program and models.
+def detect(client: RemoteClient) -> EngineFacts:
+    """Detect a server's program and list its models.
 
     Raises:
-        RemoteError: it is unreachable, refuses the key, or is not OpenAI-compatible.
+        RemoteError: the server is unreachable, rejects the key, or is not OpenAI-compatible.
     """
     listed = client.json("/v1/models")
     entries = listed.get("data") if isinstance(listed, dict) else None
@@ -84,7 +84,7 @@ def _lm_studio(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineF
     sized = tuple(
         RemoteModel(model.name, sizes.get(model.name, model.n_ctx), kinds.get(model.name) != "llm")
         for model in models
-        if kinds.get(model.name) != "embeddings"  # models with vision are a "vlm"
+        if kinds.get(model.name) != "embeddings"  # the kind of vision models is "vlm"
     )
     return EngineFacts(EngineKind.LM_STUDIO, "", sized)
 
@@ -93,7 +93,7 @@ def _ollama(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFact
     version = client.json("/api/version")
     if not isinstance(version, dict) or not isinstance(version.get("version"), str):
         return None
-    running = client.json("/api/ps")  # only loaded models have a context size
+    running = client.json("/api/ps")  # Ollama reports the context size of loaded models only
     entries = running.get("models") if isinstance(running, dict) else None
     sizes = {
         entry.get("name"): _count(entry.get("context_length"))
@@ -117,7 +117,7 @@ def _vllm(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts 
 
 def _reported(value: Any) -> str:  # noqa: ANN401 (JSON)
     text = value if isinstance(value, str) else ""
-    return "".join(char for char in text if char.isprintable())[:MAX_TOLD_CHARS]
+    return "".join(char for char in text if char.isprintable())[:MAX_FACT_CHARS]
 
 
 def _count(value: Any) -> int:  # noqa: ANN401 (JSON)

@@ -1,6 +1,6 @@
-"""The thread for remote servers: loading checks that a model is there, an answer is a stream.
+"""The thread for remote servers. A load checks that the server has the model; an answer is streamed.
 
-Its events are those of the local engine, so that the receiver need not know the origin.
+Its events are the same as the local engine's, so that receivers need not distinguish them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def model_info(
 
 
 class RemoteWorker:
-    """Implements `engine.requests.Engine` for loads and answers. One answer at a time, in order."""
+    """Implements `engine.requests.Engine` for loads and answers. Runs one answer at a time, in order."""
 
     def __init__(self, on_event: OnEvent, open_engines: Callable[[], Engines]) -> None:
         """``open_engines`` returns the list of servers; it is called on the worker's thread."""
@@ -87,14 +87,14 @@ class RemoteWorker:
         self._queue = RequestQueue(lambda _request: self._abort())
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._client: RemoteClient | None = None  # of the running request
+        self._client: RemoteClient | None = None  # the client of the running request
         self._in_use: _InUse | None = None
 
     def start(self) -> None:
         """Does nothing: the thread starts with the first request, since most users have no remote server."""
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Loading selects a model of a server."""
+        """Queue a request. A load selects a model of a server."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="remote engine", daemon=True)
@@ -107,7 +107,7 @@ class RemoteWorker:
     def skip_summary(self, number: int) -> None: ...
 
     def close(self, timeout_s: float) -> bool:
-        """End the thread; False if it did not end within ``timeout_s`` seconds."""
+        """End the thread; False if it does not end within ``timeout_s`` seconds."""
         self._queue.close()
         thread = self._thread
         if thread is None:
@@ -131,7 +131,7 @@ class RemoteWorker:
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
                 asked.on_event(EngineFailed(error.problem, asked.number, was_cancelled=was_cancelled))
-            except Exception:  # the thread must survive, and the user must be told
+            except Exception:  # the thread must survive, and the error must be reported
                 log.exception("unexpected error with an engine")
                 asked.on_event(EngineFailed(UNEXPECTED, asked.number))
             finally:
@@ -157,7 +157,7 @@ class RemoteWorker:
         """Check that the server has the model.
 
         Raises:
-            RemoteError: it does not, or is unreachable.
+            RemoteError: the server lacks the model or is unreachable.
             LoadCancelledError: the load was cancelled.
         """
         url, name = split_remote(request.target)
@@ -166,7 +166,7 @@ class RemoteWorker:
             if asked.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
             client = self._begin(asked, engines.find(url), engines)
-            record = engines.ask_again(url, client)
+            record = engines.refresh(url, client)
         except RemoteError:
             if asked.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None

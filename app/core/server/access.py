@@ -1,7 +1,7 @@
-"""Access control: a request needs the key, this server's name as its host, and must not come from another site's page.
+"""Access control: checks the key, the Host header, and that no page of another site sent the request.
 
-A page in a browser can send requests to this machine: under a name that it resolves to 127.0.0.1 (DNS rebinding), which
-the Host header shows, or across origins, which the Origin header shows.
+A page in a browser can send requests to this machine: under a host name that resolves to 127.0.0.1 (DNS rebinding),
+which the Host header shows, or cross-origin, which the Origin header shows.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.server.errors import ApiError, body_of
 from app.core.server.request_log import RequestLog, line_of
 
-ENTRY = "paceline.entry"  # key of an ASGI scope: the request's log entry
-OPEN_PATHS = {"/health", "/"}  # without a key, and not logged
+ENTRY = "paceline.entry"  # key in the ASGI scope for the request's log entry
+OPEN_PATHS = {"/health", "/"}  # paths that need no key and are not logged
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """The names that a request may give in its Host header: loopback, and the address that the server is bound to.
+    """The hosts that a request may name in its Host header: loopback names and the bound address.
 
-    If the server is bound to all addresses, any address is allowed, but no name. ``origins`` are other sites whose
-    pages may send requests, such as ``https://app.example``; ``names`` are further names of this server, such as
+    If the server is bound to all addresses, any IP address is allowed, but no other name. ``origins``: other sites
+    whose pages may send requests, such as ``https://app.example``. ``names``: additional names of this server, such as
     ``host.docker.internal``.
     """
 
@@ -49,15 +49,15 @@ class AllowedHosts:
         return address.is_loopback or (bound is not None and bound.is_unspecified)
 
     def allows_origin(self, origin: str, host: str) -> bool:
-        """True if an Origin header names this server, as this Host header does, or one of the ``origins``."""
+        """True if an Origin header names the same host as this Host header, or one of ``origins``."""
         return origin.lower() == f"http://{host.lower()}" or origin.lower() in self.origins
 
 
 def origin_of(text: str) -> str:
-    """Returns the origin as browsers write it.
+    """Normalize an origin to the form that browsers send.
 
     Raises:
-        ValueError: the text is no origin.
+        ValueError: the text is not an origin.
     """
     if _ORIGIN.fullmatch(text) is None:
         raise ValueError("must be an origin, such as https://app.example")
@@ -87,17 +87,17 @@ def _name_of(header: str) -> str:
     return "" if ":" in port else name
 
 
-def _tidy(path: str) -> str:
-    """The path without doubled slashes and a doubled version, which some programs send."""
+def _normalized(path: str) -> str:
+    """Remove double slashes and a repeated version from a path, which some programs send."""
     plain = "/" + "/".join(part for part in path.split("/") if part)
     return plain.removeprefix("/v1") if plain.startswith(("/v1/v1/", "/v1/api/")) else plain
 
 
 class AccessControl:
-    """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; records every status.
+    """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing key; logs every request.
 
-    With an empty ``key`` no key is needed. Every request except those to `OPEN_PATHS` is recorded in ``requests``, and
-    reported to ``log_line`` when it is over.
+    With an empty ``key`` no key is needed. Requests are recorded in ``requests``, except those to `OPEN_PATHS`.
+    ``log_line`` is called when a request has ended.
     """
 
     def __init__(
@@ -117,13 +117,13 @@ class AccessControl:
         self._log_line = log_line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # the lifespan; uvicorn runs with WebSockets switched off
+        if scope["type"] != "http":  # only the lifespan: WebSockets are disabled in uvicorn
             await self._app(scope, receive, send)
             return
 
-        scope = {**scope, "path": _tidy(scope["path"])}
+        scope = {**scope, "path": _normalized(scope["path"])}
         headers, began_s = Headers(scope=scope), time.perf_counter()
-        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # health checks are not logged
+        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # an unused log for health checks
         entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
 
         async def counting_send(message: Message) -> None:
@@ -151,7 +151,7 @@ class AccessControl:
             return ApiError(403, message, code="host_not_allowed")
         if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
-        if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # a browser's page sent it
+        if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # another site's page
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
         if self._key and path not in OPEN_PATHS and not self._has_key(headers):
             message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`, or as `x-api-key: KEY`."
@@ -161,7 +161,7 @@ class AccessControl:
     def _has_key(self, headers: Headers) -> bool:
         bearers, plain = headers.getlist("authorization"), headers.getlist("x-api-key")
         scheme, _, key = bearers[0].partition(" ") if len(bearers) == 1 else ("", "", "")
-        if not bearers and len(plain) == 1:  # as Anthropic's clients send it
+        if not bearers and len(plain) == 1:  # Anthropic's clients send the key without "Bearer"
             scheme, key = "bearer", plain[0]
         is_right = hmac.compare_digest(key.strip().encode("latin-1", "replace"), self._key)
         return is_right and scheme.lower() == "bearer"

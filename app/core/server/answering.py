@@ -1,4 +1,4 @@
-"""Sends answers: events of the engine's thread, whole or as a stream, while the client is connected."""
+"""Sends the engine's events to a client as one answer or as a stream, until the client disconnects."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from engine.records import EngineReady, Finished, PrefillProgress, TextChunk
 
 Events = asyncio.Queue[JobEvent]
 AnswerEvent = PrefillProgress | TextChunk | Finished
-GRACE_S = 1.0  # in which a failing stream still gets its own HTTP status
-PING_S = 10.0  # between two keep-alive messages
+GRACE_S = 1.0  # a stream that fails within this time gets an HTTP error status
+PING_S = 10.0  # interval of keep-alive messages
 _T = TypeVar("_T")
 
 
 async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
-    """Wait for the whole answer, or until a stream's prompt is tokenized: earlier failures have their own status."""
+    """Wait for the whole answer, or until a stream's prompt is tokenized, so that earlier failures get their status."""
     if asked.stream:
         chunks_of_all = _chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more))
         return AnswerStream(chunks_of_all, builder.media_type)
@@ -43,28 +43,28 @@ async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Even
 async def _chunks(
     builder: AnswerBuilder, first: AnswerEvent | None, events: Events, num_more: int
 ) -> AsyncIterator[bytes]:
-    """Yield the chunks of an answer, and of the ``more`` answers that follow.
+    """Yield the chunks of an answer and of the ``num_more`` answers after it.
 
-    Programs and proxies hang up after a minute of silence, so comments, or the API's own keep-alive, are sent while a
-    request waits or a prompt is processed.
+    Programs and proxies disconnect after a minute of silence. So comments or the API's own keep-alive messages are sent
+    while a request waits or a prompt is processed.
     """
     event, num_ended, is_begun = first, 0, False
     try:
         while True:
-            for chunk in _told(builder, event, is_begun=is_begun):
+            for chunk in _chunks_of(builder, event, is_begun=is_begun):
                 yield chunk
             has_ended = isinstance(event, Finished)
             num_ended, is_begun = num_ended + has_ended, not has_ended and (is_begun or event is not None)
             if num_ended > num_more:
                 return
             event = await _next_within(events, PING_S)
-    except ApiError as error:  # the status is already sent
+    except ApiError as error:  # the HTTP status was already sent
         for chunk in builder.failed_chunks(error):
             yield chunk
 
 
-def _told(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
-    """The chunks for an event; None stands for silence."""
+def _chunks_of(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
+    """The chunks for an event; ``event`` None: a keep-alive message."""
     if event is None:
         return [builder.keep_alive(is_begun=is_begun)]
     number = event.total if isinstance(event, PrefillProgress) else None
@@ -75,7 +75,7 @@ def _told(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) 
 
 
 async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
-    """The next event of an answer; None if there is none in this time."""
+    """The next event of an answer; None if none arrives in time."""
     try:
         async with asyncio.timeout(seconds):
             return await next_event(events)
@@ -84,10 +84,10 @@ async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
 
 
 async def next_event(events: Events) -> AnswerEvent:
-    """Wait for the next event of an answer: the prompt is tokenized, a piece of text, the end.
+    """Wait for the next event of an answer: prompt tokenized, text, end.
 
     Raises:
-        ApiError: the answer failed, or was stopped.
+        ApiError: the answer failed or was stopped.
     """
     event = await events.get()
     if isinstance(event, ApiError):
@@ -97,7 +97,7 @@ async def next_event(events: Events) -> AnswerEvent:
 
 
 class AnswerStream(StreamingResponse):
-    """Server-sent events. ``on_end`` is called when all are sent or the client is gone."""
+    """A response of server-sent events. ``on_end`` is called when all are sent or the client has disconnected."""
 
     def __init__(self, chunks: AsyncIterator[bytes], media_type: str) -> None:
         super().__init__(chunks, headers={"Cache-Control": "no-store"}, media_type=media_type)
@@ -113,19 +113,19 @@ class AnswerStream(StreamingResponse):
 def events_across_threads(
     note: Callable[[JobEvent], None] = lambda _event: None,
 ) -> tuple[Events, Callable[[JobEvent], None]]:
-    """Returns a queue of this thread's event loop and a thread-safe put; ``note`` is called with every item."""
+    """Returns a queue for this event loop, and a thread-safe function to put events; ``note`` gets every event."""
     loop, events = asyncio.get_running_loop(), Events()
 
     def post(event: JobEvent) -> None:
         note(event)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: no reader is left
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so the queue is not read
             loop.call_soon_threadsafe(events.put_nowait, event)
 
     return events, post
 
 
 async def unless_gone(request: Request, answer: Awaitable[_T]) -> _T:
-    """Wait for an answer while the client is connected.
+    """Wait for an answer, or cancel it if the client disconnects.
 
     Raises:
         ApiError: the client disconnected.

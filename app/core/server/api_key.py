@@ -1,4 +1,4 @@
-"""The key of the server: given, or made at the first start and stored in a private file."""
+"""The API key of the server: given by the user, or generated at the first start and stored in a private file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUM_BYTES = 32
 
 
 def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tuple[str, bool]:
-    """Returns the key, and True if it was just made and written to ``file``.
+    """Returns the key, and True if it was generated now and written to ``file``.
 
     Raises:
         AppError: the key is invalid, or its file cannot be used or is readable by others.
@@ -30,12 +30,12 @@ def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tupl
         if file.exists():
             return _read(file), False
     except OSError as error:
-        raise _not_kept(file, error) from error
+        raise _write_error(file, error) from error
     return new_key(file), True
 
 
 def new_key(file: Path) -> str:
-    """Make a key and replace the one in ``file``.
+    """Generate a key and replace the key in ``file``.
 
     Raises:
         AppError: the file cannot be written.
@@ -48,11 +48,11 @@ def new_key(file: Path) -> str:
         with atomic_file(file, private=True) as handle:
             handle.write(f"{key}\n".encode())
     except OSError as error:
-        raise _not_kept(file, error) from error
+        raise _write_error(file, error) from error
     return key
 
 
-def _not_kept(file: Path, error: OSError) -> AppError:
+def _write_error(file: Path, error: OSError) -> AppError:
     message = said("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
     return AppError(message, said("Give one in {variable}.", variable=VARIABLE))
 
@@ -67,7 +67,7 @@ def _read(file: Path) -> str:
 
 
 def _checked(key: str, what: str) -> str:
-    """Check that the key fits in a header."""
+    """Return the key if it is valid in a header; else raise an error."""
     if not key or len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
         message = f"{what} is no key: 1 to {MAX_KEY_CHARS} letters, digits and signs of ASCII, no spaces."
         raise AppError(message, "Give another one.")

@@ -1,4 +1,4 @@
-"""The endpoints: health, models, chat and text completions, responses, metrics."""
+"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings, metrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from app.core.server.embeddings import (
     as_ollama,
     as_openai,
     as_ranked,
-    no_embeddings,
+    no_embeddings_error,
     read_native,
     read_ollama,
     read_openai,
@@ -39,7 +39,7 @@ from app.core.server.embeddings import (
 )
 from app.core.server.engine_job import Ask, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
-from app.core.server.fields import passing_over, warnings_so_far
+from app.core.server.fields import lenient, warnings_so_far
 from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
 from app.core.server.llama.events import CompletionBuilder
 from app.core.server.llama.request import parse_infill_request, parse_native_request
@@ -47,13 +47,13 @@ from app.core.server.metrics import CONTENT_TYPE, Metrics
 from app.core.server.ollama.events import LineBuilder, loaded
 from app.core.server.ollama.request import (
     API_VERSION,
-    frees,
     is_load,
+    list_models,
     name_of,
     parse_ollama_request,
     running,
     shown,
-    tags,
+    wants_unload,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
@@ -81,12 +81,12 @@ _BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
-MAX_REPORTED = 1000  # different ones
-LOAD_WAIT_S = 300.0  # for the model that a request names, behind earlier requests
+MAX_WARNINGS_LOGGED = 1000  # maximum number of different logged warnings
+LOAD_WAIT_S = 300.0  # to load the model that a request names, after earlier requests
 
 
 def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
-    """Makes the reader of a path's requests, with the builder of its answers."""
+    """Combine a parser of requests and a builder of answers for one path."""
 
     def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
         made = parse(body, model, **kind)
@@ -97,8 +97,8 @@ def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind
 
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
-# Paths work without their version, too: first text answers, then values of the session.
-_ANSWERED = {
+# Paths also work without their version. First paths with text answers, then paths with values of the session.
+_READERS = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
     RESPONSES: _form(parse_response_request, ItemBuilder),
     "/v1/messages": _form(parse_messages_request, MessageBuilder),
@@ -114,18 +114,18 @@ _SESSION_VALUES: dict[str, BodyReader] = {
     "/v1/apply-template": read_template,
 }
 _NATIVE_EMBEDDINGS = (read_native, as_native)
-_EMBEDDED: dict[str, Dialect] = {
+_EMBEDDING_DIALECTS: dict[str, Dialect] = {
     "/v1/embedding": _NATIVE_EMBEDDINGS,
     "/v1/rerank": (read_rank, as_ranked),
     "/v1/reranking": (read_rank, as_ranked),
     "/api/embed": (read_ollama, as_ollama),
     "/api/embeddings": (read_ollama, as_first_ollama),
 }
-# Paths and the methods that answer them.
+# Paths, and the methods that handle them.
 _BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
-_OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # True for a chat
+_OLLAMA_PATHS = {"/api/chat": True, "/api/generate": False}  # True for a chat
 _MODEL = f"{MODELS}/{{name:path}}"
-_GOT = {
+_GET_HANDLERS = {
     "/": "root",
     HEALTH: "health",
     METRICS: "metrics",
@@ -135,7 +135,9 @@ _GOT = {
     "/api/tags": "api_tags",
     "/api/ps": "api_ps",
 }
-ENDPOINTS = frozenset({*_ANSWERED, *_SESSION_VALUES, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL, "/"})
+ENDPOINTS = frozenset(
+    {*_READERS, *_SESSION_VALUES, *_EMBEDDING_DIALECTS, *_OLLAMA_PATHS, *_BY_PATH, *_GET_HANDLERS} - {_MODEL, "/"}
+)
 
 
 def make_application(  # noqa: PLR0913  (what a server is made of)
@@ -149,21 +151,20 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     embedder: EmbeddingSource | None = None,
     log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
-    """Make the application; every request passes `AccessControl` first.
+    """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``models`` returns the loaded model, or loads the model that a request names. ``strict`` refuses unknown fields and
-    model names. Without an ``embedder`` there are no embeddings. ``log_line`` is called with a line for each finished
-    request.
+    ``models`` returns the loaded model, or also loads models that requests name. ``strict``: unknown fields and model
+    names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
-    got = {path: getattr(endpoints, name) for path, name in _GOT.items()}
+    got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
         for method, answering in (("GET", got), ("POST", endpoints.posted()))
         for path, endpoint in answering.items()
-        for own in {path, path.removeprefix(_VERSION)}  # many programs leave out the version
+        for own in {path, path.removeprefix(_VERSION)}  # many programs omit the version
     ]
-    handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
+    handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
 
@@ -177,7 +178,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
 
 
 def _endpoint(path: str) -> str:
-    """The path under which requests are counted."""
+    """The path for counting requests; ``other`` for unknown paths."""
     return next((known for known in (path, _VERSION + path) if known in ENDPOINTS), "other")
 
 
@@ -193,9 +194,9 @@ class Endpoints:
     ) -> None:
         self._embedder = embedder
         self._is_strict = strict
-        self._reported: set[str] = set()  # warnings that are already in the log
-        self._paths: dict[str, str] = {}  # of models that are not loaded, by name
-        self._freed: ServedModel | None = None  # the current model, if a request unloaded it
+        self._warned: set[str] = set()  # warnings that were already logged
+        self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
+        self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
         self._switch = None if callable(models) else models
         self._current = models if callable(models) else models.current
         self._scheduler = scheduler
@@ -204,22 +205,22 @@ class Endpoints:
     def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """The handlers of POST requests, by path."""
         return {
-            **{path: partial(self._answer, read=read) for path, read in _ANSWERED.items()},
+            **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
             **{path: partial(self._answer_value, read=read) for path, read in _SESSION_VALUES.items()},
             **{path: getattr(self, name) for path, name in _BY_PATH.items()},
-            **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDED.items()},
-            **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_ANSWERED.items()},
+            **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDING_DIALECTS.items()},
+            **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_PATHS.items()},
         }
 
     async def health(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
     async def root(self, _request: Request) -> Response:
-        """Some programs look here for a server before their first request."""
+        """Some programs check this path before their first request."""
         return PlainTextResponse("Paceline is running")
 
     async def models(self, _request: Request) -> Response:
-        """The loaded model with its draft, and the names of other models; no file paths."""
+        """The loaded model with its draft, and the names of other models; without file paths."""
         return JSONResponse({"object": "list", "data": await self._listed()})
 
     async def model(self, request: Request) -> Response:
@@ -240,19 +241,18 @@ class Endpoints:
             "type": "vlm" if ready.target.has_vision else "llm",
             "state": self._state_of(model),
         }
-        listed = [{**_as_listed(model.name, ready.target.path), **loaded, **facts}]
+        listed = [{**_model_entry(model.name, ready.target.path), **loaded, **facts}]
         if self._switch is not None:
-            listed += await asyncio.to_thread(_others_than, model.name, self._switch, self._paths)
+            listed += await asyncio.to_thread(_other_models, model.name, self._switch, self._paths)
         if self._embedder is not None:
             name = (await asyncio.to_thread(self._embedder.model)).name
-            listed.append({**_as_listed(name, ""), "type": "embeddings", "state": "loaded"})
+            listed.append({**_model_entry(name, ""), "type": "embeddings", "state": "loaded"})
         return listed
 
     def _state_of(self, model: ServedModel) -> str:
-        return "not-loaded" if model is self._freed else "loaded"
+        return "not-loaded" if model is self._unloaded else "loaded"
 
     async def metrics(self, _request: Request) -> Response:
-        """Counters for Prometheus."""
         activity = self._scheduler.activity
         text = self._metrics.render(activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
@@ -260,8 +260,8 @@ class Endpoints:
     async def completions(self, request: Request) -> Response:
         """Text completions of OpenAI's API.
 
-        Without a version in the path, llama.cpp's server has its own format. It is used for requests that name no
-        model, which OpenAI's API demands.
+        llama.cpp's own format is used if the path has no version and the request has no model name, which OpenAI's API
+        requires.
         """
         body = await self._body(request)
         is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
@@ -277,7 +277,7 @@ class Endpoints:
         embedder, (read, tell) = self._embedder, dialect
         body = await read_object(request) if body is None else body
         if embedder is None:
-            raise no_embeddings()
+            raise no_embeddings_error()
         try:
             model = await asyncio.to_thread(embedder.model)
         except EngineError as error:
@@ -293,7 +293,7 @@ class Endpoints:
 
     async def api_tags(self, _request: Request) -> Response:
         paths = {str(one["id"]): self._paths.get(str(one["id"]), "") for one in await self._listed()}
-        return JSONResponse(await asyncio.to_thread(tags, self._current(), paths))
+        return JSONResponse(await asyncio.to_thread(list_models, self._current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
         model = self._current()
@@ -301,7 +301,7 @@ class Endpoints:
         return JSONResponse(await asyncio.to_thread(running, model) if is_loaded else {"models": []})
 
     async def api_show(self, request: Request) -> Response:
-        """Facts of a model; it is loaded first if none is."""
+        """Facts of a model; if no model is loaded, it is loaded first."""
         name = name_of(await read_object(request))
         model = await self._named(name)
         if name not in (None, model.name):
@@ -311,31 +311,31 @@ class Endpoints:
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
         if is_load(body, chat=chat):
-            if not frees(body):
+            if not wants_unload(body):
                 model = await self._named(name_of(body))
                 return JSONResponse(loaded(model.name, chat=chat))
             name = name_of(body) or self._current().name
-            self._free(name)
+            self._unload(name)
             return JSONResponse(loaded(str(name), chat=chat, reason="unload"))
         read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
         response = await self._answer(request, read, {**body, "model": name_of(body)})
-        if frees(body):
-            self._free(name_of(body))
+        if wants_unload(body):
+            self._unload(name_of(body))
         return response
 
-    def _free(self, name: object) -> None:
-        """Unload the model of this name after the running answers; the next request loads it again."""
+    def _unload(self, name: object) -> None:
+        """Unload the model if it has this name, after the running answers; the next request loads it again."""
         model = self._current()
 
         def note(event: JobEvent) -> None:
             if isinstance(event, SessionReply):
-                self._freed = model
+                self._unloaded = model
 
-        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # not the window's models
+        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # the window's models are not unloaded
             self._scheduler.submit(None, note, "", unload)
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
-        """Ask the session in the request's turn, and answer with the returned value."""
+        """Queue a request for a value of the session, and answer with the value."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with self._reading():
@@ -344,7 +344,7 @@ class Endpoints:
         return await self._run_ask(request, model.ready.target.path, ask, model.name)
 
     async def _run_ask(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
-        """Run ``ask`` in the request's turn."""
+        """Queue ``ask`` as a request, and answer with its result."""
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
         entry.note_queued(name)
@@ -360,30 +360,30 @@ class Endpoints:
         return JSONResponse(reply.value)
 
     def _reading(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._is_strict else passing_over()
+        return contextlib.nullcontext() if self._is_strict else lenient()
 
     def _report(self, warnings: Iterable[str]) -> None:
         """Log each warning once."""
         for warning in warnings:
-            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
-                self._reported.add(warning)
+            if warning not in self._warned and len(self._warned) < MAX_WARNINGS_LOGGED:
+                self._warned.add(warning)
                 log.info("a request: %s", warning)
 
     async def _body(self, request: Request) -> dict[str, object]:
-        return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().seen else MAX_BODY_BYTES)
+        return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().picture_source else MAX_BODY_BYTES)
 
     async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
         model = await self._named(body.get("model"))
         with self._reading():
-            if model.seen is None:
+            if model.picture_source is None:
                 asked, builder = read(body, model)
-            else:  # decoding pictures takes time
+            else:  # on a thread: decoding pictures takes time
                 asked, builder = await asyncio.to_thread(read, body, model)
         self._report(asked.warnings)
         return asked, builder, model
 
     async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
-        """Answer a request; ``body`` is given if it was read before."""
+        """Answer a request. ``body``: if it was already read."""
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
@@ -406,10 +406,10 @@ class Endpoints:
                 self._scheduler.cancel(job)
 
     async def _named(self, name: object) -> ServedModel:
-        """The model that a request names; an unknown one is loaded first.
+        """The model that a request names; a model that was never loaded is loaded first.
 
         Raises:
-            ApiError: there is none, it cannot be loaded, or that takes too long.
+            ApiError: no model has this name, it cannot be loaded, or loading takes too long.
         """
         model = self._current()
         if self._switch is None or not isinstance(name, str) or name == model.name:
@@ -438,26 +438,26 @@ class Endpoints:
         return self._switch.known(name) or self._current()
 
 
-def _others_than(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
-    """All models except ``own``; reads the disk. ``paths`` caches their files."""
+def _other_models(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
+    """List all models except ``own``; reads the disk. ``paths`` caches their files."""
     listed = list[dict[str, object]]()
     for name in models.names():
         with contextlib.suppress(ApiError):
             path = paths[name] if name in paths else paths.setdefault(name, models.find(name))
             if name != own:
                 kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
-                listed.append({**_as_listed(name, path), "type": kind, "state": "not-loaded"})
+                listed.append({**_model_entry(name, path), "type": kind, "state": "not-loaded"})
     return listed
 
 
-def _as_listed(name: str, path: str) -> dict[str, object]:
+def _model_entry(name: str, path: str) -> dict[str, object]:
     file = file_of(path)
     created = 0 if file is None else int(file.modified)
     return {"id": name, "object": "model", "created": created, "owned_by": "paceline"}
 
 
 def _program_of(request: Request) -> str:
-    """The client's program and address, by which clients take turns."""
+    """The client's program and address; the scheduler alternates between such clients."""
     entry: RequestEntry = request.scope[ENTRY]
     return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
 
@@ -471,7 +471,7 @@ def _check_grammar(text: str) -> None:
 
 
 def _facts(info: ModelInfo) -> dict[str, object]:
-    """Facts of a model, by the names of llama.cpp's server."""
+    """Facts of a model, with the names of llama.cpp's server."""
     return {
         "n_vocab": info.n_vocab,
         "n_ctx": info.n_ctx,
@@ -484,7 +484,7 @@ def _facts(info: ModelInfo) -> dict[str, object]:
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
-        error = ApiError(error.status, error.message, param="input", code=error.code)  # this API's name for it
+        error = ApiError(error.status, error.message, param="input", code=error.code)  # the field's name in this API
     return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 
@@ -501,5 +501,5 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     return JSONResponse(body_of(refusal, request.url.path), refusal.status, refusal.headers)
 
 
-async def _on_surprise(request: Request, _error: Exception) -> Response:
+async def _on_unexpected(request: Request, _error: Exception) -> Response:
     return JSONResponse(body_of(ApiError(500, UNEXPECTED), request.url.path), 500)

@@ -1,6 +1,6 @@
-"""The server on its own thread, in the process of the window.
+"""Runs the server on its own thread in the window's process.
 
-Importing this module is cheap: the server's libraries are loaded on its thread, at the start.
+Fast to import: the server's libraries are loaded on its thread when it starts.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SHUTDOWN_S = 2  # in which stopped answers reach their clients; the window closes meanwhile
+SHUTDOWN_S = 2  # time for stopped answers to reach their clients; the window closes meanwhile
 
 
 class BackgroundServer:
     """One run of the server, from `start` to `stop`. All methods are thread-safe and return at once.
 
     ``models`` is used on the server's threads. ``on_change`` is called on any thread when an attribute, `activity` or
-    `requests` changes; it must be quick.
+    `requests` changes; it must not block.
 
     Attributes:
-        address: such as ``http://127.0.0.1:8080``; empty before.
-        failure: why the server does not run; None if nothing is wrong.
+        address: such as ``http://127.0.0.1:8080``; empty before the start.
+        failure: why the server does not run; None without a failure.
         has_ended: True when the thread has ended and the port is free.
     """
 
@@ -70,14 +70,14 @@ class BackgroundServer:
             self._scheduler.stop_running()
 
     def stop(self) -> None:
-        """Stop the answers, close the connections, free the port."""
+        """Stop the answers, close the connections, and free the port."""
         with self._lock:
             self._is_stopping = True
             if self._server is not None:
                 self._server.should_exit = True
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the thread after `stop`; False if it did not end within the time limit."""
+        """Wait for the thread after `stop`; False if it does not end within the time limit."""
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -89,7 +89,7 @@ class BackgroundServer:
             self._serve()
         except AppError as error:
             self.failure = error
-        except Exception as error:  # the window must show it
+        except Exception as error:  # any error must be shown in the window
             log.exception("the local server ended")
             self.failure = error
         self.address, self.has_ended = "", True

@@ -1,4 +1,4 @@
-"""Constraints of an answer: a JSON schema, a grammar, or a tool that must be called."""
+"""Reads constraints of an answer from a request: a JSON schema, a grammar, or a required tool call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
@@ -24,9 +24,9 @@ Tool = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The ``tools`` of the prompt, the ``names`` that may be called, and the ``grammar`` if a call is required.
+    """The ``tools`` in the prompt, the ``names`` of tools that may be called, and the ``grammar`` of a required call.
 
-    If the model's template takes no tools, ``tool_text`` describes them in words.
+    ``tool_text`` describes the tools in words, for a chat template without tool support.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -37,7 +37,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The ``grammar`` of the answer; one that the client wrote must be checked before use."""
+    """The ``grammar`` of the answer. ``is_typed``: the client wrote it, so it must be checked before use."""
 
     grammar: str = ""
     is_typed: bool = False
@@ -47,7 +47,7 @@ def read_form(fields: Fields) -> AnswerForm:
     """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
 
     Raises:
-        ApiError: 400: the form is unknown, or no grammar can be made of the schema.
+        ApiError: 400: the format is unknown, or the schema cannot be converted to a grammar.
     """
     schema_grammar, schema = _response_format(fields.nested("response_format")), fields.take("json_schema")
     grammar = fields.text("grammar")
@@ -86,24 +86,24 @@ def _response_format(given: Fields | None) -> str:
 
 
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
-    """The grammar of a schema. Keywords that it does not enforce are reported, or refused in strict mode."""
+    """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
     try:
-        return _told(grammar_of(schema, strict=strict or not is_passing_over()))
+        return _grammar_text(grammar_of(schema, strict=strict or not is_lenient()))
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 
 
-def _told(grammar: Grammar) -> str:
+def _grammar_text(grammar: Grammar) -> str:
     for warning in grammar.warnings:
         warn(warning)
     return grammar.text
 
 
 def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
-    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form`` is the form of an answer that is no call.
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call.
 
     Raises:
-        ApiError: 400: they are invalid, or the model's template takes no tools.
+        ApiError: 400: the fields are invalid, or the model's chat template does not support tools.
     """
     given, choice = fields.take("tools"), fields.take("tool_choice")
     many = fields.take("parallel_tool_calls")
@@ -112,12 +112,12 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     strict = set[str]()
     tools = _tools(given, strict)
     names = [str(_function(tool)["name"]) for tool in tools]
-    wanted = _wanted(choice, names)
+    wanted = _required_names(choice, names)
     if wanted is None or not tools:
         return ToolUse()
     tool_format, tool_text = model.tool_format, ""
     if tool_format is ToolFormat.NONE:
-        tool_format, tool_text = ToolFormat.BARE, _told_in_words(tools, model)
+        tool_format, tool_text = ToolFormat.BARE, _describe_tools(tools, model)
     kept = () if tool_text else tools
     if not wanted and not form.grammar:
         return ToolUse(kept, frozenset(names), tool_text=tool_text)
@@ -126,18 +126,18 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
         raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
     called = [_function(tool) for tool in tools if not wanted or _function(tool)["name"] in wanted]
-    functions = [{**one, "strict": one["name"] in strict or not is_passing_over()} for one in called]
+    functions = [{**one, "strict": one["name"] in strict or not is_lenient()} for one in called]
     is_one = isinstance(choice, dict) or many is False
     try:
         otherwise = "" if wanted else form.grammar
-        grammar = _told(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
+        grammar = _grammar_text(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
         raise invalid("tools", f"{error.message} {error.advice}") from error
     return ToolUse(kept, frozenset(names), grammar, tool_text)
 
 
-def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
-    """The description of the tools for a model whose template takes none.
+def _describe_tools(tools: tuple[Tool, ...], model: ModelInfo) -> str:
+    """The description of the tools in words, for a chat template without tool support.
 
     Raises:
         ApiError: in strict mode.
@@ -151,7 +151,7 @@ def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
 
 
 def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
-    """Read the tools; ``strict`` collects the names of those whose arguments must follow the schema exactly."""
+    """Read the tools. ``strict`` collects the names of tools whose arguments must follow the schema exactly."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -170,7 +170,7 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
 
 
 def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
-    """A tool of OpenAI's API without unknown fields; None for a tool that runs elsewhere."""
+    """Read a tool of OpenAI's API; None for a tool that runs at OpenAI."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -192,7 +192,7 @@ def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
     parameters = function.take("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         raise wrong_type(f"{param}.function.parameters", "an object", parameters)
-    described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates want both
+    described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates need both keys
     if function.flag("strict"):
         strict.add(name)
     function.end()
@@ -205,8 +205,8 @@ def _function(tool: Tool) -> Mapping[str, object]:
     return function
 
 
-def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
-    """The names of which one must be called: empty if the model may choose; None if no tool is used."""
+def _required_names(choice: object, names: list[str]) -> frozenset[str] | None:
+    """The names from which one tool must be called. Empty: the model chooses; None: no tools."""
     if choice == "none":
         return None
     if choice in (None, "auto"):

@@ -16,10 +16,10 @@ from engine.errors import EngineError
 
 Json = dict[str, object]
 Input = str | tuple[int | str, ...] | RankPair
-MAX_INPUTS = 2048  # of one request, as at OpenAI
-_PLAIN, _EUCLIDEAN = -1, 2  # of llama.cpp's `embd_normalize`
-# These models are trained so that a prefix of a vector is a vector, too. No file says so.
-_TRAINED_FOR_BEGINNINGS = ("gemma-embedding", "jina-bert-v3", "qwen3")
+MAX_INPUTS = 2048  # per request; OpenAI's limit
+_PLAIN, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
+# Models that are trained so that a prefix of a vector is a vector, too (Matryoshka). No metadata tells this.
+_MATRYOSHKA = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
 
 
@@ -41,7 +41,7 @@ class EmbeddingRequest:
     warnings: tuple[str, ...] = ()
 
 
-# The reader of a request, and the builder of its answer.
+# The parser of a request, and the builder of its answer.
 Dialect = tuple[Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[Any, str, list[Embedded]], object]]
 
 
@@ -49,7 +49,7 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     """Read the body of a request to ``/v1/embeddings``.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     _check_pooled(model)
     return read_native(body, model)
@@ -57,7 +57,7 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class RankRequest(EmbeddingRequest):
-    """Documents to rank: ``most`` results, in the format of Jina or, with ``texts``, of Text Embeddings Inference."""
+    """Documents to rank. ``most``: maximum results. ``is_tei``: in the format of Text Embeddings Inference."""
 
     most: int = 0
     is_tei: bool = False
@@ -68,7 +68,7 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
     """Read the body of a request to ``/v1/rerank``.
 
     Raises:
-        ApiError: 400 with the field to blame, also if the model ranks nothing.
+        ApiError: 400, with the name of the wrong field; also if the model is no reranker.
     """
     if model.pooling is not Pooling.RANK:
         message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
@@ -93,7 +93,7 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
 
 
 def _document(value: object, param: str) -> str:
-    """A text, or an object with one, as Cohere's clients send it."""
+    """The text of a document; Cohere's clients send an object with a text."""
     return check_text(param, value.get("text") if isinstance(value, dict) else value)
 
 
@@ -101,7 +101,7 @@ def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> obje
     scores = [(place, float(one.vectors[0][0])) for place, one in enumerate(embedded)]
     label, held = ("score", "text") if request.is_tei else ("relevance_score", "document")
     results = [
-        {"index": place, label: score, **({held: _held(request, place)} if request.texts else {})}
+        {"index": place, label: score, **({held: _document_object(request, place)} if request.texts else {})}
         for place, score in sorted(scores, key=lambda each: -each[1])[: request.most]
     ]
     if request.is_tei:
@@ -112,15 +112,15 @@ def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> obje
     return {"model": name, "object": "list", "usage": usage, "results": results, **warnings}
 
 
-def _held(request: RankRequest, place: int) -> object:
+def _document_object(request: RankRequest, place: int) -> object:
     return request.texts[place] if request.is_tei else {"text": request.texts[place]}
 
 
 def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to ``/embedding``, which has the same fields.
+    """Read the body of a request to ``/embedding`` of llama.cpp's server.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     _check_vectors(model)
     fields = _fields(body, model)
@@ -138,10 +138,10 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 
 def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``: long texts are cut.
+    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``. Long texts are truncated.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     _check_pooled(model)
     fields = _fields(body, model)
@@ -155,7 +155,7 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """An `Ask` for the request's turn, so that no answer runs at the same time and both slow down."""
+    """An `Ask` that computes embeddings in the request's turn, so that no answer runs at the same time."""
 
     request: EmbeddingRequest
     embedder: EmbeddingSource
@@ -165,7 +165,7 @@ class Asking:
         """Compute the vectors and build the answer.
 
         Raises:
-            ApiError: there are no vectors.
+            ApiError: the embedder failed.
         """
         try:
             return self.tell(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
@@ -176,7 +176,7 @@ class Asking:
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
     number = sum(one.num_tokens for one in embedded)
     data = [
-        {"object": "embedding", "index": index, "embedding": _told(one.vectors[0], is_base64=request.is_base64)}
+        {"object": "embedding", "index": index, "embedding": _encoded(one.vectors[0], is_base64=request.is_base64)}
         for index, one in enumerate(embedded)
     ]
     warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
@@ -185,15 +185,15 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 
 
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
-    """The answer of ``/embedding``: a list of vectors for each input, with one vector if they are pooled."""
+    """The answer of ``/embedding``: a list of vectors for each input (a single one if pooled)."""
     return [
-        {"index": index, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
+        {"index": index, "embedding": [_encoded(vector, is_base64=request.is_base64) for vector in one.vectors]}
         for index, one in enumerate(embedded)
     ]
 
 
 def as_first_ollama(_request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> Json:
-    """The answer of ``/api/embeddings``, which has one text."""
+    """The answer of ``/api/embeddings``, which is for a single text."""
     return {"embedding": embedded[0].vectors[0].tolist()}
 
 
@@ -209,8 +209,8 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
     }
 
 
-def no_embeddings() -> ApiError:
-    """The server has no embedding model; worded as llama.cpp's server words it. Retrying does not help."""
+def no_embeddings_error() -> ApiError:
+    """The error without an embedding model, with llama.cpp's wording and a status that clients do not retry."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
     return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
 
@@ -244,14 +244,14 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
         return None
     if not 1 <= number < model.width:
         raise invalid("dimensions", f"`dimensions` must be from 1 to {model.width}.")
-    if model.architecture not in _TRAINED_FOR_BEGINNINGS:
+    if model.architecture not in _MATRYOSHKA:
         message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
         raise ApiError(400, message, param="dimensions", code="unsupported_value")
     return number
 
 
 def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...]:
-    """Texts and lists of token ids, one or several."""
+    """Read the inputs: one or several texts or lists of token ids."""
     if value is None:
         raise missing(name)
     is_one = not isinstance(value, list) or any(isinstance(one, int) for one in value)
@@ -279,7 +279,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
 
 
 def _text_of(fields: Fields, param: str) -> str:
-    """The text of llama.cpp's input objects: a ``prompt_string``, or the parts of a ``content``."""
+    """The text of llama.cpp's input objects: ``prompt_string``, or the joined parts of ``content``."""
     text, parts = fields.text("prompt_string"), fields.take("content")
     fields.end()
     if text is not None:
@@ -295,7 +295,7 @@ def _text_of(fields: Fields, param: str) -> str:
     return "".join(texts)
 
 
-def _told(vector: array[float], *, is_base64: bool) -> str | list[float]:
+def _encoded(vector: array[float], *, is_base64: bool) -> str | list[float]:
     if not is_base64:
         return vector.tolist()
     if sys.byteorder == "big":

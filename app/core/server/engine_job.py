@@ -1,4 +1,4 @@
-"""One request of the server on the engine's thread, which may be in another process."""
+"""Jobs for requests of the server; they run on the engine's thread, which may be in another process."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ from engine.records import (
 )
 from engine.requests import OnEvent, PassTraced
 
-if TYPE_CHECKING:  # NumPy is for the engine's thread
+if TYPE_CHECKING:  # not imported in the server's process: NumPy
     from engine.session.session import Session
 
-BEGINNING_CHARS = 200  # the start of a text completion, which identifies its conversation
+BEGINNING_CHARS = 200  # prefix of a text completion that identifies its conversation
 
-# Called with the session and a check for cancellation. Must be picklable unless the engine is in this process.
+# A function of the session and a check for cancellation. Must be picklable unless the engine is in this process.
 Ask = Callable[["Session", Callable[[], bool]], object]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionReply:
-    """The value that the session computed."""
+    """The value that an `Ask` returned."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBegan(JobEvent):
-    """The engine has started the request; the loaded model allows this many requests at once."""
+    """The engine has started the request. ``parallel``: how many requests the loaded model can run at once."""
 
     parallel: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class NotLoaded:
-    """The request did not begin: its model is not loaded, and the request does not load it."""
+    """The request was not started: its model is not loaded, and it has no load request."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineJob:
-    """Implements `engine.requests.Job`: an answer, a question to the session, or a load.
+    """Implements `engine.requests.Job`: an answer, an `Ask`, or a load.
 
-    ``target`` is the file of the model that the request was checked for; empty if any model will do. Without a request
-    and ``ask`` the model is only loaded. ``load`` is the load request for the model; None: a request for a model that
-    is not loaded does not begin. `EngineReady` reports loaded models.
+    ``target``: the file of the model that the request was validated for; empty: any model. Without ``request`` and
+    ``ask`` the model is only loaded. ``load``: the load request for the model; None: the job does not start if the
+    model is not loaded. `EngineReady` reports loaded models.
     """
 
     request: ChatRequest | None
@@ -67,7 +67,7 @@ class EngineJob:
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> SessionReply | EngineReady | EngineError | ApiError | NotLoaded | None:
-        """Run the request; returns the value, the loaded models, or the error. None: the events contain everything."""
+        """Run the request; returns the value, the loaded models, or the error; None if events contain everything."""
         if should_stop():
             return None
         before = session.ready().target if session.is_loaded else None
@@ -75,11 +75,11 @@ class EngineJob:
             return NotLoaded()
         on_event(RequestBegan(1 if before is None else before.parallel))
         try:
-            return self._made(session, should_stop, on_event, between_steps)
+            return self._run_request(session, should_stop, on_event, between_steps)
         except (EngineError, ApiError) as error:
             return error
 
-    def _made(
+    def _run_request(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> SessionReply | EngineReady | ApiError | None:
         if self.load is not None:
@@ -93,7 +93,7 @@ class EngineJob:
         if self.request is None:
             return ready
         checked, num_tokens = self._checked(session, self.request)
-        on_event(PrefillProgress(0, 0, num_tokens))  # a stream begins with it: processing the prompt may take minutes
+        on_event(PrefillProgress(0, 0, num_tokens))  # starts the stream: processing the prompt may take minutes
         self._answer(session, checked, should_stop, on_event, between_steps)
         return None
 
@@ -101,11 +101,11 @@ class EngineJob:
         """Load the models unless they are loaded.
 
         Raises:
-            EngineError: they cannot be loaded; then no model is.
+            EngineError: loading failed; then no model is loaded.
         """
         if session.is_loaded and session.ready().target.path == request.target:
             return
-        session.unload()  # both might not fit in memory
+        session.unload()  # first: both may not fit in memory
         session.is_load_cancelled = should_stop
         on_event(session.load(request, lambda _path, _fraction: not should_stop()))
 
@@ -128,37 +128,37 @@ class EngineJob:
             session.on_trace = None
 
     def _checked(self, session: Session, request: ChatRequest) -> tuple[ChatRequest, int]:
-        """The request with its number of prompt tokens.
+        """Check a request; returns it with its number of prompt tokens.
 
-        A prompt that is too long is refused: the engine would leave out early messages, which only the window shows.
+        A prompt that is too long is refused. The engine would omit early messages, which only the window can show.
 
         Raises:
-            EngineError: the prompt is too long, or the messages make no prompt.
+            EngineError: the prompt is too long, or the chat template fails.
         """
         n_ctx = session.ready().target.n_ctx
         room = n_ctx - MIN_ANSWER_TOKENS
         while (num_tokens := len(session.prompt_ids(request))) > room and request.files:
-            request = replace(request, files=request.files[1:])  # the files nearest to the gap stay
+            request = replace(request, files=request.files[1:])  # the files nearest to the infill position stay
         if num_tokens > room:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
-        return replace(request, conversation_id=_guest(request)), num_tokens
+        return replace(request, conversation_id=_conversation_number(request)), num_tokens
 
 
 def unload(session: Session, _should_stop: object) -> None:
-    """An `Ask` that unloads the models; it runs alone."""
+    """An `Ask` that unloads the models; the scheduler runs it alone."""
     session.unload()
 
 
-class ForgetGuests:
-    """Implements `engine.requests.Job`: drops the caches of requests."""
+class DropCaches:
+    """Implements `engine.requests.Job`: deletes the caches of the server's requests."""
 
     def run(self, session: Session, *_: object) -> None:
         session.states.forget_guests()
 
 
 class Unload:
-    """Implements `engine.requests.Job`: unloads the models; True if there were any."""
+    """Implements `engine.requests.Job`: unloads the models; the result is True if any were loaded."""
 
     def run(self, session: Session, *_: object) -> bool:
         close_embedders()
@@ -168,8 +168,8 @@ class Unload:
         return is_loaded
 
 
-def _guest(request: ChatRequest) -> int:
-    """A number for the conversation of a request, from its beginning; the engine keeps its cache between requests."""
+def _conversation_number(request: ChatRequest) -> int:
+    """A number that identifies a request's conversation by its beginning; the engine caches by this number."""
     first = [message.content for message in request.messages[:2]]
     begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first
     return -1 - (hash(begun) & 0x7FFFFFFF)

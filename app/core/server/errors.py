@@ -1,4 +1,4 @@
-"""Errors in the format of OpenAI's API, and of Anthropic's and Ollama's on their paths: a status and JSON."""
+"""Errors of requests: HTTP status and JSON in the format of OpenAI's, Anthropic's or Ollama's API."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ANTHROPICS = {
 
 
 class ApiError(Exception):
-    """A request without an answer, or an answer that could not be finished.
+    """A request failed, before or during its answer.
 
     Attributes:
-        status: of the HTTP response.
-        param: the wrong field of the request, such as ``messages[2].content``.
-        code: for programs, such as ``context_length_exceeded``.
-        headers: further headers of the response.
+        status: the HTTP status.
+        param: the wrong field of the request, for example ``messages[2].content``.
+        code: an error code for programs, for example ``context_length_exceeded``.
+        headers: additional headers of the response.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ApiError(Exception):
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(status, message)  # these arguments recreate it in another process
+        super().__init__(status, message)  # arguments for unpickling in another process
         self.status = status
         self.message = message
         self.param = param
@@ -80,9 +80,9 @@ def body_of(error: ApiError, path: str) -> dict[str, object]:
 
 
 def api_error(error: EngineError, prompt_field: str) -> ApiError:
-    """The error of a failed request: 400 if the request caused it, else 500.
+    """Convert an engine error: status 400 if the request caused it, else 500.
 
-    ``prompt_field`` is the field that contains the prompt.
+    ``prompt_field``: the request's field that contains the prompt.
     """
     text = f"{error.message} {error.advice}".strip()
     if isinstance(error, PromptTooLongError):
@@ -99,7 +99,7 @@ def closing_error() -> ApiError:
 
 
 def stopped_error() -> ApiError:
-    """The user at the computer stopped the answer. The header keeps OpenAI's clients from retrying."""
+    """The error if the user at the computer stopped the answer. A header prevents OpenAI's clients from retrying."""
     headers = {"x-should-retry": "false"}
     return ApiError(503, "The answer was stopped by the user of the server.", code="stopped", headers=headers)
 

@@ -1,6 +1,6 @@
-"""The fields of a JSON object, taken one by one with their types.
+"""Reads the fields of a JSON object one by one and checks their types.
 
-Unknown ones are reported, or refused in strict mode.
+Unknown fields are reported, or refused in strict mode.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 
 
 @contextmanager
-def passing_over() -> Iterator[None]:
-    """Report unknown fields in `warnings` instead of refusing the request."""
+def lenient() -> Iterator[None]:
+    """Within the context, report unknown fields as warnings instead of refusing the request."""
     token = _warnings.set([])
     try:
         yield
@@ -38,15 +38,15 @@ def passing_over() -> Iterator[None]:
 
 
 def warn(message: str) -> bool:
-    """Report an ignored field to the client; False in strict mode."""
+    """Report an ignored field to the client; in strict mode return False instead."""
     warnings = _warnings.get()
     if warnings is not None and message not in warnings and len(warnings) < MAX_WARNINGS:
         warnings.append(message)
     return warnings is not None
 
 
-def is_passing_over() -> bool:
-    """True if unsupported fields are reported and not refused."""
+def is_lenient() -> bool:
+    """True if unsupported fields are reported instead of refused."""
     return _warnings.get() is not None
 
 
@@ -74,10 +74,10 @@ def unsupported(param: str, message: str = "") -> ApiError:
 
 
 def check_text(param: str, value: object) -> str:
-    """Returns the string.
+    """Return ``value`` if it is a string.
 
     Raises:
-        ApiError: the value is no string.
+        ApiError: the value is not a string.
     """
     if not isinstance(value, str):
         raise wrong_type(param, "a string", value)
@@ -85,13 +85,13 @@ def check_text(param: str, value: object) -> str:
 
 
 def _is_one_of(value: object, values: Iterable[object]) -> bool:
-    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # Python: True == 1
+    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True == 1
 
 
 class Fields:
-    """An object's fields; ``null`` counts as missing. Each getter raises `ApiError` for another type.
+    """The fields of an object; ``null`` counts as missing. Getters raise `ApiError` for a wrong type.
 
-    ``prefix`` precedes the names in errors, such as ``speculation.``.
+    ``prefix``: precedes field names in errors, for example ``speculation.``.
     """
 
     def __init__(self, values: Mapping[str, object], prefix: str = "") -> None:
@@ -99,15 +99,15 @@ class Fields:
         self._prefix = prefix
 
     def has(self, name: str) -> bool:
-        """True if the field was given and is not taken yet."""
+        """True if the field is present and was not taken yet."""
         return name in self._left
 
     def take(self, name: str) -> object:
-        """The value of a field; None if it is missing."""
+        """Take the value of a field; None if it is missing."""
         return self._left.pop(name, None)
 
     def ignore(self, names: Iterable[str]) -> None:
-        """Take fields that change nothing."""
+        """Take fields that have no effect."""
         for name in names:
             self.take(name)
 
@@ -115,8 +115,8 @@ class Fields:
         value = self.take(name)
         return None if value is None else check_text(self._prefix + name, value)
 
-    def needed(self, name: str) -> str:
-        """A required string."""
+    def required(self, name: str) -> str:
+        """Take a required string."""
         text = self.text(name)
         if text is None:
             raise missing(self._prefix + name)
@@ -129,7 +129,7 @@ class Fields:
         return default if value is None else value
 
     def whole(self, name: str) -> int | None:
-        """An integer; 12.0 is accepted."""
+        """Take an integer; 12.0 is accepted."""
         value = self.take(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -138,7 +138,7 @@ class Fields:
         return value
 
     def number(self, name: str) -> float | None:
-        """A finite number."""
+        """Take a finite number."""
         value = self.take(name)
         if value is None:
             return None
@@ -165,11 +165,11 @@ class Fields:
         left, self._left = self._left, {}
         return left
 
-    def rest_but(self, taken: Iterable[str], whole: str) -> dict[str, object]:
-        """`rest`, for fields of another API that join those that are ``taken``.
+    def rest_without(self, taken: Iterable[str], whole: str) -> dict[str, object]:
+        """`rest`, for fields to be merged with fields of another API that are already ``taken``.
 
         Raises:
-            ApiError: one of these was given; the request, called a ``whole``, does not have it.
+            ApiError: a field of ``taken`` is present, which a request of the kind ``whole`` does not have.
         """
         rest = self.rest()
         if found := sorted(rest.keys() & set(taken)):
@@ -178,7 +178,7 @@ class Fields:
         return rest
 
     def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Refuse fields with a value that is not one of their ``neutral`` values.
+        """Take fields that may only have one of their ``neutral`` values.
 
         Raises:
             ApiError: a field has another value.
@@ -188,8 +188,8 @@ class Fields:
             if value is not None and not _is_one_of(value, values):
                 raise unsupported(self._prefix + name)
 
-    def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Take fields with one of their ``neutral`` values; leave the others."""
+    def take_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
+        """Take fields that have one of their ``neutral`` values; other fields stay."""
         for name, values in neutral.items():
             if _is_one_of(self._left.get(name), values):
                 self.take(name)
@@ -198,7 +198,7 @@ class Fields:
         """Report the remaining fields, or refuse them in strict mode.
 
         Raises:
-            ApiError: an unknown field, in strict mode.
+            ApiError: fields remain, in strict mode.
         """
         for name in self.rest():
             shown = self._prefix + name[:100]

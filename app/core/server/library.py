@@ -1,4 +1,4 @@
-"""Models that a request may name: found by name, loaded in turn, unloaded when idle."""
+"""The models that requests may name: found by name, loaded one at a time, unloaded when idle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDS_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class LoadableModel:
-    """A model that can be loaded: the load request, and the defaults of its requests once it is ready."""
+    """A model that can be loaded: its load request, and a function for the defaults of its requests."""
 
     request: LoadRequest
     served: Callable[[EngineReady], ServedModel]
@@ -29,41 +29,41 @@ class ModelLibrary(Protocol):
     def names(self) -> list[str]: ...
 
     def find(self, name: str) -> LoadableModel | None:
-        """The model of this name; None if there is none. May read the disk."""
+        """Find a model by name; None if there is none. May read the disk."""
 
 
 class NamedModels(Protocol):
-    """The models that requests may name. All methods are thread-safe."""
+    """Models that requests may name. All methods are thread-safe."""
 
     def current(self) -> ServedModel:
-        """The model for requests that name none.
+        """The model for requests without a model name.
 
         Raises:
             ApiError: no model is loaded.
         """
 
     def known(self, name: str) -> ServedModel | None:
-        """A model that was loaded before, whose requests can be read without loading it."""
+        """A model that was loaded before, so that its requests can be parsed without loading it; else None."""
 
     def names(self) -> list[str]:
         """All names, the current model first."""
 
     def find(self, name: str) -> str:
-        """The file of a model by its name.
+        """Find the file of a model by its name.
 
         Raises:
-            ApiError: 404: there is none.
+            ApiError: 404: no model has this name.
         """
 
     def load_for(self, target: str) -> LoadRequest | None:
-        """The load request for a file; None if it must not be loaded."""
+        """The load request for a file; None if the file must not be loaded."""
 
     def note_loaded(self, ready: EngineReady) -> None:
         """Called after a model was loaded for a request."""
 
 
 class ModelSwitch:
-    """Loads the model that a request names. One is in memory at a time, since two might not fit.
+    """Loads the model that a request names. Only one is in memory at a time, since two may not fit.
 
     Methods are thread-safe.
     """
@@ -87,10 +87,10 @@ class ModelSwitch:
         return list(dict.fromkeys([self.current().name, *self._library.names()]))
 
     def find(self, name: str) -> str:
-        """The file of a model by its name; `load_for` knows it from now on.
+        """Find the file of a model by its name, and remember it for `load_for`.
 
         Raises:
-            ApiError: 404: there is none.
+            ApiError: 404: no model has this name.
         """
         choice = self._library.find(name)
         if choice is None:
@@ -119,7 +119,7 @@ def no_such_model(name: str) -> ApiError:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model's file: size in bytes, time of the last change in seconds since the epoch, and a digest."""
+    """Facts of a model's file: bytes, modification time in seconds since the epoch, digest."""
 
     size: int
     modified: float
@@ -127,7 +127,7 @@ class ModelFile:
 
 
 def file_of(path: str) -> ModelFile | None:
-    """Facts of a file without reading all of it; None if it is missing."""
+    """The facts of a file, without reading all of it; None if it is missing."""
     try:
         found = Path(path).stat()
         return ModelFile(found.st_size, found.st_mtime, _digest_of(path, found.st_size, found.st_mtime_ns))
@@ -137,7 +137,7 @@ def file_of(path: str) -> ModelFile | None:
 
 @lru_cache(maxsize=1024)
 def _digest_of(path: str, size: int, _changed: int) -> str:
-    """SHA-256 of the size and both ends: the whole file would take seconds for each gigabyte."""
+    """SHA-256 of the size and both ends of the file: reading all of it would take seconds per gigabyte."""
     with Path(path).open("rb") as file:
         begin = file.read(_ENDS_BYTES)
         file.seek(max(0, size - _ENDS_BYTES))

@@ -1,4 +1,4 @@
-"""The socket, and uvicorn on it until Ctrl+C. Only this module listens on the network."""
+"""Opens the server's socket and runs uvicorn on it. Only this module listens on the network."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from app.core.server.errors import ApiError, body_of
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 128  # connections that are not accepted yet
-MAX_CONNECTIONS = 256  # more get a 503
-MAX_REFUSED = 64  # connections that wait for their 503; beyond them nothing is read
-MIN_FILES = 4096  # limit of open files, if the system allows it: each connection uses one
+BACKLOG = 128  # maximum number of connections that are not accepted yet
+MAX_CONNECTIONS = 256  # further connections get status 503
+MAX_REFUSED = 64  # maximum number of connections that get a 503; further ones are closed unread
+MIN_FILES = 4096  # requested limit of open files: each connection uses one
 LOG_EVERY_S = 60.0
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
-REQUEST_S = 30.0  # for the head of a request to arrive
-SHUTDOWN_S = 5  # in which stopped answers reach their clients
-_CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
+REQUEST_S = 30.0  # maximum time for a request's head to arrive
+SHUTDOWN_S = 5  # time for stopped answers to reach their clients
+_TOO_MANY = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
 _WINDOWS_IN_USE = 10048
-TERMINATED = 143  # the exit code of a shell for a program that SIGTERM ended
+TERMINATED = 143  # a shell's exit code for a program ended by SIGTERM
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Make a listening socket; port 0 is any free one.
+    """Open a listening socket; port 0 means any free port.
 
     Raises:
         PortTakenError: the port is taken.
-        AppError: the address is invalid, or belongs to another machine.
+        AppError: the address is invalid or belongs to another machine.
     """
     if not host:
         raise AppError("There is no address to listen on.", "Give one with --host.")
@@ -69,7 +69,7 @@ def address_of(listener: socket.socket) -> str:
 class TimedProtocol(H11Protocol):
     """Closes a connection that sends no complete request head within `REQUEST_S`.
 
-    uvicorn alone waits for ever, so that a few idle connections could keep other clients out.
+    uvicorn itself waits for ever, so a few idle connections could lock out other clients.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -95,7 +95,7 @@ class TimedProtocol(H11Protocol):
         self._stop_timer()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse invalid HTTP in OpenAI's format; within an answer, close the connection."""
+        """Answer invalid HTTP with an error in OpenAI's format; within an answer, close the connection."""
         if self.cycle is None or self.cycle.response_complete:
             error = ApiError(400, f"This is no request that can be read: {msg}", code="invalid_http")
             body = json.dumps(error.body).encode()
@@ -116,11 +116,11 @@ class TimedProtocol(H11Protocol):
 
 
 class HttpServer(uvicorn.Server):
-    """A uvicorn server that stops its answers before it waits for them."""
+    """A uvicorn server that stops running answers at shutdown instead of waiting for their end."""
 
     def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
         config = uvicorn.Config(
-            self._unless_crowded(app),
+            self._limit_connections(app),
             http=TimedProtocol,
             ws="none",
             lifespan="off",
@@ -138,7 +138,7 @@ class HttpServer(uvicorn.Server):
         self._logged_s = -LOG_EVERY_S
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        _allow_files()
+        _raise_file_limit()
         asyncio.get_running_loop().set_exception_handler(self._note_failure)
         await super().startup(sockets)
 
@@ -149,7 +149,7 @@ class HttpServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     def _note_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log unhandled errors; asyncio reports exhausted file descriptors with each waiting connection."""
+        """Log unhandled errors, rarely: asyncio reports exhausted file descriptors once per waiting connection."""
         error = context.get("exception")
         if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
             loop.default_exception_handler(context)
@@ -161,10 +161,10 @@ class HttpServer(uvicorn.Server):
             self._logged_s = time.monotonic()
             log.warning("%s; not logged again for a minute", words)
 
-    def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
-        """Refuse requests over too many connections, in the format of their API; uvicorn's own limit answers in text.
+    def _limit_connections(self, app: ASGIApp) -> ASGIApp:
+        """Refuse requests beyond the connection limit, in the format of their API; uvicorn would answer with text.
 
-        Also refuse a head that is too long: the HTTP library limits only heads that come in several pieces.
+        Also refuse heads that are too long: the HTTP library only limits heads that arrive in several chunks.
         """
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
@@ -176,31 +176,31 @@ class HttpServer(uvicorn.Server):
                 await app(scope, receive, send)
                 return
             else:
-                error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers | {"Retry-After": "1"})
+                error = ApiError(503, _TOO_MANY, code="too_many_connections", headers=headers | {"Retry-After": "1"})
             response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
             await response(scope, receive, send)
 
         return limited
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop the answers, then wait until their clients have received the end."""
+        """Stop the answers and wait until their clients have received the end."""
         await asyncio.to_thread(self._on_shutdown)
         await self._stop_accepting()
         await super().shutdown(sockets)
-        for connection in list(self.server_state.connections):  # clients that do not read, or came last
+        for connection in list(self.server_state.connections):  # of clients that do not read or connected last
             connection.transport.abort()
-        await asyncio.sleep(0)  # each is closed in the next turn of the event loop
+        await asyncio.sleep(0)  # connections close in the next iteration of the event loop
 
     async def _stop_accepting(self) -> None:
-        """Accept no more connections, and register those just accepted, so that they are closed with the others.
+        """Stop accepting connections; register connections that were just accepted, so that they are closed, too.
 
-        asyncio's server forgets a connection that it accepts in the turn in which it is closed; that client would wait
-        for ever.
+        asyncio's server forgets a connection that it accepts in the loop iteration in which it is closed; that client
+        would wait for ever.
         """
         loop = asyncio.get_running_loop()
         for server in self.servers:
             for listener in server.sockets:
-                with contextlib.suppress(NotImplementedError):  # Windows' event loop has no readers
+                with contextlib.suppress(NotImplementedError):  # Windows' event loop lacks remove_reader
                     loop.remove_reader(listener.fileno())
         await asyncio.sleep(0)
 
@@ -210,8 +210,8 @@ def _head_bytes(scope: Scope) -> int:
     return fields + len(scope["raw_path"]) + len(scope["query_string"])
 
 
-def _allow_files() -> None:
-    """Raise the limit of open files to `MIN_FILES`, if the system allows it: many systems start with 256 or 1,024."""
+def _raise_file_limit() -> None:
+    """Raise the limit of open files to `MIN_FILES` if the system allows it; the default is often 256 or 1,024."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)
@@ -219,17 +219,17 @@ def _allow_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MIN_FILES if hard == resource.RLIM_INFINITY else min(MIN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):  # a system may have another limit
+        with contextlib.suppress(OSError, ValueError):  # the system may have a lower limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let Ctrl+C and SIGTERM end the program as exceptions, so that measured costs are still stored.
+    """Turn Ctrl+C and SIGTERM into exceptions that end the program, so that measured costs are still stored.
 
-    uvicorn raises a signal again after it has stopped. A shell ignores SIGINT for a background job, which would then
-    end as if nothing had happened. Only the first signal is raised: the cleanup, such as waiting for the engine, must
-    not be interrupted.
+    uvicorn raises a signal again after it has stopped. Shells ignore SIGINT in background jobs, which would then end
+    with status 0. Only the first signal raises an exception, so that the cleanup (such as waiting for the engine) is
+    not interrupted.
     """
     received: list[int] = []
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
-from app.core.server.pictures import PictureSource, read_part, unseen
+from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, unsupported, warn, wrong_type
+from app.core.server.pictures import PictureSource, read_part, unseen_line
 from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
@@ -95,7 +95,7 @@ def text_of_part(value: object, param: str) -> str:
         fields.ignore(("type", *_IGNORED_IN_TEXT))
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.end()
-        if kind is None or (text is None and refusal is None and not is_passing_over()):
+        if kind is None or (text is None and refusal is None and not is_lenient()):
             raise missing(f"{param}.text" if kind else f"{param}.type")
         return text or refusal or ""
     shown = check_text(f"{param}.type", kind)[:40]
@@ -160,7 +160,7 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
     said_by = fields.take("name")
     if said_by is not None and not warn(f"`{param}.name` was ignored: chat templates know roles only."):
         raise unsupported(f"{param}.name")
-    fields.pass_over({"tool_calls": ([],)})
+    fields.take_neutral({"tool_calls": ([],)})
     fields.end()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name, pictures=pictures)
 
@@ -175,12 +175,14 @@ def _content(
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param), ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
-    may_be_here = role in ("user", "tool")
+    is_picture_possible = role in ("user", "tool")
     for index, part in enumerate(value):
         if is_thought(part):
             continue
         at, is_picture = f"{param}[{index}]", _is_picture(part)
-        read: Picture | str | None = unseen(at, source, may_be_here=may_be_here) if is_picture else None
+        read: Picture | str | None = (
+            unseen_line(at, source, is_picture_possible=is_picture_possible) if is_picture else None
+        )
         if read is None:
             read = read_part(part, at, source) if is_picture else text_of_part(part, at)
         if isinstance(read, str):

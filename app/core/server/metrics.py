@@ -13,12 +13,12 @@ from engine.records import RunStats, Source
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
-_LLAMA_CPP = "llamacpp:"  # the prefix of llama.cpp's server
-_Sample = tuple[str, float]  # labels in Prometheus' format, value
+_LLAMA_CPP = "llamacpp:"  # prefix of llama.cpp's metrics
+_Sample = tuple[str, float]  # (labels in Prometheus' format, value)
 
 
 class Metrics:
-    """Sums since the start, and the latest ``requests``. All methods are thread-safe."""
+    """Counters since the start, and the latest ``requests``. Thread-safe."""
 
     def __init__(self, requests: RequestLog | None = None) -> None:
         self.requests = requests or RequestLog()
@@ -31,12 +31,12 @@ class Metrics:
         self._tokens: Counter[Source] = Counter()
 
     def count_request(self, endpoint: str, status: int) -> None:
-        """Count a response; ``endpoint`` is a path of ours, or ``other``."""
+        """Count a response. ``endpoint``: a known path, or ``other``."""
         with self._lock:
             self._requests[endpoint, status] += 1
 
     def count_answer(self, stats: RunStats) -> None:
-        """Add the counters of an answer, complete or stopped."""
+        """Add the counters of a complete or stopped answer."""
         with self._lock:
             self._sums["answers"] += 1
             self._sums["prompt"] += stats.prompt_tokens
@@ -107,7 +107,7 @@ class Metrics:
         ]
 
     def _as_llama_cpp(self, activity: Activity) -> list[str]:
-        """The metrics of llama.cpp's server, by its names; its prompt tokens exclude cached ones."""
+        """The metrics with the names of llama.cpp's server; its prompt tokens exclude cached tokens."""
         prompt, predicted = float(self._sums["prompt"] - self._sums["cached"]), float(self._sums["predicted"])
         prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
         rows: tuple[tuple[str, str, str, float | None], ...] = (
@@ -139,7 +139,7 @@ def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Samp
 
 
 def _of_states(states: Mapping[RequestState, int]) -> list[str]:
-    """The requests in progress, by state."""
+    """Numbers of requests in progress, by state."""
     going = [state for state in RequestState if state is not RequestState.DONE]
     samples = [(f'{{state="{state.value}"}}', float(states.get(state, 0))) for state in going]
     return _metric("requests", "gauge", "Unfinished requests, by state.", samples)

@@ -1,4 +1,4 @@
-"""Pictures of requests: data in the request, or files below one folder; never from the network."""
+"""Reads pictures of requests: data URLs, or files below one folder; never from the network."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from engine.sandbox.picture import PictureReader, read_picture_file
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
-MOST_READ = 512  # of a request; the model sees the latest
+MOST_READ = 512  # maximum number in a request; the model gets the latest
 _INVALID = "invalid_image"
 
 
 class PictureSource:
-    """Reads the pictures of one request. Repeated pictures are decoded once."""
+    """Reads the pictures of one request; repeated pictures are decoded once."""
 
     def __init__(self, media_path: Path | None = None, reader: PictureReader | None = None) -> None:
-        """Files below ``media_path`` may be named; None allows no files. ``reader`` is shared between requests."""
+        """``media_path``: folder of files that requests may name, or None. ``reader`` is shared between requests."""
         self._media_path = media_path
         self._reader = reader or PictureReader()
         self._num_read = 0
-        self.is_new = True  # the current part is new in the conversation
+        self.is_new = True  # the current part was not in an earlier request
 
     def for_request(self) -> PictureSource:
-        """A source with its own count of pictures."""
+        """A source for one request, with its own number of pictures."""
         return PictureSource(self._media_path, self._reader)
 
     def read(self, url: str, param: str) -> Picture:
-        """The picture of an address.
+        """Read the picture of a URL.
 
         Raises:
-            ApiError: 400: it is no picture, not allowed, or one too many.
+            ApiError: 400: not a picture, not allowed, or too many pictures.
         """
         self._num_read += 1
         if self._num_read > MOST_READ:
@@ -54,7 +54,7 @@ class PictureSource:
         raise ApiError(400, message, param=param, code=_INVALID)
 
     def read_or_line(self, url: str, param: str) -> Picture | str:
-        """The picture of an address, or a line in place of an earlier picture that cannot be read.
+        """Read the picture of a URL. A line replaces an unreadable picture that is not new in the conversation.
 
         Raises:
             ApiError: 400: the picture is new, or the server is strict.
@@ -73,7 +73,7 @@ class PictureSource:
         parts, folder = urlsplit(url), self._media_path.resolve()
         try:
             path = (folder / unquote(parts.path)).resolve()
-        except (ValueError, OSError, RuntimeError):  # an impossible file name, or a loop of links
+        except (ValueError, OSError, RuntimeError):  # an invalid file name, or a loop of links
             path = Path("/")
         if parts.netloc not in ("", "localhost") or not path.is_relative_to(folder):
             message = f"`{param}` names a file outside the folder of pictures of this server."
@@ -94,9 +94,9 @@ def _bytes_of(url: str, param: str) -> bytes:
 
 
 def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
-    """The picture of an ``image_url`` part, or a line in its place.
+    """Read an ``image_url`` part: a picture, or a line in its place.
 
-    See `unseen` for pictures that the model cannot get.
+    See `unseen_line` for pictures that the model cannot see.
 
     Raises:
         ApiError: the part is invalid.
@@ -106,12 +106,12 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     fields.take("cache_control")
     given = fields.take("image_url")
     fields.end()
-    if isinstance(given, Picture):  # an adapter has already read it
+    if isinstance(given, Picture):  # an adapter of another API has already read it
         return given
     if isinstance(given, dict):
         inner = Fields(given, f"{param}.image_url.")
         given = inner.take("url")
-        inner.take("detail")  # the encoder decides the resolution
+        inner.take("detail")  # ignored: the encoder decides the resolution
         inner.end()
     at = f"{param}.image_url.url"
     if not isinstance(given, str) or source is None:
@@ -119,15 +119,15 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     return source.read_or_line(given, at)
 
 
-def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> str | None:
-    """The line in place of a picture that the model cannot get; None if it can.
+def unseen_line(param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | None:
+    """The line in place of a picture that the model cannot see; None if it can.
 
-    The line keeps the conversation usable: a refusal would block it for good.
+    An error would block the conversation for good, since clients send all messages again.
 
     Raises:
-        ApiError: in strict mode, if the model cannot get the picture.
+        ApiError: the model cannot see the picture, in strict mode.
     """
-    if not may_be_here:
+    if not is_picture_possible:
         message = "is a picture, which only messages of the user and results of tools may have here"
         line = "[a picture that is not shown here]"
     elif source is None:

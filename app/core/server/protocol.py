@@ -1,6 +1,6 @@
-"""Reads the JSON of OpenAI's completion endpoints into engine requests.
+"""Converts JSON of OpenAI's completion endpoints to engine requests.
 
-Every field is followed, or known to change nothing, or refused with status 400, or reported: none is ignored silently.
+Every field is applied, known to have no effect, refused with status 400, or reported; none is ignored silently.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
-MAX_TEMPERATURE = 2.0  # as at OpenAI; llama.cpp and Ollama have no limit
-MAX_CHOICES = 128  # answers of one request, each computed separately
+MAX_TEMPERATURE = 2.0  # OpenAI's limit; llama.cpp and Ollama have none
+MAX_CHOICES = 128  # maximum number of answers to one request
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
 _INTEGERS = ("top_k", "seed", "repeat_last_n")
 _RENAMED = {"repeat_last_n": "penalty_last_n"}
-# They name the user or the request, or concern caches and metrics, and change no answer.
+# Fields that name the user or the request, or concern caches and metrics; they do not affect an answer.
 _WITHOUT_EFFECT = (
     "user",
     "metadata",
@@ -51,20 +51,20 @@ _WITHOUT_EFFECT = (
     "cache_prompt",
     "timings_per_token",
 )
-# LM Studio, llama.cpp's server and vLLM use them for "no limit" and "off".
+# Values that LM Studio, llama.cpp's server and vLLM use for "no limit" and "off".
 _UNSET = -1
 _LEAST_TOP_P = 1e-9
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # of OpenAI's models
-# Other values of these ask for features that are missing here.
-_NEUTRAL: dict[str, tuple[object, ...]] = {
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # reasoning efforts of OpenAI's models
+# Fields of which only these values are supported.
+_SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
-    "functions": ([],),  # the name of tools before 2024
+    "functions": ([],),  # older name of tools
     "function_call": ("none", "auto"),
 }
-# These values have no effect; other values are unknown fields.
-_HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
+# Fields that are ignored with these values; other values count as unknown fields.
+_IGNORED_VALUES: dict[str, tuple[object, ...]] = {
     "typical_p": (1,),
     "top_a": (0,),
     "tfs_z": (1,),
@@ -81,10 +81,10 @@ _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The served model: its ``name`` in requests, what is loaded, and the defaults of requests.
+    """The served model: its ``name`` in requests, the loaded models, and the defaults of requests.
 
-    ``system`` is the system prompt of chats without one; empty for none. ``pictures`` reads the pictures of requests.
-    ``passages`` finds the passages of a project, by its name, for a question.
+    ``system``: system prompt for chats without one; may be empty. ``pictures`` reads the pictures of requests.
+    ``passages`` finds passages of a project (by name) for a question.
     """
 
     name: str
@@ -95,8 +95,8 @@ class ServedModel:
     passages: Callable[[str, str], Attachment] | None = None
 
     @property
-    def seen(self) -> PictureSource | None:
-        """Reads the pictures of one request; None if the model has no vision."""
+    def picture_source(self) -> PictureSource | None:
+        """The picture source for one request; None if the model has no vision."""
         return self.pictures.for_request() if self.pictures is not None and self.ready.target.has_vision else None
 
     @property
@@ -106,11 +106,11 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """A request of an endpoint: ``chat`` for messages, else a text completion.
+    """A parsed request: a chat, or (``chat`` False) a text completion.
 
-    ``tool_names`` may be called. ``echoes`` precede the answers; empty for none. ``warnings`` name what was ignored. A
-    grammar that the client wrote (``is_grammar_typed``) must be checked before use. ``more`` are further requests; each
-    ``num_per_prompt`` of all answers share a prompt.
+    ``tool_names``: tools that may be called. ``echoes``: texts before the answers. ``warnings``: about ignored fields.
+    ``is_grammar_typed``: the client wrote the grammar, so it must be checked before use. ``more``: requests for further
+    answers; each ``num_per_prompt`` successive answers share a prompt.
     """
 
     request: ChatRequest
@@ -138,26 +138,26 @@ def parse_request(
     *,
     chat: bool,
     may_be_empty: bool = False,
-    most_heat: float = MAX_TEMPERATURE,
+    max_temperature: float = MAX_TEMPERATURE,
 ) -> CompletionRequest:
     """Read the body of a request to ``/v1/chat/completions`` or ``/v1/completions``.
 
-    ``may_be_empty`` allows an empty prompt, before a gap. ``most_heat`` is the highest temperature.
+    ``may_be_empty`` allows an empty prompt (for infill). ``max_temperature``: maximum temperature.
 
     Raises:
-        ApiError: 400 with the field to blame, or 404 for another model.
+        ApiError: 400, with the name of the wrong field; 404 for another model.
     """
     fields = Fields(body)
     check_name(fields, model)
     fields.ignore(_WITHOUT_EFFECT)
     request = replace(
         model.defaults,
-        sampling=_with_bias(_sampling(fields, model, most_heat), fields.take("logit_bias"), model.n_vocab),
+        sampling=_with_bias(_sampling(fields, model, max_temperature), fields.take("logit_bias"), model.n_vocab),
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
         ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
     )
-    request = _with_speculation(_with_least(request, fields), fields, model)
+    request = _with_speculation(_with_min_tokens(request, fields), fields, model)
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
         use = read_tools(fields, model.ready.target, form)
@@ -168,8 +168,8 @@ def parse_request(
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
     number = _num_choices(fields, len(prompts))
-    fields.refuse(_NEUTRAL)
-    fields.pass_over(_HOLDS_ANYWAY)
+    fields.refuse(_SUPPORTED_VALUES)
+    fields.take_neutral(_IGNORED_VALUES)
     fields.end()
     first, *more = [_numbered(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
@@ -187,7 +187,7 @@ def parse_request(
 
 
 def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
-    messages = read_messages(fields.take("messages"), model.system, model.seen, use.tool_text)
+    messages = read_messages(fields.take("messages"), model.system, model.picture_source, use.tool_text)
     _check_continuation(fields, messages)
     if (project := fields.text("project")) is not None:
         messages = _with_passages(messages, project, model)
@@ -202,10 +202,10 @@ def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse
 
 
 def _with_passages(messages: tuple[Message, ...], project: str, model: ServedModel) -> tuple[Message, ...]:
-    """Put passages of a project's files in front of the last question.
+    """Put passages of a project's files before the last question.
 
     Raises:
-        ApiError: there is no such project, or no question.
+        ApiError: the project does not exist, or the last message is no question.
     """
     last = messages[-1]
     if last.role != "user":
@@ -223,10 +223,10 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
 
 
 def check_name(fields: Fields, model: ServedModel) -> None:
-    """Read `model`: report an unknown name to the client, or refuse it.
+    """Read `model`; an unknown name is reported, or refused in strict mode.
 
     Raises:
-        ApiError: 404: it is refused.
+        ApiError: 404: the name is refused.
     """
     name = fields.text("model")
     if name is not None and name != model.name and not warn(f"There is no such model here: `{model.name}` answered."):
@@ -237,7 +237,7 @@ def check_name(fields: Fields, model: ServedModel) -> None:
 def _texts(
     request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool
 ) -> tuple[list[ChatRequest], tuple[str, ...]]:
-    """The requests of a text completion, one for each prompt, and the texts to echo."""
+    """The requests of a text completion (one per prompt), and the texts to echo."""
     prompts, echo = _prompts(fields.take("prompt"), model, may_be_empty=may_be_empty), fields.flag("echo")
     suffix = fields.text("suffix")
     suffix = suffix if may_be_empty else suffix or None
@@ -259,10 +259,10 @@ def _texts(
 
 
 def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
-    """Read vLLM's `continue_final_message` and `add_generation_prompt`, which may only state the default.
+    """Read vLLM's `continue_final_message` and `add_generation_prompt`; only their default behaviour is supported.
 
     Raises:
-        ApiError: there is no message to continue.
+        ApiError: the request asks for other behaviour.
     """
     continues = fields.flag("continue_final_message")
     begins = fields.flag("add_generation_prompt", default=not continues)
@@ -278,7 +278,7 @@ def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
 
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:
-    """The number of answers for each prompt."""
+    """The number of answers per prompt."""
     number, of_best = fields.whole("n"), fields.whole("best_of")
     number = 1 if number is None else number
     if not 1 <= number <= MAX_CHOICES:
@@ -294,7 +294,7 @@ def _num_choices(fields: Fields, num_prompts: int) -> int:
 
 
 def _numbered(request: ChatRequest, index: int) -> ChatRequest:
-    """The request for one of several answers: with a seed, each has its own."""
+    """The request for the answer ``index`` of several; a seed is increased by the index."""
     seed = request.sampling.seed
     if not index or seed is None:
         return request
@@ -302,7 +302,7 @@ def _numbered(request: ChatRequest, index: int) -> ChatRequest:
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
-    """The request with the grammar of its answer, if any."""
+    """Add the grammar of the answer, if any, to the request."""
     grammar = use.grammar or form.grammar
     if not grammar:
         return request
@@ -320,7 +320,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
         names = [option.name for option in model.ready.target.thinking]
         wanted = THINKING_OFF if effort == "none" else effort
         if wanted not in names and wanted != THINKING_OFF and THINKING_ON in names:
-            wanted = THINKING_ON  # finer levels are not supported
+            wanted = THINKING_ON  # the model has no finer levels
         if wanted in names:
             found["thinking"] = wanted
         elif names or effort not in _EFFORTS:
@@ -344,7 +344,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
 
 
 def _prediction(fields: Fields) -> str:
-    """The predicted output: OpenAI's ``{"type": "content", "content": ...}``."""
+    """Read the predicted output: OpenAI's ``{"type": "content", "content": ...}``."""
     given = fields.nested("prediction")
     if given is None:
         return ""
@@ -370,7 +370,7 @@ def _number_of_logprobs(fields: Fields, name: str) -> int | None:
 
 
 def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> SamplingParams:
-    """Add ``logit_bias``: an object of token ids and the values to add to their logits."""
+    """Add ``logit_bias``: an object from token ids to values that are added to their logits."""
     if value is None:
         return sampling
     if not isinstance(value, dict):
@@ -393,7 +393,7 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
 
 
 def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
-    """The prompts of a text completion: a text, its token ids, or a list of these."""
+    """Read the prompts of a text completion: a text, token ids, or a list of these."""
     if value is None:
         raise missing("prompt")
     is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
@@ -428,7 +428,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
     return tuple(cast("list[int]", values))
 
 
-def _sampling(fields: Fields, model: ServedModel, most_heat: float) -> SamplingParams:
+def _sampling(fields: Fields, model: ServedModel, max_temperature: float) -> SamplingParams:
     sampling = model.defaults.sampling
     of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
     repeat_penalty = of_vllm if own is None else own
@@ -446,8 +446,8 @@ def _sampling(fields: Fields, model: ServedModel, most_heat: float) -> SamplingP
     }.items():
         if value is None:
             continue
-        if name == "temperature" and value > most_heat:
-            raise invalid(name, f"`temperature` must be from 0 to {most_heat:g}.")
+        if name == "temperature" and value > max_temperature:
+            raise invalid(name, f"`temperature` must be from 0 to {max_temperature:g}.")
         if name == "top_p" and value == 0.0:
             value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
         try:
@@ -469,8 +469,8 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
     return None if wanted == _UNSET else wanted
 
 
-def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
-    """Add vLLM's `min_tokens`, before which the model cannot end an answer."""
+def _with_min_tokens(request: ChatRequest, fields: Fields) -> ChatRequest:
+    """Add vLLM's `min_tokens`, the minimum length of an answer."""
     least = fields.whole("min_tokens")
     if not least:
         return request
@@ -485,7 +485,7 @@ def _stop(value: object) -> tuple[str, ...]:
         return ()
     texts = [
         text for text in (value if isinstance(value, list) else [value]) if text != ""
-    ]  # an empty stop string ends nothing
+    ]  # empty stop strings are dropped
     if len(texts) > MAX_STOPS:
         raise invalid("stop", f"`stop` may have {MAX_STOPS} texts at most.")
     stops = tuple(check_text("stop", text) for text in texts)
@@ -495,7 +495,7 @@ def _stop(value: object) -> tuple[str, ...]:
 
 
 def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) -> ChatRequest:
-    """The speculation settings: our own field, ``{"mode": ..., "depth": ...}``."""
+    """Read the speculation settings, our own field: ``{"mode": ..., "depth": ...}``."""
     given = fields.nested("speculation")
     if given is None:
         return request

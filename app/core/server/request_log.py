@@ -1,6 +1,6 @@
-"""The latest requests, for the user of this computer: program, path and result, never the content.
+"""Records the latest requests for the user of this computer: program, path and result, never the content.
 
-It is kept in memory while the server runs.
+The log is in memory only.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent
 from engine.records import Finished, PrefillProgress, TextChunk
 
-KEPT = 200
+MAX_ROWS = 200
 MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
 
 
 class RequestLog:
-    """Thread-safe. ``on_change`` is called often, on any thread."""
+    """Holds the latest requests. Thread-safe. ``on_change`` is called often, on any thread."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.time) -> None:
         self._on_change, self._clock = on_change, clock
         self._lock = threading.Lock()
         self._num_requests = 0
-        self._entries: deque[RequestEntry] = deque(maxlen=KEPT)
+        self._entries: deque[RequestEntry] = deque(maxlen=MAX_ROWS)
 
     def begin(self, path: str, user_agent: str) -> RequestEntry:
         with self._lock:
             self._num_requests += 1
-            program = _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # such as ``OpenAI/Python 1.109``
+            program = _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # for example ``OpenAI/Python 1.109``
             first = LoggedRequest(self._num_requests, self._clock(), program, _shown(path, MAX_PATH_CHARS))
             entry = RequestEntry(first, self._on_change)
             self._entries.append(entry)
@@ -46,17 +46,17 @@ class RequestLog:
 
 
 class RequestEntry:
-    """One request on its way through the server; ``row`` is its state."""
+    """The log entry of a running request; ``row`` is its current state."""
 
     def __init__(self, row: LoggedRequest, on_change: Callable[[], None]) -> None:
         self.row = row
         self._on_change = on_change
         self._lock = threading.Lock()
         self._decode_s = 0.0
-        self._is_awaited = False  # the engine's result
+        self._is_awaited = False  # True while the engine's result is awaited
 
     def note_queued(self, model: str) -> None:
-        """The request waits for this model."""
+        """The request was queued for this model."""
         self._is_awaited = True
         self._change(lambda row: replace(row, model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING))
 
@@ -65,7 +65,7 @@ class RequestEntry:
 
     def note_event(self, event: JobEvent) -> None:
         if self.row.state is RequestState.DONE:
-            return  # the client is gone
+            return  # the client has disconnected
         if not isinstance(event, TextChunk | PrefillProgress):
             self._is_awaited = False
         if isinstance(event, Finished):
@@ -82,7 +82,7 @@ class RequestEntry:
         self._change(lambda row: replace(row, status=row.status or status))
 
     def end(self) -> None:
-        """The response is sent, or the client is gone."""
+        """The response was sent, or the client has disconnected."""
         status = GONE if self._is_awaited else self.row.status
         self._change(lambda row: replace(row, status=status, state=RequestState.DONE))
 
@@ -93,7 +93,7 @@ class RequestEntry:
 
 
 def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
-    """A finished request as a log line, without its content."""
+    """Format a finished request as a log line, without its content."""
     status = "gone" if row.status == GONE else row.status or "-"
     tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"
     told = (f"{method} {row.path}", str(status), f"{seconds:.2f} s", tokens, row.model, row.program)
@@ -101,6 +101,6 @@ def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
 
 
 def _shown(text: str, most: int) -> str:
-    """An untrusted text for display."""
+    """Make an untrusted text safe for display, with at most ``most`` characters."""
     words = "".join(char if char.isprintable() else " " for char in text).strip()
     return words if len(words) <= most else f"{words[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""Answers in OpenAI's Responses API: items of reasoning, text and calls, whole or as typed events."""
+"""Formats answers for OpenAI's Responses API: items of reasoning, text and calls, whole or as typed events."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Iterable
 from app.core.server.errors import ApiError
 from app.core.server.response_request import ResponseRequest
 from app.core.server.responses import AnswerBuilder, finish_reason, logprob_of_chat, speculation, sse, timings
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, RunStats, TextChunk, TokenLogprob
 
 Json = dict[str, object]
 _CALL = "response.function_call_arguments"
-_TEXT, _REASONING = "output_text", "reasoning_text"  # the one part of an item, which is streamed
+_TEXT, _REASONING = "output_text", "reasoning_text"  # kinds of the part that is streamed in an item
 
 
 class ItemBuilder(AnswerBuilder):
-    """Builds the items of one response, or its events, which are numbered."""
+    """Builds the items of one response, or its numbered events."""
 
     def __init__(self, model: str, made: ResponseRequest) -> None:
         super().__init__(made.asked)
@@ -38,10 +38,10 @@ class ItemBuilder(AnswerBuilder):
         }
         self._number = 0
         self._items: list[Json] = []
-        self._open: Json | None = None  # the item that is being written
-        self._text = ""  # of the open item
-        self._logprobs: list[Json] = []  # of the open item
-        self._new_logprobs: list[TokenLogprob] = []  # of tokens whose text is held back
+        self._open: Json | None = None  # the item that is being written, if any
+        self._text = ""  # of the open item so far
+        self._logprobs: list[Json] = []  # of the open item so far
+        self._new_logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
 
     # ---- what comes of an answer ------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ class ItemBuilder(AnswerBuilder):
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         self._new_logprobs += chunk.logprobs
-        return self._take(self._parts.feed(chunk))
+        return self._events_of(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         events = self._end(finished)
@@ -72,14 +72,14 @@ class ItemBuilder(AnswerBuilder):
         return [self._event("response.failed", response=response), self._event("error", **reported)]
 
     def _end(self, finished: Finished) -> list[bytes]:
-        events = self._take(self._parts.flush())
+        events = self._events_of(self._parts.flush())
         if not self._items:
             events += self._begin_text(_TEXT)
         return events + self._close(_status(finished))
 
     # ---- items ------------------------------------------------------------------------------------------------------
 
-    def _take(self, parts: Iterable[Part]) -> list[bytes]:
+    def _events_of(self, parts: Iterable[Part]) -> list[bytes]:
         events = list[bytes]()
         for part in parts:
             if isinstance(part, Called):
@@ -93,14 +93,14 @@ class ItemBuilder(AnswerBuilder):
                 events += [*self._close(), *self._begin_call(part.call_id, part.name)]
             elif isinstance(part, CallText):
                 events += self._write_call(part.text)
-            elif isinstance(part, Thought):
+            elif isinstance(part, ReasoningPart):
                 events += self._write(_REASONING, part.text)
             else:
                 events += self._write(_TEXT, part)
         return events
 
     def _write(self, kind: str, text: str) -> list[bytes]:
-        """Append to the open item; begin another item if the kind differs."""
+        """Append to the open item; begin a new item if its kind differs."""
         events = list[bytes]()
         is_reasoning = kind == _REASONING
         if self._open is None or self._open["type"] != ("reasoning" if is_reasoning else "message"):
@@ -111,7 +111,7 @@ class ItemBuilder(AnswerBuilder):
             reported["logprobs"] = fresh = [logprob_of_chat(one) for one in self._new_logprobs]
             self._logprobs += fresh
         self._new_logprobs = []
-        return [*events, self._event(f"response.{kind}.delta", **self._place(), **reported)]
+        return [*events, self._event(f"response.{kind}.delta", **self._position(), **reported)]
 
     def _begin_text(self, kind: str) -> list[bytes]:
         self._text, self._logprobs = "", []
@@ -123,7 +123,7 @@ class ItemBuilder(AnswerBuilder):
         self._items.append(item)
         self._open = item
         part = _part(kind, "", [])
-        return [self._added(item), self._event("response.content_part.added", **self._place(), part=part)]
+        return [self._added(item), self._event("response.content_part.added", **self._position(), part=part)]
 
     def _close(self, status: str = "completed") -> list[bytes]:
         item, self._open = self._open, None
@@ -132,14 +132,14 @@ class ItemBuilder(AnswerBuilder):
         if item["type"] == "function_call":
             item |= {"status": status, "arguments": self._text}
             said = {"name": item["name"], "arguments": self._text}
-            return [self._event(f"{_CALL}.done", **self._place_of_call(), **said), self._done(item)]
+            return [self._event(f"{_CALL}.done", **self._index_of_call(), **said), self._done(item)]
         kind = _REASONING if item["type"] == "reasoning" else _TEXT
         part = _part(kind, self._text, self._logprobs)
         done: Json = {"text": self._text} if kind == _REASONING else {"text": self._text, "logprobs": self._logprobs}
         item |= {"status": status, "content": [part]}
         return [
-            self._event(f"response.{kind}.done", **self._place(), **done),
-            self._event("response.content_part.done", **self._place(), part=part),
+            self._event(f"response.{kind}.done", **self._position(), **done),
+            self._event("response.content_part.done", **self._position(), part=part),
             self._done(item),
         ]
 
@@ -159,9 +159,9 @@ class ItemBuilder(AnswerBuilder):
 
     def _write_call(self, text: str) -> list[bytes]:
         self._text += text
-        return [self._event(f"{_CALL}.delta", **self._place_of_call(), delta=text)]
+        return [self._event(f"{_CALL}.delta", **self._index_of_call(), delta=text)]
 
-    def _place_of_call(self) -> Json:
+    def _index_of_call(self) -> Json:
         return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1}
 
     # ---- events -----------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class ItemBuilder(AnswerBuilder):
     def _done(self, item: Json) -> bytes:
         return self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
 
-    def _place(self) -> Json:
+    def _position(self) -> Json:
         return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1, "content_index": 0}
 
     def _event(self, kind: str, **fields: object) -> bytes:

@@ -1,4 +1,4 @@
-"""Reads requests of OpenAI's Responses API as chat requests; errors name the fields of that API."""
+"""Converts requests of OpenAI's Responses API to chat requests; errors name the fields of that API."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, missing, unsupported, wrong_type
 from app.core.server.messages import text_of, text_of_part
-from app.core.server.pictures import PictureSource, unseen
+from app.core.server.pictures import PictureSource, unseen_line
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
-# They concern OpenAI's storage, or tools that run there, and change no answer here.
+# Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
 _WITHOUT_EFFECT = ("client_metadata", "max_tool_calls", "prompt_cache_options", "store", "stream_options")
-_NEUTRAL: dict[str, tuple[object, ...]] = {
+_SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "background": (False,),
     "conversation": (),
     "prompt": (),
     "truncation": ("disabled", "auto"),
     "previous_response_id": (),
 }
-_RENAMED = (  # fields of the chat API, in errors
+_RENAMED = (  # (chat API field, this API's field), for errors
     ("response_format.json_schema", "text.format"),
     ("response_format", "text.format"),
     ("max_tokens", "max_output_tokens"),
@@ -31,7 +31,7 @@ _RENAMED = (  # fields of the chat API, in errors
     (".function.", "."),
 )
 _ROLES = ("user", "assistant", "system", "developer")
-_OF_CHATS = {
+_CHAT_FIELDS = {
     "response_format",
     "reasoning_effort",
     "logprobs",
@@ -47,7 +47,7 @@ Json = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
-    """A completion request, and the fields that the response repeats."""
+    """A completion request, and the request's fields that the response repeats."""
 
     asked: CompletionRequest
     reported: Mapping[str, object]
@@ -63,13 +63,13 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     if fields.take("previous_response_id") is not None:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
         raise unsupported("previous_response_id", message)
-    fields.refuse(_NEUTRAL)
+    fields.refuse(_SUPPORTED_VALUES)
     fields.ignore(_WITHOUT_EFFECT)
     tools = _functions(fields.take("tools"))
     reported_tools = [{"strict": None, **tool} for tool in tools]
     instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
     chat: Json = {
-        "messages": _messages(fields.take("input"), instructions, model.seen),
+        "messages": _messages(fields.take("input"), instructions, model.picture_source),
         "tools": [_nested(tool) for tool in tools],
         "tool_choice": _choice(fields.take("tool_choice")),
         "max_tokens": wanted,
@@ -77,7 +77,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         **_reasoning(fields.nested("reasoning")),
         **_logprobs(fields.take("include"), fields.take("top_logprobs")),
     }
-    rest = fields.rest_but({*chat, *_OF_CHATS}, "response")
+    rest = fields.rest_without({*chat, *_CHAT_FIELDS}, "response")
     try:
         asked = parse_request({**rest, **chat}, model, chat=True)
     except ApiError as error:
@@ -102,9 +102,9 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
 
 
 def _messages(value: object, instructions: str | None, source: PictureSource | None) -> list[Json]:
-    """The items as messages. Adjacent calls, and calls after an answer, join one message.
+    """Convert items to messages. Adjacent calls, and calls after an answer, become one message.
 
-    Instructions and the developer message after them join, too: many templates take one such message.
+    Instructions and a following developer message also become one message, since many templates allow only one.
     """
     if value is None:
         raise missing("input")
@@ -129,7 +129,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
 
 
 def _joins(message: Json, last: Json) -> bool:
-    """True if a message joins the one before: both are of the system, or one is a part read as text."""
+    """True if a message is merged with the one before: both are system messages, or parts of one answer."""
     if message.get("role") in _SYSTEM:
         return last.get("role") in _SYSTEM
     are_texts = isinstance(message.get("content"), str) and isinstance(last.get("content"), str)
@@ -141,7 +141,7 @@ def _list(value: object) -> list[object]:
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> Json:
-    """One item as a message; empty for earlier reasoning, which is not sent again."""
+    """Convert an item to a message; empty for earlier reasoning, which the model does not get again."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -149,7 +149,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
     fields.ignore(("id", "status", "phase"))
     if kind == "reasoning":
         return {}
-    if kind in _CUSTOM:  # a tool of OpenAI's API with a text as its argument
+    if kind in _CUSTOM:  # a custom tool: its argument is a plain text
         kind = _CUSTOM[kind]
         if kind == "function_call":
             arguments = json.dumps({"input": fields.take("input")}, ensure_ascii=False)
@@ -159,35 +159,41 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         if role not in _ROLES:
             raise ApiError(400, f"`{param}.role` must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
         content, at = fields.take("content"), f"{param}.content"
-        made: Json = {"role": role, "content": _content(content, at, source, may_be_here=role == "user")}
+        made: Json = {"role": role, "content": _content(content, at, source, is_picture_possible=role == "user")}
     elif kind == "function_call":
-        function = {"name": fields.needed("name"), "arguments": fields.needed("arguments")}
-        call = {"id": fields.needed("call_id"), "type": "function", "function": function}
+        function = {"name": fields.required("name"), "arguments": fields.required("arguments")}
+        call = {"id": fields.required("call_id"), "type": "function", "function": function}
         made = {"role": "assistant", "content": None, "tool_calls": [call]}
     elif kind == "function_call_output":
-        call_id, output, at = fields.needed("call_id"), fields.take("output"), f"{param}.output"
-        made = {"role": "tool", "tool_call_id": call_id, "content": _content(output, at, source, may_be_here=True)}
+        call_id, output, at = fields.required("call_id"), fields.take("output"), f"{param}.output"
+        made = {
+            "role": "tool",
+            "tool_call_id": call_id,
+            "content": _content(output, at, source, is_picture_possible=True),
+        }
     else:
         return {"role": "assistant", "content": text_of_part(value, param)}
     fields.end()
     return made
 
 
-def _content(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
-    """The text of a message; with pictures, the parts of a chat message."""
+def _content(value: object, param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | list[Json]:
+    """The content of a message: a text, or with pictures a list of parts."""
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param)
     parts = list[Json]()
     for index, part in enumerate(value):
         at = f"{param}[{index}]"
         is_picture = _is_picture(part) and part.get("image_url") is not None
-        words = unseen(at, source, may_be_here=may_be_here) if is_picture else text_of_part(part, at)
+        words = (
+            unseen_line(at, source, is_picture_possible=is_picture_possible) if is_picture else text_of_part(part, at)
+        )
         if words is not None:
             parts.append({"type": "text", "text": words})
             continue
         fields = Fields(part, f"{at}.")
         fields.ignore(("type", "detail", "prompt_cache_breakpoint"))
-        url = fields.needed("image_url")
+        url = fields.required("image_url")
         fields.end()
         read = source.read_or_line(url, f"{at}.image_url") if source else url
         is_line = isinstance(read, str)
@@ -203,7 +209,7 @@ def _is_picture(part: object) -> bool:
 
 
 def _functions(value: object) -> list[Json]:
-    """The tools that are functions. Others run at OpenAI; the response lists the tools that the model got."""
+    """Select tools that are functions; other tools run at OpenAI. The response lists the tools that the model got."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -216,7 +222,7 @@ def _functions(value: object) -> list[Json]:
 
 
 def _nested(tool: Json) -> Json:
-    """The format of the chat API."""
+    """Convert a tool to the format of the chat API."""
     left = {name: value for name, value in tool.items() if name not in ("type", "defer_loading", "output_schema")}
     return {"type": "function", "function": left}
 
@@ -248,7 +254,7 @@ def _reasoning(given: Fields | None) -> Json:
     if given is None:
         return {}
     effort = given.text("effort")
-    for ignored in ("summary", "generate_summary"):  # no summaries: local models show their reasoning
+    for ignored in ("summary", "generate_summary"):  # no summaries: the full reasoning is returned
         given.take(ignored)
     given.end()
     return {"reasoning_effort": effort}

@@ -13,7 +13,7 @@ import app
 from app.core.domain.speed.verdict import answer_verdict
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
@@ -218,7 +218,7 @@ class ResponseBuilder(AnswerBuilder):
             if isinstance(part, str):
                 chunks.append(self._text(part))
                 continue
-            if isinstance(part, Thought):
+            if isinstance(part, ReasoningPart):
                 chunks.append(self._delta({"delta": {"reasoning_content": part.text}}))
                 continue
             if not isinstance(part, CallText):
@@ -292,7 +292,7 @@ def _message(parts: Iterable[Part]) -> dict[str, object]:
     parts = list(parts)
     content = "".join(part for part in parts if isinstance(part, str))
     message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
-    if thought := "".join(part.text for part in parts if isinstance(part, Thought)):
+    if thought := "".join(part.text for part in parts if isinstance(part, ReasoningPart)):
         message["reasoning_content"] = thought
     if calls := [_as_call(part) for part in parts if isinstance(part, Called)]:
         message |= {"content": content or None, "tool_calls": calls}

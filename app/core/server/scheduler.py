@@ -1,4 +1,4 @@
-"""The queue of requests: fair among programs, limited, and with as many running requests as the model allows."""
+"""The queue of requests: limited, fair among programs, and runs as many requests at once as the model allows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from app.core.domain.local_server import Activity
-from app.core.server.engine_job import Ask, EngineJob, ForgetGuests, NotLoaded, RequestBegan, SessionReply
+from app.core.server.engine_job import Ask, DropCaches, EngineJob, NotLoaded, RequestBegan, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError
 from engine.pacing.pass_trace import OnTrace
@@ -30,20 +30,20 @@ from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
-MAX_PROGRAMS = 256  # number of programs whose last request is remembered
-RATE_S = 10.0  # the window of the tokens per second
-REPORT_S = 0.5  # between two reports of new tokens
+MAX_PROGRAMS = 256  # maximum number of programs whose last request is remembered
+RATE_S = 10.0  # time window of the tokens per second
+REPORT_S = 0.5  # interval of reports about new tokens
 
 JobEvent = PrefillProgress | TextChunk | Finished | EngineReady | SessionReply | ApiError
 
 
 class ServerJob:
-    """A request in the queue or running. Its events come on a thread of the engine, `Finished` or an error last.
+    """A waiting or running request. Its events arrive on a thread of the engine; the last is `Finished` or an error.
 
-    ``target`` is the file of the model that the request was checked for; empty if any model will do. Without a request
-    the model is only loaded, and `EngineReady` is the event. With ``ask`` the session computes a value, and
-    `SessionReply` is the event. The requests of ``more`` may run at the same time; their events follow those of earlier
-    ones. ``on_turn`` is called when one begins. ``program`` names the client.
+    ``target``: the file of the model that the request was validated for; empty: any model. Without a request the model
+    is only loaded, and the event is `EngineReady`. With ``ask`` the session computes a value, and the event is
+    `SessionReply`. The requests of ``more`` may run at the same time; their events are sent after the events of earlier
+    requests. ``on_turn`` is called when a request begins. ``program`` identifies the client.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class ServerJob:
         self.program = program
         self.is_cancelled = self.has_begun = False
         self.turns = tuple(_QueuedRequest(self, request) for request in requests)
-        self.num_sent = 0  # turns whose last event was sent
-        self.is_over = False  # no more events are sent
+        self.num_sent = 0  # number of turns whose last event was sent
+        self.is_over = False  # True: no more events are sent
 
     def send(self, turn: _QueuedRequest, event: JobEvent) -> None:
-        """Forward an event once all earlier turns have ended."""
+        """Forward an event, after all earlier turns have ended."""
         if self.is_over:
             return
         if turn is not self.turns[self.num_sent]:
@@ -84,38 +84,38 @@ class ServerJob:
                 self.send(following, one)
 
     def fail(self, error: ApiError) -> None:
-        """Send an error in place of all events not sent yet."""
+        """Send an error in place of all unsent events."""
         if not self.is_over:
             self.is_over = True
             self.on_event(error)
 
 
 class _QueuedRequest:
-    """One step of a job: an answer, a question to the session, or a load."""
+    """One turn of a job: an answer, an `Ask`, or a load."""
 
     def __init__(self, job: ServerJob, request: ChatRequest | None) -> None:
         self.job = job
         self.request = request
-        self.loads = False  # the model that it was checked for is not loaded
-        self.number = 0  # of the engine's request
-        self.began_s: float | None = None  # when the engine started it
-        self.held: list[JobEvent] = []  # events that wait until earlier turns have ended
+        self.loads = False  # True if its model has to be loaded first
+        self.number = 0  # number of the engine's request
+        self.began_s: float | None = None  # when the engine started the turn
+        self.held: list[JobEvent] = []  # events that are held until earlier turns have ended
 
     @property
     def shares(self) -> bool:
-        """True if it runs beside other answers: it loads nothing."""
+        """True if the turn can run beside other answers, since it loads nothing."""
         return not self.loads and (self.request is not None or (self.job.ask is not None and bool(self.job.target)))
 
 
 class _Throughput:
-    """Tokens per second of all answers, over the last `RATE_S`. Call with the lock held."""
+    """Tokens per second of all answers over the last `RATE_S`. Methods need the scheduler's lock."""
 
     def __init__(self) -> None:
         self._counts: deque[tuple[float, int]] = deque()
         self._since = self._reported_s = 0.0
 
     def begin(self) -> None:
-        """Start after a rest."""
+        """Start counting after an idle time."""
         self._counts.clear()
         self._since = time.perf_counter()
 
@@ -140,29 +140,28 @@ class Scheduler:
 
     All methods are thread-safe and return at once.
 
-    Programs take turns: the next request is of the program with the fewest running answers, then of the one that waited
-    longest, then the first to arrive. A request that needs the engine alone, such as a load, waits for the running
-    answers, and no other request overtakes it. The engine reports with each started request how many may run at once.
+    Programs alternate: the next request is chosen by the fewest running answers of its program, then by the longest
+    time since its program's last request, then by arrival. A request that needs the engine alone, such as a load, waits
+    for the running answers, and no other request overtakes it. With each started request the engine reports how many
+    may run at once.
 
     Attributes:
-        on_answer: called on a thread of the engine with the counters of every answer that ended, also if it was
-            stopped.
-        on_pass: called there with every pass.
-        on_change: called on any thread when `activity` changes.
-        load_for: returns the load request for a file, on any thread. None: nothing is loaded, and requests for another
-            model than the loaded one are refused.
-        on_loaded: called on a thread of the engine with the models that were loaded for a request.
+        on_answer: called on a thread of the engine with the counters of every finished or stopped answer. on_pass:
+        called on a thread of the engine with every pass. on_change: called on any thread when `activity` changes.
+        load_for: returns the load request for a file; called on any thread. None: nothing is loaded, and requests for
+        models that are not loaded are refused. on_loaded: called on a thread of the engine with models that were loaded
+        for a request.
     """
 
     def __init__(self, engine: Engine, max_waiting: int = MAX_WAITING) -> None:
         self._engine = engine
         self._max_waiting = max_waiting
         self._lock = threading.Lock()
-        self._waiting: list[_QueuedRequest] = []  # in order of arrival
-        self._given: dict[int, _QueuedRequest] = {}  # running in the engine, by number
-        self._next_alone: _QueuedRequest | None = None  # waits until the engine is idle
+        self._waiting: list[_QueuedRequest] = []  # waiting turns in order of arrival
+        self._in_engine: dict[int, _QueuedRequest] = {}  # turns running in the engine, by number
+        self._next_alone: _QueuedRequest | None = None  # a turn that waits until the engine is idle
         self._parallel = 1
-        self._answered_at: dict[str, int] = {}  # by program: the number of its last request
+        self._last_number: dict[str, int] = {}  # the number of each program's last request
         self._num_turns = 0
         self._is_closing = False
         self._num_answered = 0
@@ -183,12 +182,12 @@ class Scheduler:
 
     @property
     def _num_running(self) -> int:
-        return sum(turn.began_s is not None for turn in self._given.values())
+        return sum(turn.began_s is not None for turn in self._in_engine.values())
 
     @property
     def _num_waiting(self) -> int:
-        """Jobs that have not begun."""
-        turns = (*self._waiting, *self._given.values())
+        """The number of jobs that have not begun."""
+        turns = (*self._waiting, *self._in_engine.values())
         return len({turn.job for turn in turns if not turn.job.has_begun and not turn.job.is_cancelled})
 
     def submit(  # noqa: PLR0913  (what a request is)
@@ -202,9 +201,9 @@ class Scheduler:
         on_turn: Callable[[], None] = lambda: None,
         program: str = "",
     ) -> ServerJob:
-        """Queue a request; None loads the model of ``target``. With ``ask`` the session only computes that.
+        """Queue a request; ``request`` None: only load ``target``. With ``ask`` the session only runs that.
 
-        The events of each request of ``more``, `Finished` included, follow those of the request before.
+        The events of each request in ``more`` are sent after `Finished` of the request before it.
 
         Raises:
             ApiError: 429 if the queue is full, 503 if the server is closing.
@@ -214,13 +213,13 @@ class Scheduler:
             if self._is_closing:
                 raise closing_error()
             if self._num_waiting >= self._max_waiting:
-                raise self._full()
+                raise self._queue_full_error()
             self._waiting += job.turns
         self._begin_next()
         return job
 
     def cancel(self, job: ServerJob) -> None:
-        """Drop a waiting request, or stop its answers within one pass; no effect on finished ones."""
+        """Remove a waiting job, or stop its answers within one pass. No effect on finished jobs."""
         job.is_cancelled = True
         self._drop(job.turns)
         self._begin_next()
@@ -228,7 +227,7 @@ class Scheduler:
     def _drop(self, turns: Sequence[_QueuedRequest]) -> None:
         with self._lock:
             self._waiting = [turn for turn in self._waiting if turn not in turns]
-            numbers = [number for number, turn in self._given.items() if turn in turns]
+            numbers = [number for number, turn in self._in_engine.items() if turn in turns]
             if self._next_alone in turns:
                 self._next_alone = None
         for number in numbers:
@@ -237,7 +236,7 @@ class Scheduler:
     def stop_running(self) -> None:
         """Stop the running answers within one pass; their clients receive a stop reason."""
         with self._lock:
-            jobs = {turn.job for turn in self._given.values() if turn.began_s is not None}
+            jobs = {turn.job for turn in self._in_engine.values() if turn.began_s is not None}
         for job in jobs:
             self.cancel(job)
 
@@ -245,10 +244,10 @@ class Scheduler:
         """Stop the running answers and refuse waiting and new requests."""
         with self._lock:
             self._is_closing = True
-            numbers = list(self._given)
-            jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
+            numbers = list(self._in_engine)
+            jobs = list(dict.fromkeys(turn.job for turn in (*self._in_engine.values(), *self._waiting)))
             self._waiting.clear()
-            # A running request is not refused: it ends with its own event.
+            # Running requests end with their own event.
             refused = [job for job in jobs if not job.is_cancelled and _current_turn(job).began_s is None]
             for job in jobs:
                 job.is_cancelled = True
@@ -256,10 +255,10 @@ class Scheduler:
             self._engine.cancel(number)
         for job in refused:
             job.fail(closing_error())
-        self._engine.submit(RunJob(ForgetGuests(), background=True), lambda _event: None)
+        self._engine.submit(RunJob(DropCaches(), background=True), lambda _event: None)
         self.on_change()
 
-    def _full(self) -> ApiError:
+    def _queue_full_error(self) -> ApiError:
         retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s / self._parallel))
         message = f"{self._num_waiting} requests wait already, which is the limit of this server. Try again later."
         return ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
@@ -276,7 +275,7 @@ class Scheduler:
 
     def _take_next(self) -> _QueuedRequest | None:
         with self._lock:
-            given = self._given.values()
+            given = self._in_engine.values()
             if not self._waiting or not all(turn.shares for turn in given):
                 return None
             turn = self._next_alone or self._next_by_program()
@@ -286,24 +285,24 @@ class Scheduler:
             self._next_alone = None
             self._waiting.remove(turn)
             turn.number = next_number()
-            self._given[turn.number] = turn
+            self._in_engine[turn.number] = turn
             self._note_answered(turn.job.program)
             return turn
 
     def _next_by_program(self) -> _QueuedRequest:
-        running = Counter(turn.job.program for turn in self._given.values())
+        running = Counter(turn.job.program for turn in self._in_engine.values())
 
         def rank(turn: _QueuedRequest) -> tuple[int, int]:
-            return running[turn.job.program], self._answered_at.get(turn.job.program, -1)
+            return running[turn.job.program], self._last_number.get(turn.job.program, -1)
 
-        return min(self._waiting, key=rank)  # the first of equals
+        return min(self._waiting, key=rank)  # min returns the first of equal items
 
     def _note_answered(self, program: str) -> None:
         self._num_turns += 1
-        self._answered_at.pop(program, None)
-        self._answered_at[program] = self._num_turns
-        if len(self._answered_at) > MAX_PROGRAMS:
-            del self._answered_at[next(iter(self._answered_at))]
+        self._last_number.pop(program, None)
+        self._last_number[program] = self._num_turns
+        if len(self._last_number) > MAX_PROGRAMS:
+            del self._last_number[next(iter(self._last_number))]
 
     # ---- on a thread of the engine's --------------------------------------------------------------------------------
 
@@ -341,7 +340,7 @@ class Scheduler:
         self._begin_next()
 
     def _note_loaded(self, ready: EngineReady) -> None:
-        """Waiting requests for this model need no load any more."""
+        """Note that waiting requests for this model no longer need a load."""
         with self._lock:
             self._parallel = ready.target.parallel
             for turn in self._waiting:
@@ -354,12 +353,12 @@ class Scheduler:
         job = turn.job
         job.send(turn, event)
         if isinstance(event, ApiError):
-            self._drop(job.turns[job.turns.index(turn) + 1 :])  # their events will not be sent
+            self._drop(job.turns[job.turns.index(turn) + 1 :])  # later turns, whose events would not be sent
 
     def _end(self, turn: _QueuedRequest, event: JobEnded | EngineFailed) -> None:
         job = turn.job
         with self._lock:
-            del self._given[turn.number]
+            del self._in_engine[turn.number]
             if turn.began_s is not None:
                 self._num_answered += 1
                 self._latest_s = time.perf_counter() - turn.began_s
@@ -369,13 +368,13 @@ class Scheduler:
         if last is not None:
             self._send_last(turn, last)
         with self._lock:
-            is_pending = any(other.job is job for other in (*self._given.values(), *self._waiting))
-        if not is_pending:  # a dropped request, or one that the engine ended, still gets its last event
+            is_pending = any(other.job is job for other in (*self._in_engine.values(), *self._waiting))
+        if not is_pending:  # a turn that was removed, or ended by a crash
             job.fail(closing_error() if self._is_closing else stopped_error())
         self._begin_next()
 
     def _requeue_with_load(self, turn: _QueuedRequest) -> bool:
-        """True if the request was queued again with a load, because its model is not loaded."""
+        """If the turn's model is not loaded, queue it again with a load; True if it was queued."""
         if turn.loads or turn.job.is_cancelled or self.load_for(turn.job.target) is None:
             return False
         with self._lock:
@@ -386,12 +385,12 @@ class Scheduler:
 
 
 def _current_turn(job: ServerJob) -> _QueuedRequest:
-    """The turn of a job whose events are being sent."""
+    """The turn of a job whose events are sent now."""
     return job.turns[min(job.num_sent, len(job.turns) - 1)]
 
 
 def _final_event(turn: _QueuedRequest, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
-    """The error to send at the end of a turn; None if it ended normally."""
+    """The error to send at the end of a turn; None if the turn ended normally."""
     if isinstance(event, EngineFailed):
         problem = event.problem
         if not event.engine_ended:

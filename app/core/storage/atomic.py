@@ -1,4 +1,4 @@
-"""Writes files atomically: the old file stays until the new one is complete, and a failure leaves nothing.
+"""Writes files atomically: the old file stays until the new one is complete; a failure leaves no temporary file.
 
 A *durable* write also survives a power loss: the bytes are on the disk before they get their name, and on POSIX the
 name is on the disk before the call returns.
@@ -15,9 +15,9 @@ from typing import IO
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Write a small file that only one thread of one process writes at a time.
+    """Write a small file. Only one thread of one process may write it at a time.
 
-    Its temporary file always has the same name, so that the remains of a killed process are overwritten.
+    The temporary file always has the same name, so that remains of a killed process are overwritten.
 
     Raises:
         OSError: the file cannot be written.
@@ -28,15 +28,15 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 @contextlib.contextmanager
 def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside ``path`` that replaces it at the end; durable, and safe with several writers.
+    """Open a temporary file that replaces ``path`` at the end. Durable; several writers are safe.
 
-    The permissions of a replaced file are kept; with ``private`` only the owner may read the new one. A link at
-    ``path`` is replaced, not followed.
+    The permissions of a replaced file are kept; with ``private`` only the owner may read a new file. A link at ``path``
+    is replaced, not followed.
 
     Raises:
         OSError: the file cannot be written.
     """
-    temporary = path.with_name(f"paceline-{os.urandom(6).hex()}.part")  # no other file or link has this name
+    temporary = path.with_name(f"paceline-{os.urandom(6).hex()}.part")  # a random name: no file or link has it
     with _replacing(path, temporary, "xb", durable=True) as file:
         _set_permissions(file, path, private=private)
         yield file
@@ -44,13 +44,13 @@ def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def exported_file(path: Path) -> Iterator[IO[bytes]]:
-    """As `atomic_file`, for a destination of the user: a link is followed, and stays a link.
+    """Like `atomic_file`, for a file that the user chose: a link is followed and stays.
 
-    A pipe, a device or ``/dev/stdout`` is written directly: it must not be replaced.
+    Pipes, devices and ``/dev/stdout`` are written directly, since they must not be replaced.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: the name is impossible.
+        ValueError: the name is invalid.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -64,7 +64,7 @@ def move_into_place(temporary: Path, path: Path) -> None:
     """Give a complete file its final name, durably.
 
     Raises:
-        OSError: the disk refuses; the caller removes ``temporary``.
+        OSError: writing failed; the caller has to remove ``temporary``.
     """
     with temporary.open("r+b") as file:  # Windows syncs only files that are open for writing
         sync(file)
@@ -103,7 +103,7 @@ def _set_permissions(file: IO[bytes], replaced: Path, *, private: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync a new name to the disk, if the system can. The file is already in place, so an error is ignored."""
+    """Sync a folder, so that a new name is on the disk. Errors are ignored: the file is already in place."""
     if os.name != "posix":
         return
     with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
-"""The models' own settings: a TOML file with a table for each model file.
+"""Settings for single models: a TOML file with a table for each model file.
 
-A model is identified by its path; a moved one by its name, if the old file is gone and the name is unique.
+A model is identified by its path; a moved model by its name, if the name is unique and the old file missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_MODELS = 1_000
 
 
 class ModelSettings:
-    """The models' own values; keys of other versions are kept."""
+    """The values of models; keys of other versions are kept."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
         self._saver = DocumentSaver(file, on_problem)
@@ -53,7 +53,7 @@ class ModelSettings:
         self._saver.save({"schema": schema, **document, "models": self._tables})
 
     def begin(self, model: str, values: Mapping[str, SettingValue]) -> None:
-        """Set the first values of a new model, unless it has some."""
+        """Set the first values of a new model, unless it has values."""
         if self._table(model) is None:
             self.set_values(model, values)
 

@@ -18,13 +18,13 @@ from engine.storage.json_store import JsonStore, with_latest
 
 MAX_PAIRS = 64
 _FORMAT = 1
-_MOST = 1e12  # tokens, seconds or times: larger values are invalid
+_MOST = 1e12  # larger numbers are invalid
 
 
 class PairSpeeds:
-    """Safe for several threads and processes.
+    """The measured speeds. Safe for several threads and processes.
 
-    Reading checks the file for changes; all methods wait for the disk.
+    Reading checks if the file has changed. All methods wait for the disk.
     """
 
     def __init__(self, file: Path) -> None:
@@ -33,15 +33,15 @@ class PairSpeeds:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[PairSpeeds], tuple[Path]]:
-        """Another process opens the same file."""
+        """Pickle the path only: another process opens the same file."""
         return PairSpeeds, (self._path,)
 
     def get(self, target: str, draft: str) -> PairSpeed:
-        """The record of a pair, by names of `app.core.domain.model_name`; empty if there is none."""
+        """The record of a pair, named as in `app.core.domain.model_name`; an empty record if unknown."""
         return self._read().get(_key(target, draft), PairSpeed(target, draft))
 
     def all(self) -> tuple[PairSpeed, ...]:
-        """Every pair, the last used one at the end."""
+        """All pairs, the last used pair at the end."""
         return tuple(self._read().values())
 
     def add_answer(self, target: str, draft: str, answer: AnswerSpeed) -> None:
@@ -52,7 +52,7 @@ class PairSpeeds:
         self._change(target, draft, lambda pair: replace(pair, races=newest_races((*pair.races, race))))
 
     def forget_answers(self) -> None:
-        """Forget the answers; races stay."""
+        """Delete the records of answers; records of races stay."""
         with self._lock, self._file.locked():
             kept = {key: replace(pair, answers=()) for key, pair in self._read().items() if pair.races}
             self._file.write({key: _data(pair) for key, pair in kept.items()})
@@ -84,12 +84,12 @@ def _data(pair: PairSpeed) -> dict[str, Any]:
 
 
 def _short(values: tuple[Any, ...]) -> list[Any]:
-    """Shorten a line: times rounded down to the second, numbers to six digits."""
+    """Shorten a line: dates to seconds, numbers to six digits."""
     return [int(values[0]), *(float(f"{each:.6g}") if isinstance(each, float) else each for each in values[1:])]
 
 
 def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file holds)
-    """A pair with its valid lines; None if its names are invalid."""
+    """Parse a pair with its valid lines; None if its names are invalid."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in ("target", "draft")):
         return None
     answers = [found for line in _lines(entry, "answers") if (found := _answer(line)) is not None]
@@ -123,7 +123,7 @@ def _race(line: Any) -> RaceSpeed | None:  # noqa: ANN401 (whatever a file holds
 
 
 def _are_figures(values: list[Any], optional: tuple[int, ...]) -> bool:
-    """True if all are valid numbers; those at ``optional`` indexes may be missing."""
+    """True if all values are valid numbers; values at ``optional`` indexes may be None."""
     return all(
         (value is None and place in optional)
         or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST)

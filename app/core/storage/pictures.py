@@ -1,6 +1,6 @@
-"""Stores pictures: decoded by a child process, written as pixels alone, read for a model.
+"""Stores pictures: a child process decodes them, they are stored without metadata, and decoded for a model.
 
-Only files that were written here are decoded in this process.
+This process decodes only pictures that it has encoded itself.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from engine.picture import Picture
 
-THUMBNAIL_PX = 320  # the longer side
+THUMBNAIL_PX = 320  # length of the longer side
 _MARKS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 95
-_MOST_KEPT_BYTES = 128 << 20  # of decoded pictures: about ten of the largest
+_MOST_KEPT_BYTES = 128 << 20  # limit of cached pixels: about ten of the largest pictures
 
 
 def is_picture(head: bytes) -> bool:
@@ -32,10 +32,10 @@ def is_picture(head: bytes) -> bool:
 
 
 def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachment:
-    """Decode a picture file in a child process within ``limit_s`` seconds, and make an attachment of it.
+    """Make an attachment of a picture file, which a child process decodes within ``limit_s`` seconds.
 
     Raises:
-        FileUnreadableError: it cannot be read; the message says why.
+        FileUnreadableError: the picture cannot be read; the message says why.
     """
     from engine.sandbox.picture import read_picture  # noqa: PLC0415  (the first paint waits for none)
 
@@ -48,7 +48,7 @@ def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachm
 
 
 def stored(picture: Picture, *, is_photo: bool) -> StoredPicture:
-    """Encode pixels for storage: lossless, except for photos that were lossy JPEG."""
+    """Encode pixels for storage: losslessly, except for photos that were JPEG."""
     import hashlib  # noqa: PLC0415
 
     from PIL import Image  # noqa: PLC0415  (most people attach none)
@@ -71,14 +71,14 @@ def _written(image: Image, *, is_photo: bool) -> bytes:
 
 
 class PictureCache:
-    """Decodes stored pictures for a model, and keeps the latest. Thread-safe."""
+    """Decodes stored pictures for a model, with an LRU cache. Thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Picture] = OrderedDict()  # by digest, the longest unused first
+        self._kept: OrderedDict[str, Picture] = OrderedDict()  # by digest, in LRU order
         self._lock = threading.Lock()
 
     def decoded(self, kept: StoredPicture) -> Picture:
-        """The pixels of a picture that `stored` encoded."""
+        """The pixels of a picture that was encoded by `stored`."""
         with self._lock:
             if kept.digest in self._kept:
                 self._kept.move_to_end(kept.digest)

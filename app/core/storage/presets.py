@@ -1,4 +1,4 @@
-"""Presets: named sets of sampling values and a system prompt. Built-in ones, and the user's in a TOML file."""
+"""Presets: named sets of sampling values and a system prompt; built in, or the user's in a TOML file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUILTIN = (
 
 
 class Presets:
-    """The presets; a change is saved at once."""
+    """All presets; changes are saved at once."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
         self._saver = DocumentSaver(file, on_problem)
@@ -36,7 +36,7 @@ class Presets:
 
     @property
     def all(self) -> tuple[Preset, ...]:
-        """The built-in ones, then the user's by name."""
+        """The built-in presets, then the user's, sorted by name."""
         return (*BUILTIN, *sorted(self._own, key=lambda preset: preset.name.casefold()))
 
     def find(self, name: str) -> Preset | None:
@@ -44,10 +44,10 @@ class Presets:
         return next((preset for preset in self.all if preset.name.casefold() == name.strip().casefold()), None)
 
     def save(self, name: str, values: Mapping[str, SettingValue]) -> Preset:
-        """Save values under a name; replaces the user's preset of that name.
+        """Save values under a name; replaces a user's preset with this name.
 
         Raises:
-            PresetError: the name is empty, too long, or built in.
+            PresetError: the name is empty, too long, or belongs to a built-in preset.
         """
         preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
@@ -62,7 +62,7 @@ class Presets:
         Raises:
             PresetError: no preset has this name, or the new name is empty, too long, or taken.
         """
-        preset, good = self._of_user(name), self._good_name(new_name)
+        preset, good = self._user_presets(name), self._good_name(new_name)
         taken = self.find(good)
         if taken is not None and taken is not preset:
             raise PresetError(said("There is already a preset named {name}.", name=taken.name), "Choose another name.")
@@ -74,10 +74,10 @@ class Presets:
         Raises:
             PresetError: no preset has this name.
         """
-        preset = self._of_user(name)
+        preset = self._user_presets(name)
         self._keep([each for each in self._own if each is not preset])
 
-    def _of_user(self, name: str) -> Preset:
+    def _user_presets(self, name: str) -> Preset:
         preset = self.find(name)
         if preset is None or preset.builtin:
             raise PresetError(said("You have no preset named {name}.", name=name), "Choose another one.")

@@ -1,4 +1,4 @@
-"""Saved prompts, in a TOML file; without one, those that come with the app."""
+"""Saved prompts in a TOML file; without the file, the app's built-in prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PROMPTS = 500
 
 
 class Prompts:
-    """The prompts. ``builtin`` are used until the user has a list."""
+    """The saved prompts. ``builtin``: used until the user has saved a list."""
 
     def __init__(self, file: TomlFile, builtin: Iterable[SavedPrompt], on_problem: Callable[[Problem], None]) -> None:
         self._saver = DocumentSaver(file, on_problem)
@@ -39,17 +39,17 @@ def prompts_file(path: Path) -> TomlFile:
 
 
 def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:
-    """Prompts with a unique name and a text, within limits; the first of a name counts."""
+    """The valid prompts: with a text and a name, within limits; of several with one name the first."""
     found: dict[str, SavedPrompt] = {}
     for prompt in prompts:
         name = "-".join(prompt.name.strip().strip("/").split())
         if 0 < len(name) <= MAX_PROMPT_NAME_CHARS and prompt.text.strip() and len(prompt.text) <= MAX_PROMPT_CHARS:
             found.setdefault(name.casefold(), SavedPrompt(name, prompt.text))
-    return tuple(sorted(found.values(), key=lambda prompt: _in_the_alphabet(prompt.name)))[:MAX_PROMPTS]
+    return tuple(sorted(found.values(), key=lambda prompt: _sort_key(prompt.name)))[:MAX_PROMPTS]
 
 
-def _in_the_alphabet(name: str) -> tuple[str, str]:
-    """A sort key that puts letters with marks beside those without: ``übersetzen`` under U."""
+def _sort_key(name: str) -> tuple[str, str]:
+    """A sort key that ignores diacritics: ``übersetzen`` is sorted under U."""
     folded = name.casefold()
     return "".join(letter for letter in normalize("NFKD", folded) if not combining(letter)), folded
 

@@ -1,6 +1,6 @@
-"""Stored races: a JSON file for each, and an index with a line for each, newest first.
+"""Stored races: a JSON file per race, and an index with a line per race, newest first.
 
-A race is read when the user opens it. Unreadable ones are left out of the list and logged.
+A race's file is read when the user opens it. Unreadable races are logged and omitted from the list.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 VERSION = 1
-MOST_KEPT = 200  # the oldest are deleted
+MOST_KEPT = 200  # maximum number of races; the oldest are deleted
 MAX_FILE_BYTES = 16 << 20
 INDEX = "index.json"
 _T = TypeVar("_T")
@@ -43,22 +43,22 @@ class RaceStore:
     """All races of this user. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is made with the first race."""
+        """``folder`` is created with the first race."""
         self._folder = folder
         self._lock = threading.Lock()
         self._known: list[RaceSummary] | None = None
 
     def __reduce__(self) -> tuple[type[RaceStore], tuple[Path]]:
-        """Another process opens the same folder."""
+        """Pickle the path only: another process opens the same folder."""
         return RaceStore, (self._folder,)
 
     def refresh(self) -> None:
-        """Read the folder again: another process may have stored a race."""
+        """Read the folder again, since another process may have stored a race."""
         with self._lock:
             self._known = None
 
     def all(self) -> tuple[RaceSummary, ...]:
-        """Newest first."""
+        """All races, newest first."""
         with self._lock:
             return tuple(self._summaries())
 
@@ -66,7 +66,7 @@ class RaceStore:
         """Store a race; returns it with its new id.
 
         Raises:
-            RaceStoreError: it cannot be written.
+            RaceStoreError: the race cannot be written.
         """
         with self._lock:
             kept = replace(result, id=self._free_id(result.created))
@@ -86,7 +86,7 @@ class RaceStore:
         """Read a race.
 
         Raises:
-            RaceStoreError: it is gone, or unreadable.
+            RaceStoreError: the race is missing or unreadable.
         """
         with self._lock:
             try:
@@ -217,11 +217,11 @@ def _checked(race: _T, num_lanes: int, verdicts: Iterable[LaneVerdict]) -> _T:
 
 
 def _read(kind: Any, data: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Convert JSON to the types of ``kind``, a dataclass of plain values; raises one of `_BROKEN` if it cannot."""
+    """Convert JSON to ``kind``, a dataclass of plain values; raises one of `_BROKEN` for invalid JSON."""
     of = get_args(kind)
     if get_origin(kind) is tuple:
         return tuple(_read(of[0], each) for each in data)
-    if of:  # or None
+    if of:  # for `X | None`
         return None if data is None else _read(of[0], data)
     if hasattr(kind, "__dataclass_fields__"):
         return kind(**{name: _read(one, data[name]) for name, one in _types_of(kind).items() if name in data})

@@ -1,4 +1,4 @@
-"""The settings file: TOML, read and written by the table of fields (`app.core.domain.settings.table`).
+"""Reads and writes the settings file: TOML with the fields of `app.core.domain.settings.table`.
 
 Reading never fails: an invalid value becomes its default, with a notice. Keys of other versions are kept.
 """
@@ -24,7 +24,7 @@ _TABLES = {"Appearance": "look"}
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """Valid settings, and a problem to show."""
+    """Valid settings, notices, and a problem to show."""
 
     settings: Settings
     notices: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class LoadedSettings:
 
 
 def read_settings(path: Path) -> LoadedSettings:
-    """Read the file; a missing one gives the defaults, a damaged one is set aside with a problem."""
+    """Read the file. A missing file gives the defaults; a damaged file is renamed and reported."""
     read = settings_file(path).read()
     if read.problem is not None:
         return LoadedSettings(Settings(), problem=read.problem)
@@ -43,7 +43,7 @@ def write_settings(path: Path, settings: Settings) -> None:
     """Write the file atomically.
 
     Raises:
-        SettingsWriteError: it cannot be written; the old file is unchanged.
+        SettingsWriteError: the file cannot be written; the old file is unchanged.
     """
     settings_file(path).write(settings_document(settings))
 
@@ -73,7 +73,7 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
 
 
 def settings_document(settings: Settings) -> dict[str, Any]:
-    """The read document with the known values. Automatic is a missing key: TOML has no null."""
+    """The document to write. Automatic values are omitted, since TOML has no null."""
     document: dict[str, Any] = deepcopy(dict(settings.document))
     if not isinstance(document.get(SCHEMA_KEY), int):
         document = {SCHEMA_KEY: SCHEMA, **{key: item for key, item in document.items() if key != SCHEMA_KEY}}
@@ -90,5 +90,5 @@ def settings_document(settings: Settings) -> dict[str, Any]:
 
 
 def section_name(row: SettingField) -> str:
-    """The TOML table of a setting; a renamed section keeps its table."""
+    """The TOML table of a setting, which stays the same if its section is renamed."""
     return _TABLES.get(row.section, row.section.lower().replace(" ", "_"))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.core.domain.errors import StatisticsExportError
 from app.core.domain.speed.verdict import answer_verdict, sums_verdict
-from app.core.domain.sums import PairSums, Sums, by_pair
+from app.core.domain.sums import PairSums, Sums, sums_by_pair
 from app.core.storage.atomic import exported_file
 from app.core.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_after, answers_of_chat
 from app.core.storage.chats.store import ChatStore
@@ -212,7 +212,7 @@ def totals_in(store: ChatStore, request: ExportRequest) -> tuple[PairSums, ...]:
     """The sums for each pair and mode: over the lifetime, or of a chat."""
     if request.scope in (Scope.TOTALS, Scope.EVERYTHING):
         return store.read(read_totals)
-    return by_pair((each.target, each.draft, each.stats) for each in answers_in(store, request))
+    return sums_by_pair((each.target, each.draft, each.stats) for each in answers_in(store, request))
 
 
 def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> None:

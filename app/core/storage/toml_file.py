@@ -1,4 +1,4 @@
-"""A small TOML file of the user: size-limited, written atomically, set aside if damaged."""
+"""A small TOML file of the user: limited in size, written atomically, renamed if damaged."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 50  # our files have at most three levels
-# Parsing takes up to 25 us a line and 10 us an item; long texts, the bulk of a large file, take little.
+# Parsing takes up to 25 us a line and 10 us an item; long texts take little.
 MAX_LINES, MAX_COMMAS = 100_000, 400_000
-# Parsing a key of ten thousand parts needs gigabytes, so it is refused.
+# Such keys are refused: parsing a key of ten thousand parts needs gigabytes.
 _LONG_KEY = re.compile(
     r"""^[ \t\[]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){50}""", re.M
 )
@@ -32,7 +32,7 @@ _LONG_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The document, empty without a file, and a problem to show."""
+    """The document (empty without a file), and a problem to show."""
 
     document: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
@@ -41,14 +41,14 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file; ``what``: its name in messages, such as "settings"; ``without``: what is used if it cannot be read."""
+    """A file. ``what``: its name in messages ("settings"). ``without``: tells what is used if it is unreadable."""
 
     path: Path
     what: str
     without: str
 
     def read(self) -> ReadResult:
-        """Read the document; a damaged file is set aside, an unreadable one stays; both give a problem."""
+        """Read the document. A damaged file is renamed, an unreadable file stays; both give a problem."""
         try:
             if _size_of(self.path) > MAX_BYTES:
                 return ReadResult(
@@ -57,7 +57,7 @@ class TomlFile:
             return ReadResult(_parsed(self.path.read_bytes().decode("utf-8-sig")))
         except FileNotFoundError:
             return ReadResult(missing=True)
-        except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits
+        except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or a number with thousands of digits
             return ReadResult(problem=self._set_aside(_first_line(str(error))))
         except OSError as error:
             advice = said("Paceline continues with {without}; check the file's permissions.", without=self.without)
@@ -67,20 +67,20 @@ class TomlFile:
     def write(self, document: Mapping[str, Any]) -> None:
         """Write the file atomically; a link is followed.
 
-        An unreadable file is set aside, not overwritten: its contents are unknown.
+        An unreadable file is renamed and not overwritten, since its contents are unknown.
 
         Raises:
             SettingsWriteError: it cannot be written; the old file is unchanged.
         """
         import tomli_w  # noqa: PLC0415  (most starts write none)
 
-        text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a surrogate pair becomes a question mark
+        text = tomli_w.dumps(document).encode("utf-8", "replace")  # lone surrogates become question marks
         try:
-            place = Path(os.path.realpath(self.path))  # some users link to their settings
+            place = Path(os.path.realpath(self.path))  # the path may be a link to a user's settings
             place.parent.mkdir(parents=True, exist_ok=True)
             with atomic_file(place, private=True) as file:
                 file.write(text)
-                sync(file)  # the old file is moved only when the new one is on the disk
+                sync(file)  # before the old file is replaced
                 _set_unreadable_aside(place)
         except OSError as error:
             raise SettingsWriteError(
@@ -112,10 +112,10 @@ def _backup_path(path: Path, why: str) -> Path:
 
 
 def _set_unreadable_aside(place: Path) -> None:
-    """Rename an ordinary file that may not be read.
+    """Rename a regular file that may not be read.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder is not writable.
     """
     if not place.is_file():
         return
@@ -132,7 +132,7 @@ def _size_of(path: Path) -> int:
     """The size of a file.
 
     Raises:
-        OSError: it is missing, or a pipe or device, which could block.
+        OSError: the file is missing, or is a pipe or device, which could block.
     """
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
@@ -141,10 +141,10 @@ def _size_of(path: Path) -> int:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Parse a document that is not too deep to be written again.
+    """Parse a document; refuse one that is too deep to be written again.
 
     Raises:
-        ValueError, RecursionError: it is no TOML, or too deep.
+        ValueError, RecursionError: the text is no TOML or is too deep.
     """
     import tomllib  # noqa: PLC0415  (a start without settings has none to read)
 
@@ -158,11 +158,11 @@ def _parsed(text: str) -> dict[str, Any]:
 def _is_flat(document: object) -> bool:
     level = [document]
     for _ in range(MAX_DEPTH):
-        level = [inner for each in level for inner in _within(each)]
+        level = [inner for each in level for inner in _children(each)]
     return not level
 
 
-def _within(value: object) -> Iterable[object]:
+def _children(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
@@ -171,7 +171,7 @@ def _first_line(text: str) -> str:
 
 
 class DocumentSaver:
-    """Writes one file repeatedly; reports a failure once, not at every change."""
+    """Writes one file repeatedly; reports a failure only once."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
         self._file = file

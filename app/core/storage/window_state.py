@@ -1,6 +1,6 @@
-"""The window's state between starts: layout, open chat, whether the first steps were shown.
+"""Stores the window's state between starts: layout, open chat, whether the first steps were shown.
 
-Small files, each written at a change. Losing one is harmless, so writes are not synced, and failures only logged.
+Small files, written at each change. Losing one is harmless, so writes are not synced, and failures are only logged.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from app.core.storage.atomic import write_atomically
 log = logging.getLogger(__name__)
 
 MAX_LAYOUT_BYTES = 1 << 20
-NEW_CHAT = 0  # in the file of the open chat: a chat without a message
+NEW_CHAT = 0  # stands for a chat that is not stored yet
 MAX_ID_BYTES = 64
 MAX_ID_DIGITS = 18  # SQLite's integers have one more
 WELCOMED_FILE = "welcomed"
 
 
 def read_layout(path: Path) -> bytes:
-    """The layout as the window wrote it; empty if there is none, or if it is too long."""
+    """The stored layout; empty if it is missing or too long."""
     data = _read(path, MAX_LAYOUT_BYTES + 1, "The window's layout")
     return data if data is not None and len(data) <= MAX_LAYOUT_BYTES else b""
 
 
 def write_layout(path: Path, data: bytes) -> bool:
-    """Store the layout; False if that failed."""
+    """Store the layout; False on failure."""
     return _write(path, data, "The window's layout")
 
 
 class OpenChat:
-    """Which chat is open, stored in ``file`` at every change: the app may crash later."""
+    """Stores which chat is open in ``file``, at every change."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -46,7 +46,7 @@ class OpenChat:
         return int(text) if is_id else None
 
     def keep(self, conversation_id: int | None) -> None:
-        """Store the open chat; None is the one without a message."""
+        """Store the open chat; None: a chat that is not stored yet."""
         opened = NEW_CHAT if conversation_id is None else conversation_id
         if opened != self._kept:
             self._kept = opened
@@ -59,7 +59,7 @@ def is_first_run(paths: Paths) -> bool:
 
 
 def note_welcomed(paths: Paths) -> None:
-    """Do not show the first steps again; if that cannot be stored, the next start shows them."""
+    """Record that the first steps were shown. If that fails, the next start shows them again."""
     try:
         (paths.config / WELCOMED_FILE).touch()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Splits a chat answer while it is written: reasoning, text, tool calls."""
+"""Splits a streaming chat answer into reasoning, text and tool calls."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from engine.tools.reading import Schemas
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
-    """A piece of the reasoning, without its tags."""
+class ReasoningPart:
+    """A chunk of reasoning, without its tags."""
 
     text: str
 
 
-Part = Thought | OutputPart
+Part = ReasoningPart | OutputPart
 
 
 class AnswerParts:
-    """Reads an answer piece by piece. Reasoning is recognized at the beginning only."""
+    """Reads an answer chunk by chunk. Reasoning is recognized at the beginning only."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class AnswerParts:
         *,
         streams: bool = False,
     ) -> None:
-        """``schemas`` are those of the tools' parameters; with ``streams`` calls are yielded while they are written."""
-        self._opened_tag = ""  # the reasoning tag at the end of the prompt
+        """``schemas``: of the tools' parameters. ``streams``: calls are returned in parts while they stream."""
+        self._opened_tag = ""  # the reasoning tag that the prompt ends with
         self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
         self._raw = ""
-        self._starts: list[int] = []  # positions of tokens in the text
-        self._num_thought = self._num_said = 0  # characters that were returned
-        self._is_plain = False  # the answer does not begin with reasoning
-        self._said_from: int | None = None  # the end of the reasoning in the text; None if there is none
+        self._starts: list[int] = []  # start offsets of tokens in the text
+        self._num_thought = self._num_said = 0  # numbers of characters that were returned
+        self._is_plain = False  # True if the answer does not begin with reasoning
+        self._said_from: int | None = None  # offset where the reasoning ends; None without reasoning
 
     @property
     def num_calls(self) -> int:
@@ -47,17 +47,17 @@ class AnswerParts:
 
     @property
     def num_reasoning_tokens(self) -> int:
-        """Tokens of the reasoning so far, tags included."""
+        """Number of tokens of the reasoning so far, with tags."""
         if not self._num_thought:
             return 0
         return len(self._starts) if self._said_from is None else bisect_left(self._starts, self._said_from)
 
     def feed(self, chunk: TextChunk) -> list[Part]:
-        """Take a piece; return the parts that are certain."""
+        """Process a text chunk; returns the parts that are certain."""
         text = chunk.text
         self._opened_tag = self._opened_tag or chunk.opened_tag
         if self._is_plain:
-            return self._said(text)
+            return self._text_parts(text)
         place = len(self._raw)
         for span in chunk.spans:
             self._starts.append(place)
@@ -66,13 +66,13 @@ class AnswerParts:
         return self._advance(is_end=False) if self._is_opened(is_end=False) else []
 
     def flush(self) -> list[Part]:
-        """Return the rest at the end of the answer."""
+        """Return the remaining parts at the end of the answer."""
         self._is_opened(is_end=True)
         parts = [] if self._is_plain else self._advance(is_end=True)
         return parts if self._tools is None else [*parts, *self._tools.flush()]
 
     def _is_opened(self, *, is_end: bool) -> bool:
-        """Prepend the prompt's reasoning tag, unless the model repeated it; False if that is not known yet."""
+        """Prepend the prompt's reasoning tag unless the model repeats it; False if that is not certain yet."""
         tag, text = self._opened_tag.strip(), self._raw.lstrip()
         if not tag or text.startswith(tag):
             self._opened_tag = ""
@@ -92,9 +92,9 @@ class AnswerParts:
         if split.opened and split.closed:
             self._said_from = split.answer_start
         self._is_plain = bool(said) and not split.opened and split.answer_start == 0
-        return [*([Thought(new_thought)] if new_thought else []), *self._said(new_said)]
+        return [*([ReasoningPart(new_thought)] if new_thought else []), *self._text_parts(new_said)]
 
-    def _said(self, text: str) -> list[Part]:
+    def _text_parts(self, text: str) -> list[Part]:
         if self._tools is not None:
             return list(self._tools.feed(text))
         return [text] if text else []

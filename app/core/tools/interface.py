@@ -1,4 +1,4 @@
-"""The interface of tool providers: definitions, calls, results, failures; and several providers as one."""
+"""The interface of tool providers: definitions, calls, results, errors. `Providers` combines several."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from app.core.domain.errors import AppError
 
 @dataclass(frozen=True)
 class ToolDefinition:
-    """A tool, as the model sees it.
+    """The definition of a tool for the model.
 
-    ``name`` is unique over all providers and matches ``[a-zA-Z0-9_-]{1,64}``; ``parameters`` is a JSON schema;
-    ``server`` is the shown name of the provider: the server's name in mcp.json, or "Built in".
+    ``name`` is unique among all providers and matches ``[a-zA-Z0-9_-]{1,64}``. ``parameters``: a JSON schema.
+    ``server``: the provider's name for display: the server's name in mcp.json, or "Built in".
     """
 
     name: str
     description: str
     parameters: Mapping[str, object]
     server: str
-    title: str = ""  # for people, else the name
+    title: str = ""  # for display; empty: the name is shown
 
 
 @dataclass(frozen=True)
 class ParsedToolCall:
-    """A call by a model; ``id`` is unique in its conversation."""
+    """A call by a model; ``id`` is unique within the conversation."""
 
     id: str
     name: str
@@ -36,9 +36,9 @@ class ParsedToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The result of a call for the model; ``cut`` counts the characters that were left out.
+    """The result of a call for the model. ``cut``: number of characters that were left out.
 
-    ``pictures`` are decoded, and the text says where each was.
+    ``pictures`` are decoded; the text names each at its place.
     """
 
     call_id: str
@@ -50,7 +50,7 @@ class ToolResult:
 
 class ToolProvider(Protocol):
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """In a stable order; does not block."""
+        """The definitions in a stable order; does not block."""
         ...
 
     def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
@@ -61,7 +61,7 @@ class ToolProvider(Protocol):
 
 
 class Providers:
-    """Several providers as one, in order; the first one with a tool's name gets the call."""
+    """Combines providers; the first one that has the tool's name gets the call."""
 
     def __init__(self, *providers: ToolProvider) -> None:
         self._providers = providers

@@ -1,6 +1,6 @@
-"""Finds tool calls in an answer while it is written.
+"""Finds tool calls in a streaming answer.
 
-Only certain calls are calls; all else stays text, and no text is lost.
+Text that is not certainly a call is returned as text; no text is lost.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from engine.tools.live import Live, LiveObject, LiveTags, call_start
 from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
 
 _FENCES = ("```json\n", "```\n")
-_OUTER = "}"  # the end of the object around the arguments
+_OUTER = "}"  # ends the object around the arguments
 _EXTRA = re.compile(r'\A(?:,\s*"(?:id|type|index|tool_call_id)"\s*:\s*(?:"[^"\\]*"|\d+)\s*)+(?=\})')
 _EXTRA_CHARS = 200
-_ID_CHARS = 9  # Mistral's templates demand this length
-# A block may use another form than the usual one of its mark.
-_IN_ANY_BLOCK = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
-# The addressee of an answer, which the call repeats.
+_ID_CHARS = 9  # Mistral's templates require this length
+# Forms that may also occur in blocks with another form's mark.
+_OTHER_FORMS = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
+# The recipient of an answer, which the call repeats.
 _HEADER = re.compile(r"\s*(?:to=[\w.:-]+(?:<\|message\|>)?)?\s*")
 _HEADER_SO_FAR = re.compile(r"\s*(?:t|to|to=[\w.:-]*(?:<[|a-z>]*)?)?")
 
 
 class _Mark(NamedTuple):
-    """The mark where calls begin, the forms that begin with it, and the end of such a block."""
+    """The mark at which calls begin, the forms that begin with it, and the end of such a block."""
 
     text: str
     formats: tuple[ToolFormat, ...]
     block_end: str
 
     def length_before(self, tool_format: ToolFormat) -> int:
-        """The length of the mark before the call itself."""
+        """The number of characters before the call itself."""
         is_part = tool_format is ToolFormat.HARMONY or SYNTAXES[tool_format].begin.startswith(self.text)
         return 0 if is_part else len(self.text)
 
 
 def _marks() -> tuple[_Mark, ...]:
-    """All marks, longer ones before their prefixes."""
+    """All marks; longer marks before their prefixes."""
     formats: dict[str, list[ToolFormat]] = {}
     ends: dict[str, str] = {}
     for tool_format, syntax in SYNTAXES.items():
@@ -53,7 +53,7 @@ def _marks() -> tuple[_Mark, ...]:
         if syntax.block:
             ends[syntax.mark] = syntax.block_end.removeprefix("]").strip()
     found = (
-        _Mark(text, tuple(dict.fromkeys((*known, *(_IN_ANY_BLOCK if text in ends else ())))), ends.get(text, ""))
+        _Mark(text, tuple(dict.fromkeys((*known, *(_OTHER_FORMS if text in ends else ())))), ends.get(text, ""))
         for text, known in formats.items()
     )
     return tuple(sorted(found, key=lambda mark: -len(mark.text)))
@@ -65,7 +65,7 @@ _LONGEST = max(len(mark.text) for mark in _MARKS) - 1
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call: a new id, the tool's name, and its arguments as JSON."""
+    """A complete call: a new id, the tool's name, and its arguments as JSON."""
 
     call_id: str
     name: str
@@ -74,7 +74,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class CallBegun:
-    """The start of a call: its new id and the tool's name. `CallText` follows."""
+    """The start of a streaming call: a new id and the tool's name. `CallText` follows."""
 
     call_id: str
     name: str
@@ -82,7 +82,7 @@ class CallBegun:
 
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """More arguments of the current call, as JSON."""
+    """The next characters of the current call's arguments (JSON)."""
 
     text: str
 
@@ -91,9 +91,9 @@ OutputPart = str | Called | CallBegun | CallText
 
 
 class _Block(NamedTuple):
-    """The block of the latest call: what may end the call and the block, and how another call begins.
+    """The block of the latest call: how the call and the block may end, and how another call begins.
 
-    ``left`` are the ends that may still come.
+    ``left``: the ends that may still follow.
     """
 
     formats: tuple[ToolFormat, ...]
@@ -103,9 +103,9 @@ class _Block(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """The result of reading the start of a text: calls and text; ``end`` is the position after it.
+    """The result of reading the start of a text: calls and text. ``end``: the offset after them.
 
-    ``begun`` is the name of a call that is being written.
+    ``begun``: the name of a call that is still streaming.
     """
 
     calls: list[Called]
@@ -115,31 +115,31 @@ class _Taken(NamedTuple):
 
 
 class ToolOutput:
-    """Reads an answer piece by piece.
+    """Reads an answer chunk by chunk.
 
-    Calls are in the forms of `engine.tools.formats`; or the whole answer is a JSON object, fenced or not, with the name
-    of a tool and arguments, which some models write whatever their template says.
+    Calls have a form of `engine.tools.formats`. Or the whole answer is a JSON object, fenced or not, with a tool's name
+    and arguments, which some models write regardless of their template.
     """
 
     def __init__(
         self, names: frozenset[str], schemas: Schemas = MappingProxyType({}), *, streams: bool = False
     ) -> None:
-        """``schemas`` are the parameters by tool name: the forms with tags have no types.
+        """``schemas``: parameters by tool name, for forms with tags, whose values have no types.
 
-        With ``streams``, calls come as `CallBegun` and `CallText` as soon as the name is certain. Such a call cannot be
-        taken back if its arguments are invalid or cut.
+        With ``streams``, calls are returned as `CallBegun` and `CallText` as soon as the name is certain. Such a call
+        cannot be withdrawn if its arguments are invalid or truncated.
         """
         self._names, self._schemas, self._streams = names, schemas, streams
-        self._live: Live | None = None  # the arguments that are being written
+        self._live: Live | None = None  # reads the streaming arguments
         self._buffer = ""
         self._block: _Block | None = None
-        self._begun = False  # some text was returned
-        self._lead = ""  # blanks or the addressee: text only if no call follows
-        self._blanks: str | None = None  # after a call, before any text
+        self._begun = False  # True if text was returned
+        self._lead = ""  # blanks or the recipient: returned as text if no call follows
+        self._blanks: str | None = None  # blanks after a call, before any text
         self.num_calls = 0
 
     def feed(self, text: str) -> list[OutputPart]:
-        """Take a piece; return certain text and complete calls."""
+        """Process a text chunk; returns certain text and complete calls."""
         self._buffer += text
         return self._merge(self._advance(is_end=False))
 
@@ -160,7 +160,7 @@ class ToolOutput:
                 self._lead, self._blanks, self._begun = "", "", True
                 kept.append(one)
                 continue
-            said = one if self._blanks is None else self._behind_call(one)
+            said = one if self._blanks is None else self._after_call(one)
             if not self._begun:
                 said, self._lead = self._lead + said, ""
                 if _HEADER_SO_FAR.fullmatch(said):
@@ -170,8 +170,8 @@ class ToolOutput:
                 kept.append(said)
         return kept
 
-    def _behind_call(self, text: str) -> str:
-        """The text after a call, without the line ends between; the first line keeps its indent."""
+    def _after_call(self, text: str) -> str:
+        """Text after a call without the line ends between them; the first line keeps its indent."""
         said = (self._blanks or "") + text
         words = said.lstrip()
         if not words:
@@ -193,7 +193,7 @@ class ToolOutput:
                 continue
             if self._block is not None and not self._leave_block(is_end=is_end):
                 return
-            taken = self._take(is_end=is_end)
+            taken = self._read_start(is_end=is_end)
             if taken is None:
                 return
             self._buffer = self._buffer[taken.end :]
@@ -205,14 +205,14 @@ class ToolOutput:
                 self.num_calls += 1
                 yield CallBegun(uuid.uuid4().hex[:_ID_CHARS], taken.begun)
 
-    def _take(self, *, is_end: bool) -> _Taken | None:
-        """Read the start of the text; None if it is not certain yet."""
+    def _read_start(self, *, is_end: bool) -> _Taken | None:
+        """Read the start of the pending text; None if nothing is certain yet."""
         buffer = self._buffer
         offset, mark = self._first_mark(0)
         if self._block is not None or offset == 0:
-            return self._take_marked(mark if self._block is None else None, is_end=is_end)
-        if self._may_be_bare(has_mark=offset > 0):
-            taken = self._take_bare(is_end=is_end)
+            return self._read_marked(mark if self._block is None else None, is_end=is_end)
+        if self._may_be_unmarked(has_mark=offset > 0):
+            taken = self._read_unmarked(is_end=is_end)
             if taken is not None:
                 return taken
             if offset < 0 and not is_end:
@@ -224,7 +224,7 @@ class ToolOutput:
         return _Taken([], buffer[:end], end) if end else None
 
     def _leave_block(self, *, is_end: bool) -> bool:
-        """Read what follows a call in its block: its end, another call, or text after an unclosed block.
+        """Read the text after a call in its block: the block's end, another call, or text after an unclosed block.
 
         Returns False if that is not certain yet.
         """
@@ -234,8 +234,8 @@ class ToolOutput:
         if block.left[:1] == (_OUTER,):
             text = _EXTRA.sub("", text, count=1)
             if not is_end and text.startswith(",") and len(text) < _EXTRA_CHARS and _OUTER not in text:
-                return False  # more of the object may follow the arguments
-        if text.startswith(","):  # between calls; otherwise text continues with it
+                return False  # more fields may follow the arguments
+        if text.startswith(","):  # a separator of calls
             following = text[1:].lstrip()
             if not is_end and any(one.startswith(following) for one in block.begins):
                 return False
@@ -259,17 +259,17 @@ class ToolOutput:
         return min(found, key=lambda one: (one[0], -len(one[1].text)), default=(-1, None))
 
     def _num_held(self) -> int:
-        """The length of the end that could be the start of a mark."""
+        """The length of the pending suffix that may be the start of a mark."""
         for count in range(min(_LONGEST, len(self._buffer)), 0, -1):
             if any(mark.text.startswith(self._buffer[-count:]) for mark in _MARKS):
                 return count
         return 0
 
-    def _take_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
-        """Read the call after a mark, or (None) after a call in the same block; None if it is incomplete."""
+    def _read_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
+        """Read the call after ``mark``, or (None) after a call in the same block. Returns None if it is incomplete."""
         buffer, block = self._buffer, self._block
         if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
-            return None  # a longer mark is possible
+            return None  # the text may still become a longer mark
         formats = mark.formats if mark is not None else block.formats if block is not None else ()
         base, pending = 1, dict[ToolFormat, str]()
         for tool_format in formats:
@@ -281,25 +281,25 @@ class ToolOutput:
             if not isinstance(found, Read):
                 continue
             if calls := self._calls_of(found):
-                self._block = self._block_behind(tool_format, formats, mark)
+                self._block = self._block_after(tool_format, formats, mark)
                 return _Taken(calls, "", start + found.end)
             base = max(base, start + found.end)
         if pending and not is_end:
             return self._begin_live(pending, formats, mark) if self._streams else None
         if any(ends_in_string(text) for text in pending.values()):
             return _Taken([], buffer, len(buffer))
-        return self._refused(mark, base, is_end=is_end)
+        return self._as_text(mark, base, is_end=is_end)
 
     def _begin_live(
         self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
     ) -> _Taken | None:
-        """Start a call whose name is certain; None if there is none."""
+        """Start a streaming call whose name is certain; None without one."""
         for tool_format, text in pending.items():
             begun = call_start(text, tool_format)
             if begun is None or begun.name not in self._names:
                 continue
             syntax = SYNTAXES[tool_format]
-            self._block = self._block_behind(tool_format, formats, mark)
+            self._block = self._block_after(tool_format, formats, mark)
             is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
             if is_object and self._block is not None and self._block.ends[:1] != (_OUTER,):
                 ends = (_OUTER, *(("]",) if text.lstrip().startswith("[") else ()), *self._block.ends)
@@ -311,10 +311,10 @@ class ToolOutput:
             return _Taken([], "", len(self._buffer) - len(text) + begun.start, begun.name)
         return None
 
-    def _block_behind(
+    def _block_after(
         self, tool_format: ToolFormat, formats: tuple[ToolFormat, ...], mark: _Mark | None
     ) -> _Block | None:
-        """What may follow a call."""
+        """The block of a call: what may follow it."""
         if mark is None and self._block is not None:
             ends, begins = self._block.ends, self._block.begins
             return _Block(formats, ends, begins, ends[1:] if ends[:1] == (_OUTER,) else ends)
@@ -326,8 +326,8 @@ class ToolOutput:
         begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))
         return _Block(formats, ends, begins, ends) if ends or begins else None
 
-    def _refused(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
-        """The text up to the end of its block, or to where the next call may begin."""
+    def _as_text(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
+        """Return an unusable block as text, up to its end or to the next possible call."""
         buffer = self._buffer
         block_end = mark.block_end if mark is not None else (self._block.ends[-1:] or ("",))[0] if self._block else ""
         ended = buffer.find(block_end, base) if block_end else base
@@ -339,7 +339,7 @@ class ToolOutput:
         end = min(offsets, default=len(buffer))
         return _Taken([], buffer[:end], end)
 
-    def _may_be_bare(self, *, has_mark: bool) -> bool:
+    def _may_be_unmarked(self, *, has_mark: bool) -> bool:
         text = self._buffer.lstrip()
         if self._begun or (has_mark and not text.startswith("{")):
             return False
@@ -349,7 +349,7 @@ class ToolOutput:
             or any(text.startswith(fence) or fence.startswith(text) for fence in _FENCES)
         )
 
-    def _take_bare(self, *, is_end: bool) -> _Taken | None:
+    def _read_unmarked(self, *, is_end: bool) -> _Taken | None:
         text = self._buffer.lstrip()
         fence = next((one for one in _FENCES if text.startswith(one)), "")
         if not is_end and (fence or not text.startswith("{")):
@@ -365,21 +365,21 @@ class ToolOutput:
             return _Taken([], "", len(self._buffer) - len(body) + begun.start, begun.name)
         calls = self._calls_of(found) if isinstance(found, Read) else []
         if not isinstance(found, Read) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
-            self._begun = True  # so that it is returned as text
+            self._begun = True  # no call: return the object as text
             return _Taken([], "", 0)
         ends = ("```" if fence else ";",)
         self._block = _Block((ToolFormat.HERMES,), ends, ("{",), ends)
         return _Taken(calls, "", len(self._buffer) - len(body) + found.end)
 
     def _calls_of(self, found: Read) -> list[Called]:
-        """The calls of known tools; none if one of them is unknown."""
+        """The calls; empty if a tool is unknown."""
         from engine.prompt.typed_text import whole_characters  # noqa: PLC0415  (NumPy: the first paint waits for none)
 
         calls: list[Called] = []
         for name, arguments in found.calls:
             try:
                 written = whole_characters(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
-            except ValueError:  # a number that JSON cannot express
+            except ValueError:  # a number that JSON cannot represent
                 return []
             if name not in self._names:
                 return []

@@ -1,7 +1,6 @@
-"""Permissions of tool calls: ask, once, in this chat, always, or never.
+"""Permissions of tool calls: ask, or allowed once, in this chat, or always.
 
-No side effects: permissions for "always" are read from and written to the settings by the caller
-(`app.core.domain.allowed_tools`).
+No side effects: the caller reads and writes permissions for "always" in the settings (`app.core.domain.allowed_tools`).
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from enum import Enum
 from app.core.domain.allowed_tools import AllowedTool
 from app.core.tools.interface import ToolDefinition
 
-BUILT_IN = "Built in"  # the shown name of the provider; no server may use it
-# They reveal and change nothing, so the user is not asked.
-HARMLESS = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
-_MAX_REASON = 500  # characters
+BUILT_IN = "Built in"  # the provider's name for display; no server may have it
+# Tools that reveal and change nothing: the user is not asked.
+NEVER_ASKED = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
+_MAX_REASON = 500  # maximum characters of a reason
 
 
 class CallVerdict(Enum):
@@ -26,8 +25,6 @@ class CallVerdict(Enum):
 
 
 class Permission(Enum):
-    """The user's answer to a request for permission."""
-
     ONCE = "once"
     CHAT = "chat"
     ALWAYS = "always"
@@ -36,7 +33,7 @@ class Permission(Enum):
 
 @dataclass(frozen=True)
 class UserDecision:
-    """The user's answer, with the ``reason`` of a refusal for the model."""
+    """The user's answer to a request for permission. ``reason``: of a refusal, for the model."""
 
     answer: Permission
     reason: str = ""
@@ -47,7 +44,7 @@ class UserDecision:
 
     @property
     def for_model(self) -> str:
-        """The text for the model in place of a result."""
+        """The text for the model that replaces the result of a refused call."""
         reason = " ".join(self.reason[:_MAX_REASON].split())
         said = f"The user did not allow this call: {reason}" if reason else "The user did not allow this call."
         return said + ("" if said.endswith((".", "!", "?")) else ".") + " Go on without it."
@@ -55,38 +52,42 @@ class UserDecision:
 
 @dataclass(frozen=True)
 class ToolPolicy:
-    """The permissions: ``always``, from the settings, and in this ``chat``. Immutable."""
+    """The permissions: ``always`` (from the settings) and in this ``chat``. Immutable."""
 
     always: frozenset[AllowedTool] = frozenset()
     chat: frozenset[AllowedTool] = frozenset()
-    allows_all: bool = False  # for this run, by a command line option
+    allows_all: bool = False  # a command line option allows all tools
 
     def verdict(self, tool: ToolDefinition) -> CallVerdict:
         known, plain = key_of(tool), AllowedTool(tool.server, tool.name)
-        is_allowed = self.allows_all or any(one in kept for kept in self._kept for one in (known, plain))
+        is_allowed = self.allows_all or any(one in kept for kept in self._all_allowed for one in (known, plain))
         return CallVerdict.RUN if is_allowed else CallVerdict.ASK
 
     def after(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
-        """The policy after the user's decision about a call of this tool."""
+        """The policy after the user's decision on a call of this tool."""
         if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
         if decision.answer is Permission.ALWAYS:
-            return replace(self, always=self.forgetting(AllowedTool(tool.server, tool.name)).always | {key_of(tool)})
+            return replace(
+                self, always=self.without_permission(AllowedTool(tool.server, tool.name)).always | {key_of(tool)}
+            )
         return self
 
-    def forgetting(self, tool: AllowedTool) -> ToolPolicy:
-        """The policy after the tool's permission is withdrawn."""
+    def without_permission(self, tool: AllowedTool) -> ToolPolicy:
+        """The policy without permissions for this tool."""
         name = (tool.server, tool.name)
-        always, chat = (frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._kept[:2])
+        always, chat = (
+            frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._all_allowed[:2]
+        )
         return replace(self, always=always, chat=chat)
 
     @property
-    def _kept(self) -> tuple[frozenset[AllowedTool], ...]:
-        return self.always, self.chat, HARMLESS
+    def _all_allowed(self) -> tuple[frozenset[AllowedTool], ...]:
+        return self.always, self.chat, NEVER_ASKED
 
 
 def key_of(tool: ToolDefinition) -> AllowedTool:
-    """The tool with a digest of its description: a server may not change a tool after a permission."""
+    """The tool with a digest of its description, so that a changed tool needs a new permission."""
     import hashlib  # noqa: PLC0415  (the first paint waits for no tool)
 
     told = json.dumps([tool.description, tool.parameters, tool.title], sort_keys=True, ensure_ascii=False)
@@ -95,7 +96,7 @@ def key_of(tool: ToolDefinition) -> AllowedTool:
 
 
 def allowing(definitions: Iterable[ToolDefinition], names: Iterable[str]) -> tuple[ToolPolicy, tuple[str, ...]]:
-    """The policy that allows these ``names`` for a run (a tool, ``server/*`` or ``all``), and the unknown names."""
+    """The policy that allows ``names`` (a tool, ``server/*`` or ``all``) for a run, and the unknown names."""
     tools, wanted = tuple(definitions), tuple(names)
     found = {name: [tool for tool in tools if name in (tool.name, f"{tool.server}/*")] for name in wanted}
     unknown = tuple(name for name in wanted if name != "all" and not found[name])

@@ -1,7 +1,7 @@
-"""The loop of a question with tools: the model answers, its calls are decided and made, and it answers again.
+"""The loop of a turn with tools: the model answers, its calls are allowed and made, and it answers again.
 
-The window and the command line share it. It names the next step (`ToolLoop.todo`) and is given the result; it knows no
-engine, no provider, no thread and no Qt.
+Window and command line share it. It tells the next step (`ToolLoop.todo`) and gets the step's result; it is independent
+of engine, providers, threads and Qt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import Enum
 
 from app.core.domain.requests import Decode, result_message
 from app.core.domain.tools.calls import UNREADABLE, CallStatus, StoredCall
-from app.core.tools.answer_parts import AnswerParts, Thought
+from app.core.tools.answer_parts import AnswerParts, ReasoningPart
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.output import Called
 from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
@@ -25,25 +25,25 @@ from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.live import call_start
 from engine.tools.reading import Read, read_calls, read_objects
 
-MAX_STEPS = 10  # answers with calls
-MAX_CALLS = 16  # of one answer
-MAX_UNREADABLE = 3  # in a row: then the loop ends
+MAX_STEPS = 10  # maximum number of answers with calls
+MAX_CALLS = 16  # maximum number of calls in one answer
+MAX_UNREADABLE = 3  # successive unreadable calls that end the loop
 RESULT_CHARS = 256 * 1024
 _SHOWN_NAMES = 40
 _ID_CHARS = 9  # Mistral's templates demand this length
 
 
 class LoopEnding(Enum):
-    ANSWERED = "answered"  # the last answer has no call
-    LIMIT = "limit"  # the limit of answers with calls is reached
+    ANSWERED = "answered"  # the last answer has no calls
+    LIMIT = "limit"  # the maximum number of answers with calls is reached
     STOPPED = "stopped"
     UNREADABLE = "unreadable"  # the model wrote several unreadable calls in a row
-    CUT = "cut"  # the answer ended within a call: the token limit, or a full context
+    CUT = "cut"  # the answer was truncated within a call: token limit or full context
 
 
 @dataclass(frozen=True)
 class Generate:
-    """Ask the model; then call `ToolLoop.answered`. ``tools`` are as `ChatRequest` has them, and stay the same."""
+    """Generate an answer, then call `ToolLoop.answered`. ``tools``: for `ChatRequest`; they stay the same."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, object], ...]
@@ -51,7 +51,7 @@ class Generate:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the user whether ``call`` may be made; then call `ToolLoop.decided`."""
+    """Ask the user for permission of ``call``, then call `ToolLoop.decided`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
@@ -59,7 +59,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Call:
-    """Make ``call``; then call `ToolLoop.returned`."""
+    """Make ``call``, then call `ToolLoop.returned`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
@@ -75,10 +75,10 @@ Todo = Generate | Ask | Call | LoopFinished
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """A parsed answer: the ``thought`` before it, the ``said`` text beside its calls, and rejected calls.
+    """A parsed answer: reasoning (``thought``), text (``said``), calls, and the first unreadable call.
 
-    ``unreadable`` is the text of a call that cannot be parsed, or names an unknown tool; ``problem`` says which, for
-    the model.
+    ``unreadable``: the text of a call that cannot be parsed or names an unknown tool. ``problem``: the error message
+    for the model.
     """
 
     thought: str
@@ -86,11 +86,11 @@ class ParsedAnswer:
     calls: tuple[ParsedToolCall, ...]
     unreadable: str = ""
     problem: str = ""
-    name: str = ""  # of the unreadable call
+    name: str = ""  # the tool's name in the unreadable call
 
 
 def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, object], ...]:
-    """The tools as `ChatRequest` has them, in the given order: the same prompt for the same tools."""
+    """The tools for `ChatRequest`, in the given order, so that prompts with the same tools are equal."""
     return tuple(
         {
             "type": "function",
@@ -101,7 +101,7 @@ def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, ob
 
 
 def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
-    """The reader of an answer while it is written."""
+    """A reader for a streaming answer."""
     schemas = {one.name: one.parameters for one in definitions}
     return AnswerParts(frozenset(schemas), schemas)
 
@@ -109,12 +109,12 @@ def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
 def read_answer(
     text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, opened_tag: str = ""
 ) -> ParsedAnswer:
-    """Read a whole answer; ``opened_tag`` is the reasoning tag at the end of the prompt."""
+    """Parse a whole answer. ``opened_tag``: the reasoning tag at the end of the prompt."""
     tools = tuple(definitions)
     reader = parts_of(tools)
     parts = [*reader.feed(TextChunk(0, text, (), opened_tag=opened_tag)), *reader.flush()]
     said = "".join(part for part in parts if isinstance(part, str))
-    thought = "".join(part.text for part in parts if isinstance(part, Thought))
+    thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
     calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
     if calls:
         return ParsedAnswer(thought, said, calls)
@@ -134,7 +134,7 @@ def _call_of(called: Called) -> ParsedToolCall:
 
 
 def find_mark(said: str, tool_format: ToolFormat) -> int | None:
-    """The position of the first mark of a call in the model's own form; None if there is none."""
+    """The offset of the first mark of a call in the model's own form; None without one."""
     if tool_format is ToolFormat.NONE:
         return None
     syntax = SYNTAXES[tool_format]
@@ -143,7 +143,7 @@ def find_mark(said: str, tool_format: ToolFormat) -> int | None:
 
 
 def _find_call(said: str, tool_format: ToolFormat) -> int | None:
-    """The position of a call that was not parsed; None if there is none."""
+    """The offset of a call that could not be parsed; None without one."""
     offset = find_mark(said, tool_format)
     if offset is not None or tool_format is ToolFormat.NONE:
         return offset
@@ -153,7 +153,7 @@ def _find_call(said: str, tool_format: ToolFormat) -> int | None:
 
 
 def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolFormat) -> tuple[str, str]:
-    """The name in an unparsed call, and the error for the model."""
+    """The tool's name in an unparsed call, and the error message for the model."""
     known = frozenset(one.name for one in tools)
     syntax = SYNTAXES[tool_format]
     for start in _starts(text, syntax.mark):
@@ -181,10 +181,10 @@ def _list_of(names: frozenset[str]) -> str:
 
 
 class ToolLoop:
-    """From a question to the last answer, with tool calls between.
+    """One turn from the question to the last answer, with tool calls between.
 
-    `messages` grow by the model's answers and the tools' results. The caller does what `todo` says and calls the method
-    that it names; other methods change nothing. `stop` works at any point.
+    `messages` grows by the model's answers and the tools' results. The caller performs the step `todo` and then calls
+    the method that the step names; calls of other methods have no effect. `stop` may be called at any time.
     """
 
     def __init__(
@@ -197,9 +197,9 @@ class ToolLoop:
         max_steps: int = MAX_STEPS,
         result_chars: int = RESULT_CHARS,
     ) -> None:
-        """``result_chars`` of each result are kept: fewer than a context holds."""
+        """``result_chars``: maximum length of a result; must be less than the context holds."""
         self.messages = tuple(messages)
-        self.policy = policy  # with the decisions of this question
+        self.policy = policy  # includes the decisions of this turn
         self._definitions = tuple(definitions)
         self._by_name = {one.name: one for one in self._definitions}
         self.tool_format = tool_format
@@ -208,7 +208,7 @@ class ToolLoop:
         self._max_steps, self._result_chars = max_steps, result_chars
         self._num_steps = self._num_unreadable = 0
         self._waiting = deque[ParsedToolCall]()
-        self._may_run = False  # the first of them was allowed
+        self._may_run = False  # True if the user allowed the first queued call
         self._ended: LoopFinished | None = None
 
     @property
@@ -224,7 +224,7 @@ class ToolLoop:
         return Call(call, tool) if is_allowed else Ask(call, tool)
 
     def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
-        """The model has answered; ``is_cut``: before its end. None if no answer was expected."""
+        """Pass the model's answer; ``is_cut``: it was truncated. Returns None if no answer was expected."""
         if not isinstance(self.todo, Generate):
             return None
         answer = read_answer(text, self._definitions, self.tool_format, opened_tag)
@@ -238,11 +238,11 @@ class ToolLoop:
             self._ended = LoopFinished(LoopEnding.ANSWERED)
             return answer
         self._num_steps += 1
-        self._take(answer)
+        self._queue_calls(answer)
         return answer
 
     def decided(self, decision: UserDecision) -> ToolResult | None:
-        """The user has decided about the call of `Ask`; returns the result in place of a refused call."""
+        """Pass the user's decision on the call of `Ask`; returns the result that replaces a refused call."""
         todo = self.todo
         if not isinstance(todo, Ask):
             return None
@@ -253,20 +253,20 @@ class ToolLoop:
         return self._add(ToolResult(todo.call.id, decision.for_model, is_error=True))
 
     def returned(self, result: ToolResult) -> ToolResult | None:
-        """The result of `Call`; returns it as the model gets it. None if another call was expected."""
+        """Pass the result of `Call`; returns it as the model gets it. None if another call was expected."""
         todo = self.todo
         if not isinstance(todo, Call) or result.call_id != todo.call.id:
             return None
         return self._add(bounded(result, self._result_chars))
 
     def stop(self) -> None:
-        """Stop here. Calls without a result get one, so that the conversation can be continued."""
+        """End the loop. Calls without a result get one, so that the conversation can be continued."""
         if self._ended is None:
             self._ended = LoopFinished(LoopEnding.STOPPED)
             while self._waiting:
                 self._add(ToolResult(self._waiting[0].id, "The user stopped this call.", is_error=True))
 
-    def _take(self, answer: ParsedAnswer) -> None:
+    def _queue_calls(self, answer: ParsedAnswer) -> None:
         """Add the calls of an answer to the messages and the queue."""
         if answer.unreadable:
             broken = WrittenCall(uuid.uuid4().hex[:_ID_CHARS], answer.name or UNREADABLE, answer.unreadable)
@@ -277,22 +277,22 @@ class ToolLoop:
             self._end_step()
             return
         calls = answer.calls
-        self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_written, calls))),)
+        self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_as_message_call, calls))),)
         self._waiting.extend(calls[:MAX_CALLS])
         for call in calls[MAX_CALLS:]:
-            self._say(
+            self._add_message(
                 ToolResult(call.id, f"Only {MAX_CALLS} calls are allowed in one answer.", is_error=True), call.name
             )
 
     def _add(self, result: ToolResult) -> ToolResult:
         call = self._waiting.popleft()
         self._may_run = False
-        self._say(result, call.name)
+        self._add_message(result, call.name)
         if not self._waiting:
             self._end_step()
         return result
 
-    def _say(self, result: ToolResult, name: str) -> None:
+    def _add_message(self, result: ToolResult, name: str) -> None:
         call = StoredCall(result.call_id, name, "", "", CallStatus.DONE, cut=result.cut)
         self.messages += (result_message(call, result.text, result.pictures, self.decode),)
 
@@ -302,10 +302,10 @@ class ToolLoop:
 
 
 def bounded(result: ToolResult, max_chars: int) -> ToolResult:
-    """Cut a result to a number of characters; the result counts those left out."""
+    """Cut a result to a maximum length; `ToolResult.cut` counts the omitted characters."""
     num_over = len(result.text) - max_chars
     return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)
 
 
-def _written(call: ParsedToolCall) -> WrittenCall:
+def _as_message_call(call: ParsedToolCall) -> WrittenCall:
     return WrittenCall(call.id, call.name, json.dumps(call.arguments, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The text of an answer with tool calls that is shown and stored while it is written: all up to its first call."""
+"""Separates the visible text of a streaming answer with tool calls: all text before the first call."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from app.core.tools.output import Called
 from app.core.tools.turn import find_mark, parts_of
 from engine.records import LAST_SOURCES, TextChunk, TokenSpan, ToolFormat
 
-MARK_CHARS = 100  # longer than any mark of a call
+MARK_CHARS = 100  # maximum length of a call's mark
 Piece = tuple[str, tuple[TokenSpan, ...]]
 
 
 class VisibleText:
-    """Holds back possible calls, and unreadable ones that begin as ``tool_format`` does.
+    """Holds back possible calls, also unreadable ones that begin like ``tool_format``.
 
-    ``raw`` is the whole answer, with a beginning that is already shown.
+    ``raw``: the whole answer, including text of a continued answer that is already shown.
     """
 
     def __init__(self, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, begun: str = "") -> None:
         self._format = tool_format
-        self._searched, self._call_at = len(begun), -1  # the position of a call in ``raw``; -1: none so far
+        self._searched, self._call_at = len(begun), -1  # offset of the first call in ``raw``; -1: none so far
         self._parts = parts_of(definitions)
         self.raw = begun
         self._num_shown = len(begun)
         self._num_said = 0
         self._has_called = False
-        self._spans: list[TokenSpan] = []  # of the text that is held back
-        self._starts: list[int] = []  # of all tokens in ``raw``
-        self._tokens: list[tuple[bool, bool]] = []  # whether each token was drafted, and whether it was forced
-        self._call_ends: list[int] = []  # positions in ``raw``
+        self._spans: list[TokenSpan] = []  # provenance of the held-back text
+        self._starts: list[int] = []  # start offsets of all tokens in ``raw``
+        self._tokens: list[tuple[bool, bool]] = []  # for each token: was it drafted, was it forced
+        self._call_ends: list[int] = []  # end offsets of calls in ``raw``
         self._count(self._parts.feed(TextChunk(0, begun, ())) if begun else ())
 
     def feed(self, text: str, spans: Iterable[TokenSpan]) -> Piece:
-        """Take a piece; return the text that is certainly no call."""
+        """Process a text chunk; returns the text that is certainly no call."""
         offset = len(self.raw)
         self.raw += text
         for span in spans:
@@ -53,14 +53,14 @@ class VisibleText:
 
     @property
     def num_held(self) -> int:
-        """Characters that are held back."""
+        """Number of characters that are held back."""
         return len(self.raw) - self._num_shown
 
     def tokens_of(self, number: int) -> CallTokens:
-        """The number and sources of the tokens of a call; zeros if unknown.
+        """Numbers of tokens of a call by source; zeros if unknown.
 
-        Each call is counted to its end, the last one to the end of the answer: a closing tag between two belongs to the
-        second one.
+        A call's tokens start at the end of the previous call and end at its own end; the last call's end with the
+        answer.
         """
         begin = self._end() if number == 0 else self._call_ends[number - 1] if number <= len(self._call_ends) else None
         if begin is None:
@@ -68,19 +68,19 @@ class VisibleText:
         end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
         own = self._tokens[bisect_left(self._starts, begin) : bisect_left(self._starts, end)]
         drafted, forced = (sum(one[offset] for one in own) for offset in (0, 1))
-        is_shared = bool(own) and own[-1][0]  # the pass of its last token also gave the following tokens
+        is_shared = bool(own) and own[-1][0]  # the pass of the call's last token also made later tokens
         return CallTokens(len(own), drafted, forced, len(own) - drafted + is_shared)
 
     def rest(self) -> Piece:
-        """Return the held-back text of an answer without calls."""
+        """The held-back text of an answer without calls."""
         return self._up_to(len(self.raw))
 
     def rest_of(self, said: str) -> str:
-        """Return the text of an answer with calls that was not shown; ``said`` is its whole text."""
+        """The text of an answer with calls that was not shown yet. ``said``: its whole text."""
         return said[max(0, self._num_shown - split_thinking(self.raw).answer_start) :]
 
     def _count(self, parts: Iterable[object]) -> None:
-        """Count the text before the first call."""
+        """Advance the visible text up to the first call."""
         for part in parts:
             self._has_called = self._has_called or isinstance(part, Called)
             if isinstance(part, str) and not self._has_called:
@@ -94,7 +94,7 @@ class VisibleText:
             begin = max(split.answer_start, self._searched - MARK_CHARS)
             offset = find_mark(self.raw[begin:], self._format)
             first = self.raw[split.answer_start : split.answer_start + MARK_CHARS].lstrip()
-            if offset is None and self._format is not ToolFormat.NONE and first.startswith("{"):  # a call without marks
+            if offset is None and self._format is not ToolFormat.NONE and first.startswith("{"):  # an unmarked call
                 if '"name"' not in first and len(first) < MARK_CHARS:
                     return split.answer_start
                 begin, offset = (split.answer_start, 0) if '"name"' in first else (0, None)
@@ -106,10 +106,10 @@ class VisibleText:
     def _up_to(self, end: int) -> Piece:
         begin, self._num_shown = self._num_shown, max(self._num_shown, end)
         text = self.raw[begin : self._num_shown]
-        return text, tuple(self._take(len(text))) if self._spans else ()
+        return text, tuple(self._take_spans(len(text))) if self._spans else ()
 
-    def _take(self, num_chars: int) -> list[TokenSpan]:
-        """Remove the provenance of the first characters; a token at their end is split."""
+    def _take_spans(self, num_chars: int) -> list[TokenSpan]:
+        """Remove and return the provenance of the first characters; a token at their end is split."""
         taken: list[TokenSpan] = []
         while self._spans and (num_chars or not self._spans[0].num_chars):
             span = self._spans.pop(0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted, metrics_line, run_hint, stream_beside, write_reports
+from app.cli.output import counted, message_stream, metrics_line, run_hint, write_reports
 from engine.records import RunStats
 
 
@@ -27,9 +27,9 @@ def test_large_numbers_are_grouped() -> None:
 def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "piped").open("w") as piped, monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", piped)
-        assert stream_beside(str(tmp_path / "piped")) is sys.stderr
-        assert stream_beside(None, piped.name) is sys.stderr
-        assert stream_beside(str(tmp_path / "another"), os.devnull) is piped
+        assert message_stream(str(tmp_path / "piped")) is sys.stderr
+        assert message_stream(None, piped.name) is sys.stderr
+        assert message_stream(str(tmp_path / "another"), os.devnull) is piped
 
 
 @pytest.mark.parametrize("name", ["tiny", "My model (v2).gguf", "a'b; rm x"])

@@ -97,7 +97,7 @@ def test_lanes_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.M
     def refuse(*_arguments: object) -> None:
         raise NotEnoughMemoryError("The 2 lanes need too much.", "Race less.")
 
-    monkeypatch.setattr("app.core.benchmark.lane_runner.open_beside", refuse)
+    monkeypatch.setattr("app.core.benchmark.lane_runner.open_lanes", refuse)
     assert main(QUESTION) == 1
     assert capsys.readouterr().err == "paceline: Not enough memory: The 2 lanes need too much. Race less.\n"
 

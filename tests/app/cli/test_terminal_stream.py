@@ -11,7 +11,7 @@ from typing import TextIO, cast
 
 import pytest
 
-from app.cli.terminal_stream import Style, TerminalStream, harmless, write_styled
+from app.cli.terminal_stream import Style, TerminalStream, replace_controls, write_styled
 from tests.shared_files import shared_model
 
 pty = pytest.importorskip("pty", reason="no terminals of this kind there")
@@ -30,7 +30,7 @@ TITLE = "\x1b]0;x\x07"
     ],
 )
 def test_control_characters_become_signs(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert replace_controls(text) == shown
 
 
 def test_a_line_of_progress_may_begin_at_the_start_of_its_line() -> None:

@@ -15,7 +15,7 @@ import pytest
 from app.cli import tool_run
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, folded, tools_of
+from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, shortened, start_tools
 from app.core.tools.interface import ToolDefinition, ToolFileError, ToolResult
 from app.core.tools.policy import Permission, UserDecision
 from app.core.tools.turn import MAX_STEPS
@@ -73,7 +73,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         file = tmp_path / "mcp.json"
         entry = {"command": sys.executable, "args": [str(SERVER), kind]}
         file.write_text(json.dumps({"mcpServers": {"x": entry}}))
-        tools = tools_of(options(*[str(file) if word == "FILE" else word for word in words.split()]))
+        tools = start_tools(options(*[str(file) if word == "FILE" else word for word in words.split()]))
         assert tools is not None
         made.append(tools)
         session = Scripted(*answers, reason=reason)
@@ -227,7 +227,7 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
     model = cast(
         Any, SimpleNamespace(name="M", tool_format=ToolFormat.NONE, tool_refusal="", n_ctx=4096, has_vision=False)
     )
-    tools = tools_of(options("--tools"))
+    tools = start_tools(options("--tools"))
     assert tools is not None
     with pytest.raises(SettingError, match="M cannot be given tools: its chat template does not support tools"):
         answer_with_tools(cast(Session, Scripted("x")), REQUEST, model, tools, as_json=False)
@@ -246,11 +246,11 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
 )
 def test_options_that_do_not_fit_are_told(words: str, sentence: str) -> None:
     with pytest.raises((ValueError, ToolFileError), match=sentence):
-        tools_of(options(*words.split()))
+        start_tools(options(*words.split()))
 
 
 def test_a_run_without_tools_starts_nothing() -> None:
-    assert tools_of(options()) is None
+    assert start_tools(options()) is None
 
 
 def test_tools_are_of_the_engine_here(capsys: Capture) -> None:
@@ -259,8 +259,8 @@ def test_tools_are_of_the_engine_here(capsys: Capture) -> None:
 
 
 def test_results_are_folded() -> None:
-    assert folded(ToolResult("1", "one")) == ["← one"]
-    assert folded(ToolResult("1", "", is_error=True)) == ["← failed: "]
-    long = folded(ToolResult("1", "\n".join(["x" * 500] * 9), cut=5))
+    assert shortened(ToolResult("1", "one")) == ["← one"]
+    assert shortened(ToolResult("1", "", is_error=True)) == ["← failed: "]
+    long = shortened(ToolResult("1", "\n".join(["x" * 500] * 9), cut=5))
     assert [len(line) for line in long[:4]] == [162] * 4
     assert long[4] == "  … 4,513 characters in all, 5 left out"

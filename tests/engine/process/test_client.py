@@ -20,7 +20,7 @@ import pytest
 
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_draft, builtin_target
-from app.core.server.engine_job import EngineJob, ForgetGuests, RequestBegan, SessionReply
+from app.core.server.engine_job import DropCaches, EngineJob, RequestBegan, SessionReply
 from engine.errors import ModelLoadError
 from engine.process.client import EngineClient
 from engine.records import (
@@ -242,7 +242,7 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     assert {getattr(event, "request_id", None) for event in told} == {number}
     bench.client.run_job(EngineJob(None, ask=length_of_prompt), in_background=True, on_event=heard.events.put)
     assert heard.wait_for(JobEnded).value == SessionReply(4)
-    bench.client.run_job(ForgetGuests(), in_background=True, on_event=heard.events.put)
+    bench.client.run_job(DropCaches(), in_background=True, on_event=heard.events.put)
     heard.wait_for(JobEnded)
     assert "forget guests" in bench.noted()
     assert bench.events.empty()

@@ -95,11 +95,11 @@ def test_a_load_that_is_cancelled_at_a_kept_place_tries_no_other(
 def test_what_was_found_can_be_asked_without_opening_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(gpu_ms=2.0)
     found = DraftPlacement(CostStore(tmp_path))
-    assert found.is_processor_faster("draft.gguf", BY_RULE) is None
+    assert found.is_cpu_faster("draft.gguf", BY_RULE) is None
     place(machine, tmp_path, monkeypatch)
     found = DraftPlacement(CostStore(tmp_path))
-    assert found.is_processor_faster("draft.gguf", BY_RULE) is True
-    assert found.is_processor_faster("other.gguf", BY_RULE) is None
+    assert found.is_cpu_faster("draft.gguf", BY_RULE) is True
+    assert found.is_cpu_faster("other.gguf", BY_RULE) is None
 
 
 def test_where_a_kept_place_has_no_memory_any_more_the_rule_holds(

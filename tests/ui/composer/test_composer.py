@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
+from app.core.domain.engine_view import MIN_DRAFTED_PARAMETERS, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.settings.fields import FieldKind
 from app.core.domain.settings.layers import LAYERED_FIELDS, Layer, Layers, LayersView
@@ -164,7 +164,7 @@ def test_where_a_draft_is_lacking_a_button_leads_to_those_that_fit(window: MainW
     assert composer.find_draft_button.isHidden(), "none pays for so small a model"
     assert composer.reason.text() == ""
     assert NO_DRAFT.target is not None
-    window.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=LEAST_DRAFTED)))
+    window.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=MIN_DRAFTED_PARAMETERS)))
     assert composer.find_draft_button.isVisible()
     assert composer.reason.text() == ""
     assert "No draft model is loaded." in composer.find_draft_button.toolTip()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
-from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
+from app.core.domain.engine_view import MIN_DRAFTED_PARAMETERS, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
 from app.core.domain.sums import PairSums, Sums
@@ -185,7 +185,7 @@ def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: S
     shown.set_engine(NO_DRAFT)
     shown.end(plain)
     assert not page.find_draft_button.isVisible(), "none pays for so small a model"
-    shown.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=LEAST_DRAFTED)))
+    shown.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=MIN_DRAFTED_PARAMETERS)))
     shown.end(STATS)
     assert not page.find_draft_button.isVisible()
     shown.end(plain)

@@ -80,7 +80,7 @@ def main() -> None:
     bar.setSingleStep(max(pixels // QApplication.wheelScrollLines(), 1))
     for number in range(rounds):
         for up in (True, False):
-            garbage.something_happened()
+            garbage.note_activity()
             scroll(window, heartbeat, f"round {number + 1}, {'up' if up else 'down'}", up=up)
     garbage.close()
     application.quit()

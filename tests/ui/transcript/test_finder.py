@@ -45,7 +45,7 @@ def found_in(view: QTextEdit | QPlainTextEdit) -> list[str]:
     return [one.cursor.selectedText() for one in view.extraSelections() if one.format.hasProperty(FOUND)]
 
 
-def framed(window: MainWindow) -> tuple[int, str]:
+def as_prompt(window: MainWindow) -> tuple[int, str]:
     """The message of the frame, and the text in it; the frame has a place and is in sight."""
     frame = window.find_bar.finder._frame
     assert frame is not None
@@ -61,7 +61,7 @@ def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainW
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     bar = find(window, qtbot, "KINGFISHER", "3 of 3")  # the page stands at its end
     qtbot.waitUntil(lambda: bar.finder._frame is not None)
-    assert framed(window) == (120, "Kingfisher")
+    assert as_prompt(window) == (120, "Kingfisher")
     for key, modifier, number, message in (
         (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "1 of 3", 1),
         (Qt.Key.Key_F3, Qt.KeyboardModifier.NoModifier, "2 of 3", 61),
@@ -72,7 +72,7 @@ def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainW
         qtbot.waitUntil(lambda number=number: bar.number.text() == number)
 
         def is_framed(message: int = message) -> None:
-            assert framed(window) == (message, "Kingfisher")
+            assert as_prompt(window) == (message, "Kingfisher")
 
         qtbot.waitUntil(lambda: bar.finder._frame is not None)
         qtbot.waitUntil(lambda check=is_framed: check() is None)

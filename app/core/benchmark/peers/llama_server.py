@@ -1,7 +1,7 @@
 """llama.cpp's server as a peer: one process for each configuration, used over HTTP on this machine.
 
-Every server gets the same prompt ids and the same sampling chain. Its speed is its own report: the tokens after the
-first, over the time since the first, which excludes prompt processing as ours does.
+Every server gets the same prompt ids and the same sampling chain. The speed is the server's own report (tokens after
+the first over the time since the first), which excludes prompt processing as ours does.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP, OWN_PRODUCTS
 from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
 
 DRAFT_LENGTHS = (1, 3, 5, 7)
-# By default the server looks up 12 tokens or more. On short answers these sizes find more, and a peer is measured at
-# its best. The last one puts n-grams before the draft model, as our own mixed mode does.
+# The server looks up n-grams of 12 tokens or more by default. On short answers these sizes find more, and a peer should
+# be measured at its best. The last one tries n-grams before the draft model, as our mixed mode does.
 TUNED = ("ngram-simple:4:16", "ngram-mod:6:16", "draft-3+ngram-simple:4:16")
 _DRAFT = re.compile(r"draft-(\d+)")
 _NGRAM = re.compile(r"(ngram-[a-z0-9-]+?)(?::(\d+):(\d+))?")
@@ -34,15 +34,15 @@ _HEAD_KINDS = {
     EAGLE3: "draft-eagle3",
     DFLASH: "draft-dflash",
     DSPARK: "draft-dspark",
-}  # names in the server's options
+}  # head kinds, and their names in the server's options
 _KINDS = re.compile(r"^\s*--spec-type\s+(\S+)", re.MULTILINE)
 ENGINE = "llama-server"
 HOST = "127.0.0.1"
-READY_S = 120.0  # for loading the models
+READY_S = 120.0  # time limit for loading the models
 ANSWER_S = 600.0
 _POLL_S = 0.05
 _HELP_S = 30.0
-_CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # ours, in its order
+_CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # our samplers, in our order
 
 
 # Configurations of the server: ``plain``; ``draft-3`` (3 tokens of the draft model, EAGLE-3 head or next-token layers);
@@ -52,7 +52,7 @@ _CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # ours, in its
 
 @dataclass(frozen=True, slots=True)
 class ServerDrafter:
-    """The server's name of a kind of drafting, and the drafter's file; None if it is part of the target."""
+    """The server's name of a kind of drafting, and the drafter's file; no file if the head is part of the target."""
 
     kind: str = "draft-simple"
     path: str | None = None
@@ -80,7 +80,7 @@ def offered_kinds(help_text: str) -> tuple[str, ...]:
 
 
 def default_configs(kinds: Sequence[str], *, has_draft: bool) -> tuple[str, ...]:
-    """Plain, every draft length if there is a draft, every n-gram kind with default sizes, and `TUNED`."""
+    """Plain decoding, every draft length if there is a draft, every n-gram kind with default sizes, and `TUNED`."""
     ngrams = [kind for kind in kinds if kind.startswith("ngram-")]
     tuned = [config for config in TUNED if _kinds_of(config) <= set(kinds) and (has_draft or "draft" not in config)]
     return ("plain", *(f"draft-{length}" for length in DRAFT_LENGTHS if has_draft), *ngrams, *tuned)
@@ -90,7 +90,7 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
     """The server's options for ``config``.
 
     Raises:
-        ValueError: the name is unknown, needs a draft that is missing, or a kind that the server does not offer.
+        ValueError: the name is unknown, the draft that it needs is missing, or the server lacks the kind.
     """
     if config == "plain":
         return []
@@ -118,8 +118,8 @@ def _kind(part: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> str
     return drafter.kind
 
 
-def remembers(config: str) -> bool:
-    """True if the server learns from one answer for the next; it is then restarted for each round."""
+def learns(config: str) -> bool:
+    """True if the server reuses text of earlier answers; it is then restarted for each round."""
     return "ngram-mod" in config
 
 
@@ -144,13 +144,11 @@ class Address:
 
 
 class LlamaServer:
-    """One server process; it may die at any time."""
-
     def __init__(self, address: Address, command: Sequence[str]) -> None:
         """Start the process; `wait_ready` waits until it answers.
 
         Raises:
-            PeerError: it cannot be started.
+            PeerError: the process cannot be started.
         """
         self._address = address
         self._name = f"{ENGINE} ({address.config})"
@@ -167,7 +165,7 @@ class LlamaServer:
         until = clock() + within_s
         while not self._is_healthy():
             if self._process.has_ended:
-                raise self._process.death("starting")
+                raise self._process.exit_error("starting")
             if clock() >= until:
                 raise PeerError(f"{self._name} was not ready within {within_s:.0f} seconds.")
             time.sleep(pause_s)
@@ -182,7 +180,7 @@ class LlamaServer:
             status, text = self._request("POST", "/completion", json.dumps(body), ANSWER_S)
             answer = json.loads(text)
         except (OSError, http.client.HTTPException) as error:
-            raise self._process.death("answering") from error
+            raise self._process.exit_error("answering") from error
         except ValueError as error:
             raise PeerError(f"{self._name} answered with something that is no JSON.") from error
         if status != http.client.OK or not isinstance(answer, dict):
@@ -207,7 +205,7 @@ class LlamaServer:
 
 
 class LlamaServerPeer:
-    """All configurations of the server, each in its own process. Idle processes cost memory, but no time."""
+    """All configurations of the server, each in its own process. Idle processes take memory but no time."""
 
     def __init__(self, path: str, load: LoadRequest, ready: EngineReady, configs: Sequence[str]) -> None:
         """Start all servers and wait for them; empty ``configs`` means `default_configs`.
@@ -244,7 +242,7 @@ class LlamaServerPeer:
         Raises:
             PeerError: a server does not start again.
         """
-        again = [name for name in self._commands if remembers(name)]
+        again = [name for name in self._commands if learns(name)]
         for name in again:
             self._servers.pop(name).end()
         self._start(again)
@@ -272,13 +270,13 @@ class LlamaServerPeer:
                 self._servers[name] = LlamaServer(Address(name, port), [*self._commands[name], "--port", str(port)])
             for name in names:
                 self._servers[name].wait_ready()
-        except BaseException:  # Ctrl+C too: no process may stay behind
+        except BaseException:  # also Ctrl+C: end the processes that were started
             self.close()
             raise
 
 
 def completion(question: Question) -> dict[str, Any]:
-    """The body of ``/completion``: the same ids, and the same sampling chain in the same order."""
+    """The body of ``/completion``: our prompt ids, and our sampling chain in the same order."""
     sampling: SamplingParams = question.sampling
     return {
         "prompt": list(question.ids),
@@ -347,7 +345,7 @@ def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _placement_options(placement: Placement) -> list[str]:
-    """The options for the same devices, splits and overrides. RPC servers, with one device each, come first."""
+    """Server options for the same devices, splits and overrides. RPC servers (one device each) come first."""
     words: list[str] = []
     servers = [name for name in placement.devices if name.startswith("rpc:")]
     if servers:
@@ -378,10 +376,10 @@ def _draft_settings(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _offered(program: str) -> tuple[str, ...]:
-    """The kinds of speculation of this server, from its help.
+    """The kinds of speculation that this server's help lists.
 
     Raises:
-        PeerError: the program does not run, or is too old.
+        PeerError: the program does not start, or is too old.
     """
     try:
         done = subprocess.run(  # noqa: S603  (the program that the person named)

@@ -17,16 +17,16 @@ from app.core.paths import find_paths
 from engine.records import EngineReady, LoadRequest, Mode
 from engine.session.session import Session
 
-NO_DRAFT = "no-draft"  # our own `auto` on the same target, in a session without a draft
-OTHER_DRAFT = "other-draft"  # our own `auto` in a session with another draft model or head
+NO_DRAFT = "no-draft"  # peer: our `auto` with the same target and no draft
+OTHER_DRAFT = "other-draft"  # peer: our `auto` with another draft model or head
 PEERS = (llama_server.ENGINE, NO_DRAFT, OTHER_DRAFT)
 _OWN_CONFIG = re.compile(r"auto|draft(?:-(\d+))?")
-_OWN_CONFIGS = ("auto", "draft")  # of another draft: `auto`, or only the draft, paced; ``draft-3`` fixes its depth
+_OWN_CONFIGS = ("auto", "draft")  # configurations of `OTHER_DRAFT`; ``draft-3`` fixes the depth
 
 
 @dataclass(frozen=True, slots=True)
 class PeerRequest:
-    """A peer to measure. ``path`` is its program or draft, if any; empty ``configs`` means all."""
+    """A peer to measure. ``path``: its program or draft, if it has one. Empty ``configs``: all configurations."""
 
     name: str
     path: str = ""
@@ -39,7 +39,7 @@ class PeerRequest:
 
 
 def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[PeerRequest, ...]:
-    """Read ``NAME=PATH`` or ``NAME``, and assign each configuration to the peers that have it.
+    """Read ``NAME=PATH`` or ``NAME``, and give each configuration to the peers that have it.
 
     Raises:
         ValueError: an unknown peer, a missing path, or configurations that no given peer has.
@@ -91,18 +91,18 @@ def open_peers(
 
 
 def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
-    """Load the target again. Both sessions keep their own pass costs, in the same files."""
+    """Load the target again, without a draft. Both sessions store their pass costs in the same files."""
     if ready.draft is None:
         raise PeerError(
             f"{NO_DRAFT} compares nothing: there is no draft to leave out.", "Leave it out, or add a draft."
         )
-    session, _ready = _loaded(replace(load, draft=None), stack)
+    session, _ready = _load(replace(load, draft=None), stack)
     return OwnEngine(session, [NO_DRAFT_AUTO])
 
 
 def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack) -> OwnEngine:
-    """The target with another draft: `auto`, and the draft's own mode at the requested depths."""
-    session, ready = _loaded(replace(load, draft=request.path), stack)
+    """Load the target with another draft; variants are `auto` and the draft's mode at the requested depths."""
+    session, ready = _load(replace(load, draft=request.path), stack)
     name = Path(request.path).name
     if ready.draft is None:
         raise PeerError(f"{name} cannot draft: {ready.unavailable.get(Mode.DRAFT, 'it was left out.')}")
@@ -115,7 +115,7 @@ def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack)
     return OwnEngine(session, variants)
 
 
-def _loaded(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
+def _load(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
     session = Session(cost_folder=find_paths().cache)
     stack.callback(session.close)
     ready = session.load(load)

@@ -1,4 +1,4 @@
-"""The process of a peer: started in a clean environment, watched, and always ended."""
+"""Runs a peer's process in a clean environment and ends it in all cases."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import IO
 from app.core.domain.errors import PeerError
 from engine.sandbox.helper import creation_flags
 
-END_S = 5.0  # between asking a process to end and ending it
-# Our window sets how threads wait; a peer runs with its own defaults, and without options hidden in variables.
-_OURS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+END_S = 5.0  # seconds between terminating and killing a process
+# Variables that our window sets for its threads; a peer should run with its own defaults.
+_THREAD_VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _HIDDEN_OPTIONS = "LLAMA_ARG_"
-_PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
+_PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
 
 
 class PeerProcess:
@@ -41,8 +41,8 @@ class PeerProcess:
                 stderr=self._log,
                 env=peer_environment(path),
                 creationflags=creation_flags(),
-                start_new_session=os.name == "posix",  # Ctrl+C is for this process, which then ends the peer
-                preexec_fn=_ends_with_us(),  # noqa: PLW1509  (a single call of the system)
+                start_new_session=os.name == "posix",  # Ctrl+C reaches only this process, which ends the peer
+                preexec_fn=_die_with_parent(),  # noqa: PLW1509  (a single call of the system)
             )
         except OSError as error:
             self._log.close()
@@ -52,7 +52,7 @@ class PeerProcess:
     def has_ended(self) -> bool:
         return self.process.poll() is not None
 
-    def death(self, while_doing: str) -> PeerError:
+    def exit_error(self, while_doing: str) -> PeerError:
         """The error of a process that ended, with its exit status and last line of stderr."""
         said = self.last_line()
         status = self.process.poll()
@@ -81,8 +81,8 @@ class PeerProcess:
         self._log.close()
 
 
-def _ends_with_us() -> Callable[[], object] | None:
-    """Linux ends the peer with the thread that started it; a killed benchmark would leave it in memory otherwise."""
+def _die_with_parent() -> Callable[[], object] | None:
+    """Let Linux end the peer when the thread that started it ends, even if the benchmark is killed."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
@@ -90,18 +90,20 @@ def _ends_with_us() -> Callable[[], object] | None:
 
 
 def peer_environment(path: str | None = None) -> dict[str, str]:
-    """This process's environment without our thread settings, and without the server's hidden options."""
+    """This process's environment without our thread settings and without variables with options for llama-server."""
     kept = {
-        name: value for name, value in os.environ.items() if name not in _OURS and not name.startswith(_HIDDEN_OPTIONS)
+        name: value
+        for name, value in os.environ.items()
+        if name not in _THREAD_VARIABLES and not name.startswith(_HIDDEN_OPTIONS)
     }
     return kept if path is None else {**kept, "PYTHONPATH": path}
 
 
 def find_program(name: str, path: str) -> str:
-    """Resolve the path.
+    """Resolve the path of a peer's program.
 
     Raises:
-        PeerError: there is no such file.
+        PeerError: the file does not exist.
     """
     if not Path(path).is_file():
         raise PeerError(f"There is no {name} at {path}.")

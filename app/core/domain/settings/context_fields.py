@@ -1,4 +1,4 @@
-"""The settings about the context: what happens when it is full, and the caches."""
+"""The settings about the context: overflow and caches."""
 
 from __future__ import annotations
 

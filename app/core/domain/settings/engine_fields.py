@@ -1,6 +1,6 @@
 """The settings about the engine: memory, threads and devices.
 
-A change of any of these loads the models again.
+A change of any of them reloads the models.
 """
 
 from __future__ import annotations

@@ -14,19 +14,19 @@ class FieldKind(StrEnum):
     NUMBER = "number"
     TEXT = "text"
     CHOICE = "choice"
-    MODE = "mode"  # a choice of modes, each explained
+    MODE = "mode"  # a choice of modes with explanations
     SWITCH = "switch"
     MODEL_FILE = "model_file"
     FOLDER = "folder"
-    LINE = "line"  # text of one line, as ``check`` reads it
-    DEVICES = "devices"  # as LINE, with the found devices to choose from
-    SEVERAL = "several"  # some of the choices, comma-separated
-    SERVERS = "servers"  # MCP servers that are left out, as `app.core.domain.tools.servers.names_line` writes them
+    LINE = "line"  # one line of text, parsed by ``check``
+    DEVICES = "devices"  # a LINE with a list of the found devices
+    SEVERAL = "several"  # several of the choices, comma-separated
+    SERVERS = "servers"  # MCP servers and tools that are off; see `app.core.domain.tools.servers.names_line`
 
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """``default`` None with ``automatic`` means that the app chooses; the dialog offers ``automatic`` as a choice."""
+    """``automatic``: the dialog's label for None, which means that the app chooses the value."""
 
     key: str
     section: str
@@ -40,7 +40,7 @@ class SettingField:
     choices: tuple[tuple[str, str], ...] = ()  # (value, label)
     automatic: str = ""
     unit: str = ""
-    check: Callable[[str], object] | None = None  # of a line: a ValueError says why it is refused
+    check: Callable[[str], object] | None = None  # parses a line, or raises a ValueError with the reason
     example: str = ""
 
 

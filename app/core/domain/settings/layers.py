@@ -1,4 +1,4 @@
-"""Settings in layers: a value of the chat, else of its model, else of the settings. With presets and prompts."""
+"""Settings in layers (see `Layer`): the first layer with a value wins. Also presets and saved prompts."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ LAYERED_KEYS = (
     "allowed_tools",
 )
 LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)
-AUTOMATIC = "automatic"  # in TOML, which has no null
+AUTOMATIC = "automatic"  # stands for None in TOML, which has no null
 
 
 class Layer(StrEnum):
     """The source of a value; earlier ones win."""
 
-    CHAT = "chat"  # this conversation
-    PROJECT = "project"  # the folder that it is in
-    MODEL = "model"  # the target in use
-    GLOBAL = "global"  # the settings
-    FILE = "file"  # of the target: its makers' recommendation, or a default for its size
+    CHAT = "chat"  # the open chat
+    PROJECT = "project"  # the project that the chat is in
+    MODEL = "model"  # the loaded target's settings
+    GLOBAL = "global"  # the app's settings
+    FILE = "file"  # the target's file: its makers' recommendation, or a default for its size
     DEFAULT = "default"  # no layer has a value
 
 
@@ -59,9 +59,9 @@ EDITABLE = (Layer.CHAT, Layer.PROJECT, Layer.MODEL, Layer.GLOBAL)
 
 @dataclass(frozen=True, slots=True)
 class LayeredValue:
-    """The value at a layer, and its source.
+    """The value at a layer, and the layer that it comes from.
 
-    ``hidden_by``: an earlier layer with a value, which wins.
+    ``hidden_by``: an earlier layer whose value wins.
     """
 
     value: SettingValue
@@ -71,7 +71,7 @@ class LayeredValue:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named set of values: sampling, and a system prompt if it has one."""
+    """A named set of values: sampling settings, optionally a system prompt."""
 
     name: str
     values: Mapping[str, SettingValue]
@@ -80,7 +80,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class SavedPrompt:
-    """A text to insert by ``/name``; ``{words in braces}`` are filled in by the user."""
+    """A text that the user inserts by typing ``/name``. The user fills in its ``{words in braces}``."""
 
     name: str
     text: str
@@ -91,16 +91,16 @@ class LayersView:
     fields: tuple[SettingField, ...] = ()
     values: Mapping[Layer, Mapping[str, LayeredValue]] = field(default_factory=dict)
     model_name: str = ""
-    project_name: str = ""  # empty outside of projects
+    project_name: str = ""  # name of the chat's project; empty without one
 
     @property
     def num_own(self) -> int:
-        """The number of values that the open chat has."""
+        """The number of the open chat's own values."""
         return sum(value.origin is Layer.CHAT for value in self.values.get(Layer.CHAT, {}).values())
 
 
 def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str, SettingValue]:
-    """The valid values of an untrusted mapping; others are left out."""
+    """The valid values of an untrusted mapping; invalid ones are dropped."""
     if not isinstance(raw, Mapping):
         return {}
     rows = ((FIELD_BY_KEY[key], raw[key]) for key in keys if key in raw)
@@ -109,13 +109,13 @@ def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str,
 
 
 def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
-    """The values without null, which TOML does not have."""
+    """Replace None, which TOML does not have."""
     return {key: AUTOMATIC if value is None else value for key, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The values of each layer. ``chat``, ``project`` and ``model`` have only their own; ``file`` is `Layer.FILE`."""
+    """The values of each layer. ``chat``, ``project`` and ``model`` hold only own values; ``file`` is `Layer.FILE`."""
 
     settings: Settings = field(default_factory=Settings)
     model: Mapping[str, SettingValue] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class Layers:
     project: Mapping[str, SettingValue] = field(default_factory=dict)
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
-        """The value at a layer: its own, or that of a layer below it."""
+        """The value at a layer: its own, or one of a later layer."""
         return self._value(key, layer, {each: self._own(each) for each in EDITABLE})
 
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
@@ -142,13 +142,13 @@ class Layers:
         return {key: self._value(key, layer, own) for key in LAYERED_KEYS}
 
     def effective(self) -> Settings:
-        """The settings of the open conversation."""
+        """The settings that apply to the open chat."""
         own = self._own(Layer.GLOBAL)
         layers = (self.settings.values, self.file, own, self.model, self.project, self.chat)
         return replace(self.settings, values={key: value for layer in layers for key, value in layer.items()})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
-        """A copy with changed values of the chat or the model; invalid ones are left out."""
+        """A copy with changed values of the chat or the model; invalid values are dropped."""
         return self._with(layer, {**self._own(layer), **valid_values(changes)})
 
     def without_own(self, layer: Layer, keys: Collection[str]) -> Layers:

@@ -1,4 +1,4 @@
-"""The table of settings, from which the file, the dialog and the checks are made.
+"""The table of all settings. The settings file, the dialog and the checks are derived from it.
 
 If the default is None, the app chooses until the user sets a value.
 """
@@ -21,7 +21,7 @@ from engine.sentences import Sentence, phrase, said
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 SERVER, TOOLS = "Local server", "Tools"
 MAX_TEXT_CHARS = 100_000
-COMPLETES = "text"  # the prompt format that continues a message
+COMPLETION_FORMAT = "text"  # the prompt format without a chat template: the model continues the text
 
 _MODE_LABELS = {
     "off": "Off",
@@ -88,7 +88,7 @@ FIELDS: tuple[SettingField, ...] = (
         None,
         "Tokens drafted per pass; 0 is without drafting.",
         minimum=0,
-        maximum=32,  # the largest pass
+        maximum=32,  # the largest number of tokens in a pass
         step=1,
         automatic="automatic",
         unit="tokens",
@@ -253,7 +253,7 @@ FIELDS: tuple[SettingField, ...] = (
         FieldKind.CHOICE,
         "chat",
         "Whether the model answers your message, or continues it as a text.",
-        choices=(("chat", "Chat: answer the message"), (COMPLETES, "Text: continue the message")),
+        choices=(("chat", "Chat: answer the message"), (COMPLETION_FORMAT, "Text: continue the message")),
     ),
     *ENGINE_FIELDS,
     *context_fields(CHAT),
@@ -495,7 +495,7 @@ def _label(field: SettingField) -> Sentence:
 
 
 def normalised(field: SettingField, value: SettingValue) -> SettingValue:
-    """A valid value in its field's type: 1 becomes 1.0 for a number, an old mode its successor."""
+    """Convert a valid value to its field's type: 1 to 1.0 for a number; the old name of a mode to the new one."""
     if field.kind is FieldKind.MODE:
         return Mode(str(value)).value
     if field.kind is FieldKind.NUMBER and isinstance(value, int):

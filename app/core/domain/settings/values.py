@@ -1,4 +1,4 @@
-"""A valid value for every setting."""
+"""The settings: a valid value for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.sentences import said
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The values, and the document they came from, so that unknown keys are kept."""
+    """The values, and the parsed TOML document, so that saving keeps unknown keys."""
 
     values: Mapping[str, SettingValue] = field(default_factory=lambda: dict(DEFAULTS))
     document: Mapping[str, Any] = field(default_factory=dict)

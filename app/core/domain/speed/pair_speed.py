@@ -1,6 +1,6 @@
-"""The measured speed of a pair on this machine: counters of its last answers and races.
+"""The measured speed of a pair on this machine, from its last answers and races.
 
-Pairs have the names of `app.core.domain.model_name`; the draft is "" without a draft model.
+Names come from `app.core.domain.model_name`; ``draft`` is "" without a draft model.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.core.domain.speed.verdict import SpeedVerdict, judge
-from app.core.domain.sums import draft_in
+from app.core.domain.sums import used_draft
 from engine.records import Mode, RunStats, Source
 
 MOST_ANSWERS = 50
 MOST_RACES = 10
-ENOUGH_ANSWERS = 5  # before advice is based on them
+ENOUGH_ANSWERS = 5  # minimum number of answers for advice
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpeed:
-    """One answer. ``plain_s`` is the time of plain decoding for it; None if its cost was not measured.
+    """One answer. ``plain_s``: the time that plain decoding would have taken; None if unknown.
 
     ``decode_s`` excludes the draft model's prompt processing. ``ended_at``: seconds since 1970.
     """
@@ -35,8 +35,8 @@ class AnswerSpeed:
 
     @property
     def speedup(self) -> float | None:
-        """The speed over plain decoding, if it is known well enough (`app.core.domain.speed.verdict`)."""
-        return judged([self]).speedup
+        """Speed over plain decoding; None if it is too uncertain (`app.core.domain.speed.verdict`)."""
+        return answers_verdict_of([self]).speedup
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -45,7 +45,7 @@ class AnswerSpeed:
 
 @dataclass(frozen=True, slots=True)
 class RaceSpeed:
-    """The speed of a lane with this pair over plain decoding of its target. ``low`` to ``high``: 95%, over rounds.
+    """Speed of a lane with this pair over plain decoding. ``low`` to ``high``: 95% interval over rounds.
 
     ``ended_at``: seconds since 1970.
     """
@@ -71,12 +71,12 @@ class PairSpeed:
 
     @property
     def speedup(self) -> float | None:
-        """Of the stored answers together, weighted by length; None for too few tokens."""
+        """Speed over plain decoding of all stored answers, weighted by length; None for too few tokens."""
         return self.verdict.speedup
 
     @property
     def verdict(self) -> SpeedVerdict:
-        return judged([each for each in self.answers if each.plain_s and each.decode_s > 0])
+        return answers_verdict_of([each for each in self.answers if each.plain_s and each.decode_s > 0])
 
     @property
     def num_compared(self) -> int:
@@ -85,23 +85,23 @@ class PairSpeed:
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Of the stored answers together."""
+        """The acceptance rate of all stored answers."""
         proposed = sum(each.proposed for each in self.answers)
         return sum(each.accepted for each in self.answers) / proposed if proposed else None
 
     @property
     def race(self) -> RaceSpeed | None:
-        """The newest race; of the mode ``auto`` if there is one, since chats use it."""
+        """The newest race in the mode ``auto``, which chats use; without one, the newest race."""
         usual = [race for race in self.races if race.mode == Mode.AUTO.value]
         return max(usual or self.races, key=lambda race: race.ended_at, default=None)
 
     @property
     def is_losing(self) -> bool:
-        """True if enough answers together were slower than plain decoding beyond chance."""
+        """True if enough answers were slower than plain decoding, by more than chance."""
         return self.verdict.is_loss and self.num_compared >= ENOUGH_ANSWERS
 
 
-def judged(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
+def answers_verdict_of(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
     return judge(
         tokens=sum(each.tokens for each in answers),
         seconds=sum(each.decode_s for each in answers),
@@ -117,9 +117,9 @@ def answer_speed(run: RunStats, temperature: float, ended_at: float) -> AnswerSp
 
 
 def credited_draft(stats: RunStats, draft: str) -> str:
-    """The draft that gets the credit for an answer or a lane: "" if most accepted tokens came from n-grams."""
+    """The draft to which an answer's speed is credited; "" if most accepted tokens came from n-grams."""
     by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
-    return draft_in(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
+    return used_draft(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
 
 
 def newest(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:

@@ -1,6 +1,6 @@
 """Races: setup, events and results, for window, engine and disk.
 
-Lanes are numbered from 0 in the chosen order. Times are seconds unless a name says otherwise.
+Lanes are numbered from 0 in the order of the setup. Times are in seconds unless a name says otherwise.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, 
 
 LEAST_LANES, MOST_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
-UNTIL_MINUTES = 30.0  # the limit of a race until a ratio is sure, which may never happen on a busy machine
-SURE_PERCENT = 5.0  # half of the interval of every ratio, at which a race until sure ends
-TOO_WIDE = 4.0  # an interval whose end is so many times its start says nothing
+UNTIL_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
+SURE_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
+MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
 
 @dataclass(frozen=True, slots=True)
 class LaneChoice:
-    """One lane: a mode, and the number of tokens proposed for a pass; None leaves that to the engine.
+    """One lane: a mode and a depth; ``depth`` None: the engine chooses it.
 
-    ``draft`` is the file of the lane's own draft model; empty: the loaded one, if any. ``target`` is the file of
-    another target; with it an empty ``draft`` means none. The names are for display.
+    ``draft``: file of the lane's own draft model; empty: the loaded one, if any. ``target``: file of another target;
+    then an empty ``draft`` means no draft. The names are for display.
     """
 
     mode: Mode
@@ -37,11 +37,11 @@ PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
 
 @dataclass(frozen=True, slots=True)
 class RaceSetup:
-    """The setup of a race. ``before`` precedes the question: a system prompt, earlier messages.
+    """The setup of a race. ``before``: the messages before the question.
 
-    ``rounds`` None: until every ratio is known to `SURE_PERCENT`. ``greedy``: at temperature 0; else with the sampling
-    of the settings. ``pictures`` belong to the question, as in a `Message`. Stored races have no pictures;
-    ``lost_pictures`` is their number.
+    ``rounds`` None: open end, until every ratio is known to `SURE_PERCENT`. ``greedy``: temperature 0; else the
+    settings' sampling. ``pictures`` belong to the question, as in a `Message`. A stored race has only their number,
+    ``lost_pictures``.
     """
 
     question: str
@@ -60,10 +60,10 @@ class RaceSetup:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """The first difference between two answers: its token in the first round with a difference, counted from 1.
+    """The first difference between two answers. ``token``: its number (from 1) in the first round with a difference.
 
-    ``num_rounds`` have a difference. ``reason`` is the target's `ModelInfo.inexact`; empty: there must be none; None:
-    unknown.
+    ``num_rounds``: rounds with a difference. ``reason``: the target's `ModelInfo.inexact`; empty: the answers must not
+    differ; None: unknown.
     """
 
     token: int
@@ -80,7 +80,7 @@ class Parting:
 class LaneVerdict:
     """A lane's speed over its base lane, with a 95% interval over rounds.
 
-    ``ratio`` is None if one of them has no token; ``parting`` if the answers are equal. ``are_alike`` is False for
+    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal. ``are_alike``: False for
     lanes of two targets, whose answers are not compared.
     """
 
@@ -98,17 +98,17 @@ class LaneVerdict:
     @property
     def has_interval(self) -> bool:
         """True if the interval is known and narrow enough."""
-        return self.low is not None and self.high is not None and self.high <= TOO_WIDE * self.low
+        return self.low is not None and self.high is not None and self.high <= MAX_INTERVAL_RATIO * self.low
 
     @property
     def is_sure(self) -> bool:
-        """True if one lane is faster beyond the differences between rounds."""
+        """True if the interval excludes equal speed."""
         return self.has_interval and not (self.low or 0.0) <= 1.0 <= (self.high or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """The result of a lane. ``stats`` are the sums of all rounds, text and spans those of the last one."""
+    """The result of a lane. ``stats``: sums over all rounds. ``text`` and ``spans``: the last round's answer."""
 
     choice: LaneChoice
     stats: RunStats
@@ -118,10 +118,10 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """A finished race. ``created`` is ISO 8601, in UTC; ``id`` names it in the store, empty before it is stored.
+    """A finished race. ``created``: ISO 8601, UTC. ``id``: its name in the store; empty until it is stored.
 
-    ``report`` and ``markdown`` are the reports of `paceline race`. ``processor`` is the machine's; ``threads`` and
-    ``gpu_layers`` are those of the target.
+    ``report`` and ``markdown``: the reports of `paceline race`. ``processor``: the machine's CPU. ``threads`` and
+    ``gpu_layers``: the target's.
     """
 
     setup: RaceSetup
@@ -173,7 +173,7 @@ def summary_of(result: RaceResult) -> RaceSummary:
 
 
 def main_verdict(verdicts: tuple[LaneVerdict, ...], lanes: list[LaneChoice]) -> LaneVerdict | None:
-    """The verdict on the automatic lane, else on the fastest."""
+    """The verdict on the lane in the mode ``auto``, else on the fastest lane."""
     known = [verdict for verdict in verdicts if verdict.ratio is not None]
     auto = next((verdict for verdict in known if lanes[verdict.lane] == AUTO_LANE), None)
     return auto or max(known, key=lambda verdict: verdict.ratio or 0.0, default=None)
@@ -184,14 +184,14 @@ def main_verdict(verdicts: tuple[LaneVerdict, ...], lanes: list[LaneChoice]) -> 
 
 @dataclass(frozen=True, slots=True)
 class RaceRoundBegan(JobEvent):
-    """A round begins, counted from 0: the lanes process the prompt. Before the first one, costs may be measured."""
+    """A round (from 0) begins: the lanes process the prompt. Before the first round, pass costs may be measured."""
 
     round: int
 
 
 @dataclass(frozen=True, slots=True)
 class LaneText(JobEvent):
-    """More of a lane's answer, with the provenance of its tokens."""
+    """The next text of a lane's answer, with the provenance of its tokens."""
 
     lane: int
     round: int
@@ -201,7 +201,7 @@ class LaneText(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class LaneProgress(JobEvent):
-    """A slice of a lane ended; ``stats`` are its counters in this round, with the seconds of its own slices."""
+    """A time slice of a lane ended. ``stats``: its counters in this round; seconds are of its own slices."""
 
     lane: int
     round: int
@@ -211,7 +211,7 @@ class LaneProgress(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class RaceRoundEnded(JobEvent):
-    """A round is complete; the verdicts are of all complete rounds."""
+    """A round is complete. ``verdicts``: over all complete rounds."""
 
     num_rounds: int
     verdicts: tuple[LaneVerdict, ...]
@@ -219,7 +219,7 @@ class RaceRoundEnded(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class RaceEnded(JobEvent):
-    """The race ended. ``result`` is None if there is none; ``problem`` says what went wrong."""
+    """The race ended. ``result``: None if there is no result. ``problem``: what went wrong."""
 
     result: RaceResult | None = None
     problem: Problem | None = None

@@ -11,14 +11,14 @@ from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.sentences import Sentence, joined, said
 
 FAST_ENOUGH = 8.0  # tokens a second: about reading speed
-_FEW = 3.0  # tokens a second below which a decimal is shown
-_NO_GAIN = 1.05  # times plain decoding: less counts as no gain
-WARM = 0.6  # the temperature from which the gain is lower than at 0
+_DECIMAL_BELOW = 3.0  # below so many tokens a second, a decimal is shown
+_NO_GAIN = 1.05  # a speed over plain decoding below this is no gain
+WARM = 0.6  # from this temperature on, the lower gain is mentioned
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedRange:
-    """Tokens a second of plain decoding, from the lowest to the highest expectation."""
+    """The expected range of plain decoding in tokens a second."""
 
     low: float
     high: float
@@ -30,35 +30,35 @@ class SpeedRange:
 
     @property
     def rounded(self) -> tuple[float, float]:
-        """Both ends for display: whole numbers, with a decimal below three."""
-        digits = 1 if self.low < _FEW else None
+        """Both ends for display: whole numbers; below three with one decimal."""
+        digits = 1 if self.low < _DECIMAL_BELOW else None
         return float(round(self.low, digits)), float(round(self.high, digits))
 
     @property
     def is_fast_enough(self) -> bool:
-        """True at about reading speed."""
+        """True if the likely speed is at least reading speed."""
         return self.middle >= FAST_ENOUGH
 
     @property
     def is_surely_fast(self) -> bool:
-        """True if even the lowest expectation is reading speed."""
+        """True if even the low end is at least reading speed."""
         return self.low >= FAST_ENOUGH
 
     @property
     def is_fast(self) -> bool:
-        """True at twice the reading speed."""
+        """True at twice reading speed."""
         return self.is_surely_fast and self.middle >= 2 * FAST_ENOUGH
 
     def halved(self) -> SpeedRange:
-        """The speed of the answer if the model first reasons for as many tokens."""
+        """The effective speed of an answer if the model first reasons for as many tokens."""
         return SpeedRange(self.low / 2, self.high / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class GainRange:
-    """Times plain decoding, from ``low`` to ``high``. ``draft_share`` is the cost of a drafted token in plain passes.
+    """Speed over plain decoding, from ``low`` to ``high``. ``draft_share``: cost of a drafted token in plain passes.
 
-    ``break_even_share`` is the highest cost that would still gain; None if there is none.
+    ``break_even_share``: the highest such cost with a gain; None if no cost has one.
     """
 
     low: float
@@ -74,9 +74,9 @@ class GainRange:
 
 @dataclass(frozen=True, slots=True)
 class SpeedForecast:
-    """``bound``: "memory", "arithmetic" or "both"; ``cost_of_four`` is a pass of four tokens in plain ones.
+    """``bound``: "memory", "arithmetic" or "both". ``cost_of_four``: cost of a pass of four tokens in plain passes.
 
-    ``basis``: "model", "others" or "memory", from whose measurements it was made; ``measured_with`` is the model.
+    ``basis``: what was measured: this "model", "others", or the "memory". ``measured_with``: that model's name.
     """
 
     plain: SpeedRange
@@ -88,7 +88,7 @@ class SpeedForecast:
     measured_with: str = ""
     temperature: float = 0.0
     measured: PairSpeed | None = None
-    by_head: bool = False  # drafted by a head: next-token layers (MTP) or EAGLE-3
+    by_head: bool = False  # a head drafts: next-token layers (MTP) or EAGLE-3
 
     @property
     def headline(self) -> Sentence:
@@ -124,9 +124,9 @@ class SpeedForecast:
 
     @property
     def is_draft_worth_using(self) -> bool:
-        """True if the draft should be offered: it was measured faster, or gains by the low end of its expectation.
+        """True if the draft should be offered: it was measured faster, or its expected range has a gain at the low end.
 
-        A measurement decides alone; a race by the low end of its interval if it has one.
+        A measurement overrides the expectation; of a race the low end of the interval decides.
         """
         if self.measured is not None and self.is_measured:
             race, answers = self.measured.race, self.measured.speedup
@@ -137,21 +137,21 @@ class SpeedForecast:
 
     @property
     def would_lose(self) -> bool:
-        """True if there is a drafter that was measured slower, or gains nothing at best."""
+        """True if there is a drafter that was measured slower, or whose expected range has no gain."""
         if self.gain.draft_share is None:
             return False
         return not self.is_gain if self.is_measured else not self.gain.draft_pays
 
     @property
     def why_not(self) -> tuple[Sentence, ...]:
-        """Why a draft that `would_lose` is not offered, the reason first."""
+        """Sentences why a draft that `would_lose` is not offered; the main reason first."""
         if self.is_measured:
             return (self.headline, *self.details)
         return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)
 
     @property
     def promise(self) -> tuple[bool, float]:
-        """The order of drafts, larger first: measured before expected."""
+        """Sort key of drafts, larger is better: measured gains come before expected ones."""
         if self.measured is not None and self.is_measured:
             race = self.measured.race
             return True, race.speedup if race is not None else self.measured.speedup or 0.0

@@ -1,6 +1,6 @@
-"""Whether drafting made answers faster: one rule for every place that shows it, and the reason if it is unknown.
+"""Decides whether drafting made answers faster, or why that is unknown. All displays use this rule.
 
-The engine estimates the cost of plain decoding during an answer, with an error (`engine.pacing.plain_speed`).
+The engine estimates the cost of plain decoding during an answer, with a standard error (`engine.pacing.plain_speed`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from engine.records import RunStats
 # A ratio between these may be chance: of 36 plain answers (two models, 100 tokens each) none was above 1.05, and half
 # were from 0.95 to 1.00; lower ones were due to other programs.
 EVEN = (0.95, 1.05)
-SURE_ERROR = 0.1  # of the cost of plain decoding, up to which "about the same" is shown
-FEWEST_TOKENS = 64  # fewer say nothing
-JOINED_SHARE = 0.1  # of an answer's passes may be in another batch composition than the rest
+SURE_ERROR = 0.1  # maximum relative error of the plain cost for the verdict "about the same"
+FEWEST_TOKENS = 64  # minimum number of tokens for a verdict
+JOINED_SHARE = 0.1  # maximum share of an answer's passes with another batch composition
 
 
 class Missing(Enum):
@@ -26,14 +26,14 @@ class Missing(Enum):
     NOTHING_DRAFTED = "nothing drafted"  # plain decoding
     LOOPED = "looped"  # the answer repeated itself until it was ended
     FEW_TOKENS = "few tokens"
-    BESIDE_OTHERS = "beside others"  # with other answers for a part of the time
-    PLAIN_UNKNOWN = "plain unknown"  # or not precisely enough
-    NOTHING_ACCEPTED = "nothing accepted"  # faster, but not by drafting
+    BESIDE_OTHERS = "beside others"  # the batch composition changed during the answer
+    PLAIN_UNKNOWN = "plain unknown"  # the cost of plain decoding is unknown or too uncertain
+    NOTHING_ACCEPTED = "nothing accepted"  # faster, but no drafted token was accepted
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedVerdict:
-    """``speedup`` over plain decoding, 95% within ``1 + error``; None if it is unknown (``missing``)."""
+    """``speedup``: speed over plain decoding; None if unknown (``missing`` says why). ``error``: relative, 95%."""
 
     speedup: float | None = None
     missing: Missing | None = None
@@ -41,7 +41,7 @@ class SpeedVerdict:
 
     @property
     def is_even(self) -> bool:
-        """True if the difference may be chance."""
+        """True if there is neither a gain nor a loss beyond chance."""
         return self.speedup is not None and not self.is_gain and not self.is_loss
 
     @property
@@ -87,11 +87,11 @@ def answer_verdict(stats: RunStats) -> SpeedVerdict:
 
 
 def sums_verdict(sums: Sums) -> SpeedVerdict:
-    """Judge answers together, weighted by length: those with a known cost of plain decoding."""
+    """Judge all answers with a known cost of plain decoding together, weighted by length."""
     stats, all_s = sums.stats, sums.stats.generation_s
     share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
     return judge(
-        tokens=sums.compared_tokens or round(stats.tokens * share),  # older versions stored only the time
+        tokens=sums.compared_tokens or round(stats.tokens * share),  # older versions did not store the token count
         seconds=sums.compared_s if sums.plain_s else all_s,
         plain_s=sums.plain_s,
         proposed=stats.proposed,

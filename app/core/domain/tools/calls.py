@@ -1,4 +1,4 @@
-"""A tool call as it is stored and shown."""
+"""Tool calls as they are stored and shown."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from enum import StrEnum
 
 
 class CallStatus(StrEnum):
-    WAITING = "waiting"  # for an earlier call
+    WAITING = "waiting"  # an earlier call has to finish first
     ASKED = "asked"  # the user is asked for permission
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
     REFUSED = "refused"
-    STOPPED = "stopped"  # before or during the call
-    UNKNOWN = "unknown"  # the app ended during the call: it may have had an effect
+    STOPPED = "stopped"  # the user stopped it before or during the call
+    UNKNOWN = "unknown"  # the app ended during the call, which may have had an effect
 
 
-UNREADABLE = "unreadable"  # the name of a call without one
+UNREADABLE = "unreadable"  # the name for a call whose name cannot be parsed
 OPEN = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
 REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
-# Results of calls that will not run any more.
-SETTLED = {
+# Final status of calls that were interrupted, by their last status.
+FINAL_STATUS = {
     CallStatus.WAITING: CallStatus.STOPPED,
     CallStatus.ASKED: CallStatus.STOPPED,
     CallStatus.RUNNING: CallStatus.UNKNOWN,
@@ -40,8 +40,8 @@ _WITHOUT_RESULT = {
 class CallTokens:
     """The number of tokens of a call; all 0 if unknown.
 
-    ``drafted`` are accepted drafted tokens; ``forced`` are those for which the form of calls allows only one token.
-    ``passes`` are the target's passes for them; 0 if only tokens were counted.
+    ``drafted``: accepted drafted tokens. ``forced``: tokens that the grammar of calls determined. ``passes``: the
+    target's passes for the call; 0 if only tokens were counted.
     """
 
     tokens: int = 0
@@ -52,10 +52,10 @@ class CallTokens:
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A call, stored as a message of the role `tool` whose text is the result; the message before it is its answer.
+    """A call. It is stored as a message of the role `tool` with the result as text, after the answer with the call.
 
-    ``arguments`` are JSON, or the model's text if that is invalid. ``cut`` counts the characters left out of the
-    result. ``took_ms`` is its duration, if known. ``written`` are its tokens.
+    ``arguments``: JSON, or the model's text if it is invalid JSON. ``cut``: number of characters left out of the
+    result. ``took_ms``: duration, if known. ``written``: its tokens.
     """
 
     call_id: str
@@ -63,30 +63,30 @@ class StoredCall:
     server: str
     arguments: str
     status: CallStatus = CallStatus.WAITING
-    title: str = ""  # for display instead of the name
+    title: str = ""  # shown instead of the name
     cut: int = 0
     took_ms: int | None = None
     written: CallTokens = CallTokens()
 
 
 def settled(call: StoredCall) -> StoredCall:
-    """The call with its final status, when it will not run any more."""
-    return replace(call, status=SETTLED.get(call.status, call.status))
+    """The call with a final status, for a call that was interrupted and will not run."""
+    return replace(call, status=FINAL_STATUS.get(call.status, call.status))
 
 
-# Some templates put plain tags around a result, inside a user turn. A result must not seem to end there: its control
-# tokens are already text (`engine.prompt.typed_text`).
+# Some templates enclose a result in plain tags. A result must not contain such a closing tag. Its control tokens are
+# already text (`engine.prompt.typed_text`).
 _WRAPPERS = re.compile(
     r"<\s*(/?\s*(?:tool_(?:response|result|output)s?|function_(?:response|result)s?)\s*>)", re.IGNORECASE
 )
 
 
-def harmless(text: str) -> str:
-    """A result without the closing tags of some templates."""
+def without_closing_tags(text: str) -> str:
+    """Remove closing tags of chat templates from a result."""
     return _WRAPPERS.sub(r"< \1", text)
 
 
 def result_for_model(call: StoredCall, text: str) -> str:
-    """The text for the model: the result, or why there is none."""
-    words = harmless(text) or _WITHOUT_RESULT.get(call.status, "")
+    """The text for the model: the result, or why the call has none."""
+    words = without_closing_tags(text) or _WITHOUT_RESULT.get(call.status, "")
     return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words

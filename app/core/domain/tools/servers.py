@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-_TAKEN = {char: quote(char, safe="") for char in "%,"}  # characters with a meaning in the line
+_ESCAPED = {char: quote(char, safe="") for char in "%,"}  # characters with a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
 class ToolServerView:
-    """``place`` is its command or host, ``state`` "off", "starting", "ready" or "failed"; ``problem`` says why.
+    """``place``: command or host. ``state``: "off", "starting", "ready" or "failed". ``problem``: why it failed.
 
-    ``tools`` has a line for each tool; ``log`` are the last lines of stderr. ``sign_in`` is "wanted", "under way",
-    "done", or empty if none is needed.
+    ``tools``: one line per tool. ``log``: the last lines of stderr. ``sign_in``: "wanted", "under way", "done", or
+    empty if the server needs none.
     """
 
     name: str
@@ -29,9 +29,9 @@ class ToolServerView:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool for a chat, or a whole server without a ``name``.
+    """A tool for a chat, or a whole server (empty ``name``).
 
-    ``tokens`` of its definition in the prompt; None while unknown. ``note`` says why a server has no tools.
+    ``tokens``: of its definition in the prompt; None while unknown. ``note``: why a server has no tools.
     """
 
     server: str
@@ -44,9 +44,9 @@ class OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolMenu:
-    """The tools of the open chat: whether they are on, why the model takes none, and all that are available.
+    """The tools of the open chat. ``refusal``: why the model cannot use tools.
 
-    ``tokens`` of the active definitions, of a context of ``context_size``; 0 while unknown.
+    ``tokens``: of all active definitions; 0 while unknown.
     """
 
     is_on: bool = False
@@ -58,7 +58,7 @@ class ToolMenu:
 
 @dataclass(frozen=True, slots=True)
 class ImportedServer:
-    """A server that would be imported; ``place`` is its command with the names of its variables."""
+    """A server that can be imported. ``place``: its command with the names of its variables."""
 
     name: str
     place: str
@@ -67,7 +67,7 @@ class ImportedServer:
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """The servers of another program's file; ``num_known`` are known already, ``problem`` says why it is unreadable."""
+    """The servers in another program's file. ``num_known``: already in the list. ``problem``: why it is unreadable."""
 
     source: str
     servers: tuple[ImportedServer, ...] = ()
@@ -81,4 +81,4 @@ def read_names(line: str) -> tuple[str, ...]:
 
 
 def names_line(names: Iterable[str]) -> str:
-    return ", ".join("".join(_TAKEN.get(char, char) for char in name) for name in names)
+    return ", ".join("".join(_ESCAPED.get(char, char) for char in name) for name in names)

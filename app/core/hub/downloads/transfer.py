@@ -1,6 +1,6 @@
 """Downloads one file of a repository over unreliable connections: attempts, resuming, checking.
 
-The client does HTTP, and `app/core/hub/downloads/part_file.py` the partial file.
+The client handles HTTP, `app/core/hub/downloads/part_file.py` the partial file.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _WORTH_ANOTHER_ATTEMPT = (HubUnreachableError, HubBusyError, HubAnswerError, Hub
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long to retry. A new greatest length counts as progress, and resets the count."""
+    """How often and how long to retry. Progress (a new maximum length) resets the number of failures."""
 
-    max_failures: int = 12  # in a row, without progress
-    max_changes: int = 4  # of the file on the hub during the download
-    max_damaged: int = 1  # times that the checksum was wrong
+    max_failures: int = 12  # successive failures without progress
+    max_changes: int = 4  # changes of the hub's file during the download
+    max_damaged: int = 1  # number of wrong checksums
     first_wait_s: float = 1.0
     max_wait_s: float = 60.0
 
@@ -51,11 +51,11 @@ Judge = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """The file to download, and its destination. ``lock_folder`` is shared by all processes that use the library.
+    """The file to download and its destination. ``lock_folder`` is shared by all processes that use the library.
 
-    ``sha256`` is that of the repository's file list, if any; a newer one of the file itself takes precedence. ``judge``
-    is for sources without checksums: it checks the complete file before that gets its name, and raises a
-    `DownloadError` to refuse it; without it a checksum is required.
+    ``sha256``: from the repository's file list, if known; a newer one from the file's own headers takes precedence.
+    ``judge`` is for sources without checksums: it checks the complete file before it gets its final name, and raises a
+    `DownloadError` to reject it. Without ``judge`` a checksum is required.
     """
 
     repo_id: str
@@ -68,11 +68,11 @@ class FileRequest:
 
 
 class StoppedError(Exception):
-    """The user stopped the transfer; the part stays."""
+    """The user stopped the transfer; the partial file stays."""
 
 
 class TransferControl:
-    """Controls a transfer and receives its progress. Override the methods of interest."""
+    """Controls a transfer and receives its progress. Override ``on_*`` methods as needed."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -80,14 +80,14 @@ class TransferControl:
         self._lock = threading.Lock()
 
     def stop(self) -> None:
-        """End the transfer soon, also while it waits for bytes."""
+        """End the transfer soon, even while it waits for bytes."""
         self._stop.set()
         with self._lock:
             if self._stream is not None:
                 self._stream.abort()
 
     def check(self) -> None:
-        """Returns if the transfer may continue.
+        """Raise if the transfer was stopped.
 
         Raises:
             StoppedError: `stop` was called.
@@ -96,7 +96,7 @@ class TransferControl:
             raise StoppedError
 
     def wait(self, seconds: float) -> None:
-        """Wait for a time.
+        """Wait, or raise if the transfer is stopped meanwhile.
 
         Raises:
             StoppedError: `stop` was called.
@@ -130,19 +130,19 @@ class TransferControl:
 def fetch(
     source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
 ) -> RemoteLocation:
-    """Download a file; when this returns, it is complete and checked under its final name.
+    """Download a file. On return it is complete, checked, and has its final name.
 
     Raises:
         StoppedError: the user stopped it.
         HubError: the hub refused, or too many attempts failed in a row.
-        DownloadError: the disk is full, the bytes are wrong, or another process is downloading it.
+        DownloadError: the disk is full, the bytes are wrong, or another process is downloading the file.
     """
     with _exclusive(wanted):
         return _Transfer(source, wanted, watch, patience or RetryPolicy()).run()
 
 
 def discard(wanted: FileRequest) -> None:
-    """Delete the part of a file.
+    """Delete the partial file of a download.
 
     Raises:
         DownloadBusyError: another process is writing it.
@@ -152,7 +152,7 @@ def discard(wanted: FileRequest) -> None:
 
 
 class _Transfer:
-    """Attempts at one file, and what earlier ones found."""
+    """The attempts at one file, with state from earlier attempts."""
 
     def __init__(
         self, source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy
@@ -166,7 +166,7 @@ class _Transfer:
         self._failures = 0
         self._num_changes = 0
         self._num_damaged = 0
-        self._can_resume = True  # continue where the previous attempt ended
+        self._can_resume = True  # resume where the previous attempt ended
         self._best = 0
         self._etag = ""
 
@@ -177,7 +177,7 @@ class _Transfer:
                 return self._one_attempt()
             except _WORTH_ANOTHER_ATTEMPT as error:
                 self._watch.check()
-                self._after(error)
+                self._wait_or_raise(error)
             finally:
                 self._part.close()
 
@@ -188,7 +188,7 @@ class _Transfer:
         location = self._source.locate(wanted.repo_id, wanted.path, wanted.revision)
         size = location.size_bytes
         checksum = _checksum(location, wanted)
-        if self._is_here(location, checksum):
+        if self._is_complete(location, checksum):
             part.discard()
             return location
         unchanged = part.open(location.etag, size)
@@ -215,7 +215,7 @@ class _Transfer:
             for chunk in stream.chunks():
                 watch.check()
                 if part.size_bytes + len(chunk) > size:
-                    part.start_over()  # the part may not belong to the file
+                    part.start_over()  # the partial file may be of another version
                     raise HubBytesError("More bytes came than announced.")
                 part.append(chunk)
                 watch.on_progress(part.size_bytes, size)
@@ -226,7 +226,7 @@ class _Transfer:
         if part.size_bytes < size:
             raise HubUnreachableError("The connection ended too early.")
 
-    def _is_here(self, location: RemoteLocation, checksum: str) -> bool:
+    def _is_complete(self, location: RemoteLocation, checksum: str) -> bool:
         destination = self._wanted.destination
         if not destination.is_file() or destination.stat().st_size != location.size_bytes:
             return False
@@ -245,14 +245,14 @@ class _Transfer:
                 "Try again when its publisher has finished updating it.",
             )
 
-    def _after(self, error: HubError | DownloadError) -> None:
-        """Wait for the next attempt, or give up."""
+    def _wait_or_raise(self, error: HubError | DownloadError) -> None:
+        """Wait for the next attempt, or raise the error to give up."""
         if isinstance(error, HubRangeError):
             self._part.start_over()
         if isinstance(error, HubBytesError):
-            if not self._can_resume:  # the same request would have the same answer
+            if not self._can_resume:  # a full request failed, too
                 raise error
-            # The part is deleted only when the whole file arrives.
+            # Request the whole file; the partial file is deleted only when the answer arrives.
             self._can_resume, self._best = False, 0
         if isinstance(error, ChecksumError):
             self._num_damaged += 1
@@ -271,7 +271,7 @@ class _Transfer:
 
 
 def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
-    """The checksum of the file; a file without a checksum is not downloaded."""
+    """The checksum of the file; raises an error if it has none and ``judge`` is missing."""
     if location.sha256 or wanted.sha256:
         return location.sha256 or wanted.sha256
     etag = location.etag.lower()

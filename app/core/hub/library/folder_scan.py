@@ -1,6 +1,6 @@
-"""Scans a folder of the user for models, however large it is, with progress and cancellation.
+"""Scans a folder for models, with progress and cancellation.
 
-Links to folders are followed, each folder once, so that circles end. Nothing is written.
+Links to folders are followed. Each folder is visited once, so circles of links end. Nothing is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_FILES = 2_000_000
 
 @dataclass(slots=True)
 class FolderScan:
-    """The models found so far. ``is_complete``: the scan was not stopped; ``num_unreadable`` counts folders."""
+    """The result so far. ``is_complete``: the scan was not stopped. ``num_unreadable`` counts unreadable folders."""
 
     folder: Path
     offers: list[Offer] = field(default_factory=list)
@@ -40,7 +40,7 @@ def scan_folder(
     report: Callable[[FolderScan], None] = lambda _scan: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> FolderScan:
-    """Find the models below a folder, until it is stopped. ``report`` is called ten times a second.
+    """Find the models below a folder. ``report`` is called ten times a second.
 
     Raises:
         LibraryError: the folder itself cannot be read.
@@ -73,7 +73,7 @@ def scan_folder(
 
 
 def _files(scan: FolderScan) -> Iterator[Path | None]:
-    """Every file, and None for every folder, so that a stop works among folders without files."""
+    """Yield every file, and None for every folder, so that the caller can stop among folders without files."""
     waiting = [scan.folder]
     known: set[tuple[int, int]] = set()
     while waiting:

@@ -1,4 +1,4 @@
-"""The models on this machine: in the library folder, or used in other places.
+"""The library: models in the library folder, and models that are used in other folders.
 
 Only files inside the library folder are ever deleted.
 """
@@ -47,16 +47,16 @@ MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
 _TEXTS = ("repo_id", "licence", "draft", "added", "last_used", "source")
 PART_ENDINGS = (".part", ".part.json")
-MOST_NEAR = 3  # similar names that are suggested
+MAX_SUGGESTED_NAMES = 3  # maximum number of suggested names
 log = logging.getLogger(__name__)
 
 
-# The library's index: JSON, written atomically, by one process at a time. Every field is checked when it is read.
+# The library's index is JSON, written atomically by one process at a time. Every field is checked when it is read.
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """The index entry of one model. ``files`` are relative to the library folder if downloaded, else absolute."""
+    """The index entry of one model. ``files``: relative to the library folder if downloaded, else absolute."""
 
     name: str
     files: tuple[str, ...]
@@ -64,10 +64,10 @@ class IndexEntry:
     repo_id: str = ""
     licence: str = ""
     draft: str = ""
-    size_bytes: int = 0  # when it was last seen
+    size_bytes: int = 0  # size at the last check
     added: str = ""  # ISO 8601
     last_used: str = ""
-    source: str = ""  # the source of the bytes, if that is not the repository
+    source: str = ""  # where the file came from, if not from the repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,13 @@ class Index:
 
 
 class IndexFile:
-    """The index's file and its lock."""
+    """The index file, with a lock."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> Index:
-        """The index on the disk; empty if it cannot be used."""
+        """The index on the disk; empty if the file is missing or invalid."""
         try:
             with self._path.open("rb") as file:
                 return _index_of(json.loads(file.read(MAX_INDEX_BYTES)))
@@ -101,10 +101,10 @@ class IndexFile:
             return Index()
 
     def change(self, change: Callable[[Index], Index]) -> Index:
-        """Read, change and write under the lock. An unreadable index is set aside.
+        """Read, change and write the index under the lock. An unreadable file is renamed and replaced.
 
         Raises:
-            LibraryError: it cannot be written.
+            LibraryError: the index cannot be written.
         """
         import filelock  # noqa: PLC0415 (startup time)
 
@@ -112,7 +112,7 @@ class IndexFile:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=LOCK_WAIT_S):
                 before = self.read()
-                self._keep_aside(before)
+                self._set_aside(before)
                 after = change(before)
                 if after != before:
                     content = {"version": 1, "models": [asdict(entry) for entry in after.entries.values()]}
@@ -125,7 +125,7 @@ class IndexFile:
                 said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
             ) from error
 
-    def _keep_aside(self, read: Index) -> None:
+    def _set_aside(self, read: Index) -> None:
         if read.entries or not self._path.exists() or self._path.stat().st_size == 0:
             return
         with self._path.open("rb") as file:
@@ -162,7 +162,7 @@ class Library:
     """The index of the models. Safe for several threads and processes; every call uses the disk."""
 
     def __init__(self, folder: Path, index_file: Path) -> None:
-        """``folder`` has the downloads; ``index_file`` is JSON, in the app's data folder."""
+        """``folder``: for downloads. ``index_file``: JSON in the app's data folder."""
         self.folder = folder
         self._index = IndexFile(index_file)
 
@@ -172,7 +172,7 @@ class Library:
         return self.folder / LOCKS
 
     def models(self) -> tuple[LibraryModel, ...]:
-        """All models, by name; vanished ones are marked missing, files put into the folder by hand are found."""
+        """All models, sorted by name; includes missing models, and files that the user put into the folder."""
         index = self._index.read()
         unknown = self._unknown_models(index)
         if unknown:
@@ -180,12 +180,12 @@ class Library:
         return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
 
     def models_near(self, target: Path) -> tuple[LibraryModel, ...]:
-        """All models, and those in the folder of a file: a draft beside its target is meant for it."""
+        """All models, plus models in the target's folder: a draft beside a target is meant for it."""
         models = self.models()
         known = {file.resolve() for model in models for file in model.files}
         try:
             files = sorted(file for file in islice(target.parent.iterdir(), MAX_SEEN) if is_gguf(file.name))
-        except OSError:  # deleted, or unreadable
+        except OSError:  # the folder is missing or unreadable
             return models
         offers = (offer_of("", file) for file in files if file.resolve() not in known)
         near = (
@@ -196,10 +196,10 @@ class Library:
         return (*models, *near)
 
     def find(self, name: str) -> LibraryModel:
-        """Find a model by its name, file, path, repository/file, or title in the window.
+        """Find a model by name, file name, path, repository/file, or title in the window.
 
         Raises:
-            LibraryError: there is none, or several.
+            LibraryError: no model matches, or several do.
         """
         models = self.models()
         found = [model for model in models if model.name == name]
@@ -217,10 +217,10 @@ class Library:
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
-        """Add a GGUF file in its place, with all its shards; nothing is copied.
+        """Add a GGUF file with all its shards; nothing is copied or moved.
 
         Raises:
-            LibraryError: it does not exist, or is no GGUF file.
+            LibraryError: the file does not exist, or is no GGUF file.
         """
         files = all_shards(path.expanduser().absolute())
         for file in files:
@@ -243,7 +243,7 @@ class Library:
         return self._add(entry)
 
     def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
-        """Add a finished download; ``source`` if it is not the repository.
+        """Add a finished download. ``source``: where it came from, if not from the repository.
 
         Raises:
             LibraryError: the index cannot be written.
@@ -265,26 +265,26 @@ class Library:
         """The path of a repository's file, whether it exists or not.
 
         Raises:
-            UnsafeNameError: it would be outside the library folder.
+            UnsafeNameError: the path would be outside the library folder.
         """
         return path_inside(self.folder, (*safe_parts(check_repo_id(repo_id)), *safe_parts(path)))
 
     def remove(self, name: str) -> int:
-        """Delete a downloaded model's files, or forget a model in another place; returns the freed bytes.
+        """Remove a model. Only files in the library folder are deleted; returns the freed bytes.
 
         Raises:
-            LibraryError: there is none, or a file cannot be deleted.
+            LibraryError: no model matches, or a file cannot be deleted.
         """
         model = self.find(name)
         freed = 0
         if model.origin is Origin.DOWNLOADED:
-            # An entry outside the folder is removed, its files are not.
+            # Files outside the library folder stay.
             freed = sum(self._delete(file) for file in model.files if file.is_relative_to(self.folder))
         self._index.change(lambda index: index.without(model.name))
         return freed
 
     def set_draft(self, target: str, draft: str) -> None:
-        """Pair two models; an empty ``draft`` ends the pair.
+        """Pair two models; an empty ``draft`` removes the pairing.
 
         Raises:
             LibraryError: one of them is not in the library.
@@ -304,16 +304,16 @@ class Library:
             self._change_entry(name, lambda entry: replace(entry, last_used=moment))
 
     def look(self) -> tuple[tuple[Offer, ...], tuple[Skipped, ...]]:
-        """Models of other programs that are not in the library yet, and those that cannot be used.
+        """Find models of other programs that the library lacks, and models that cannot be used.
 
-        The programs: the Hugging Face cache, LM Studio, Jan, llama.cpp, Ollama.
+        Searches the Hugging Face cache and the folders of LM Studio, Jan, llama.cpp and Ollama.
         """
         skipped: list[Skipped] = []
-        offers = self.unknown(self._of_others(skipped))
+        offers = self.unknown(self._offers_of_programs(skipped))
         return offers, tuple(skipped)
 
     def unknown(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
-        """The offers that are not in the library, each file once."""
+        """The offers that the library lacks, each file once."""
         known = {model.path.resolve() for model in self.models()}
         found: dict[Path, Offer] = {}
         for offer in offers:
@@ -325,7 +325,7 @@ class Library:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _of_others(skipped: list[Skipped]) -> Iterator[Offer]:
+    def _offers_of_programs(skipped: list[Skipped]) -> Iterator[Offer]:
         for program, folder in known_places(os.environ, Path.home()):
             yield from offers_in(program, folder)
         for store in ollama.stores(os.environ, Path.home()):
@@ -337,7 +337,7 @@ class Library:
 
     def _change_entry(self, name: str, changed: Callable[[IndexEntry], IndexEntry]) -> None:
         def change(index: Index) -> Index:
-            entry = index.entries.get(name)  # another process may have removed it meanwhile
+            entry = index.entries.get(name)  # None if another process removed it meanwhile
             return index if entry is None else index.with_entry(changed(entry))
 
         self._index.change(change)
@@ -369,7 +369,7 @@ class Library:
         )
 
     def _paths(self, entry: IndexEntry) -> tuple[Path, ...]:
-        """The files of an entry; none if the index, which may have been edited, leads out of the folder."""
+        """The files of an entry; none if an edited index leads out of the library folder."""
         if not entry.is_downloaded:
             return tuple(map(Path, entry.files))
         try:
@@ -386,18 +386,18 @@ class Library:
 
     @staticmethod
     def _name_on_hub(model: LibraryModel) -> str:
-        """Repository and name, also if the library renamed it; empty without a repository."""
+        """``repository/name`` with the original name, before the library renamed it; empty without a repository."""
         return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
 
     def _unknown_models(self, index: Index) -> list[IndexEntry]:
-        """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
+        """Complete models in the folder that the index lacks: the user put them there, or the index was lost."""
         known = {file for entry in index.entries.values() for file in entry.files}
         strays = []
-        for offer in offers_in("", self.folder, follows_links=False):  # files outside do not belong to the library
+        for offer in offers_in("", self.folder, follows_links=False):  # linked folders do not belong to the library
             try:
                 files = tuple(file.relative_to(self.folder).as_posix() for file in offer.files)
                 places = [path_inside(self.folder, safe_parts(file)) for file in files]
-            except UnsafeNameError:  # the name is no hub name: the file is used in its place
+            except UnsafeNameError:  # not a valid name of the hub: add it like a file in another folder
                 names = tuple(map(str, offer.files))
                 if names[0] not in known:
                     strays.append(IndexEntry(offer.name, names, is_downloaded=False, size_bytes=offer.size_bytes))
@@ -411,7 +411,7 @@ class Library:
         return strays
 
     def _delete(self, file: Path) -> int:
-        """Delete one file, its part, and empty folders; returns the freed bytes."""
+        """Delete one file, its partial file, and folders that become empty; returns the freed bytes."""
         place = path_inside(self.folder, file.relative_to(self.folder).parts)
         if not is_gguf(place.name):
             raise LibraryError(said("{place} is not a model, so it is not deleted.", place=place))
@@ -434,7 +434,7 @@ class Library:
 
 
 def _with_new(index: Index, entries: Iterable[IndexEntry]) -> Index:
-    """Add entries under unique names; an entry with the same files is replaced, and keeps the user's choices."""
+    """Add entries under unique names. An entry with the same files is replaced; the user's choices in it are kept."""
     for entry in entries:
         before = next((old for old in index.entries.values() if old.files == entry.files), None)
         if before is not None:
@@ -460,7 +460,7 @@ def _free_name(entry: IndexEntry, index: Index) -> str:
 def _is_there(file: Path) -> bool:
     try:
         return file.is_file()
-    except OSError:  # a name that is too long, for example: the index may have been edited
+    except OSError:  # for example a name that is too long, in an edited index
         return False
 
 
@@ -473,7 +473,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _title(model: LibraryModel) -> str:
-    """The title in the window; empty if the file cannot be read."""
+    """The model's title in the window; empty if the file cannot be read."""
     from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
 
     try:
@@ -484,11 +484,11 @@ def _title(model: LibraryModel) -> str:
 
 
 def _similar_names(name: str, models: Sequence[LibraryModel]) -> Sentence:
-    """The names similar to one that does not exist."""
+    """A sentence with names that are similar to an unknown name."""
     wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
     holding = [shown for lower, shown in by_name.items() if wanted in lower]
-    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MOST_NEAR, cutoff=0.5)]
-    near = list(dict.fromkeys([*holding, *close]))[:MOST_NEAR]
+    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MAX_SUGGESTED_NAMES, cutoff=0.5)]
+    near = list(dict.fromkeys([*holding, *close]))[:MAX_SUGGESTED_NAMES]
     if not near:
         return said("See `paceline models list`.")
     return said("Did you mean {names}? See `paceline models list`.", names=" or ".join(near))

@@ -1,4 +1,4 @@
-"""Ollama's models on this disk: manifests that name models, and blobs that are their GGUF files. Read-only.
+"""Finds Ollama's models on this disk: manifests name models, blobs are their GGUF files. Read-only.
 
 A manifest is JSON at ``manifests/HOST/NAMESPACE/MODEL/TAG``; its layer of the type
 ``application/vnd.ollama.image.model`` names the weights by digest, which are in ``blobs/sha256-DIGEST``
@@ -31,7 +31,7 @@ MAX_CONFIG_BYTES = 1 << 20
 MODEL_LAYER = "application/vnd.ollama.image.model"
 ADAPTER_LAYER = "application/vnd.ollama.image.adapter"
 TENSOR_LAYER = "application/vnd.ollama.image.tensor"
-_HOST, _NAMESPACE = "registry.ollama.ai", "library"  # Ollama leaves these out of a name
+_HOST, _NAMESPACE = "registry.ollama.ai", "library"  # defaults, which Ollama omits from a name
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}")
 _DIGEST = re.compile(r"sha256[:-]([0-9a-f]{64})")
 
@@ -45,18 +45,18 @@ class Skipped:
 
 
 class _UnusableError(Exception):
-    """A manifest without a usable model."""
+    """The manifest has no usable model."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.reason = reason  # as a translatable sentence
+        self.reason = reason  # a translatable sentence
 
 
 def stores(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[Path, ...]:
-    """The folders where Ollama's models may be, the variable's first; they need not exist."""
+    """Folders that may contain Ollama's models, first the folder of its environment variable; they need not exist."""
     places = [Path(environ["OLLAMA_MODELS"]).expanduser()] if environ.get("OLLAMA_MODELS") else []
     places.append(home / ".ollama" / "models")
-    if platform == "linux":  # of the service that Ollama's installer sets up
+    if platform == "linux":  # the folder of the service that Ollama's installer creates
         places.append(Path("/usr/share/ollama/.ollama/models"))
     return tuple(dict.fromkeys(places))
 
@@ -67,7 +67,7 @@ def is_store(folder: Path) -> bool:
 
 
 def models_in(store: Path) -> Iterator[Offer | Skipped]:
-    """The models of a store, and the unusable ones with the reason."""
+    """The models in a store; for unusable models the reason."""
     blobs = store / "blobs"
     for path, parts in _manifests(store / "manifests"):
         name = _shown(parts)
@@ -80,7 +80,7 @@ def models_in(store: Path) -> Iterator[Offer | Skipped]:
 
 
 def name_of_blob(path: Path) -> str:
-    """Ollama's name of the model with these weights; empty if the file is in no store."""
+    """Ollama's name for the model of this blob; empty if the file is in no store."""
     store = path.parent.parent
     if path.parent.name != "blobs" or not is_store(store):
         return ""
@@ -89,9 +89,9 @@ def name_of_blob(path: Path) -> str:
 
 
 def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The files exactly four folders deep, by name; an unreadable folder has none."""
+    """The files exactly four levels deep, sorted by name; unreadable folders are skipped."""
     num_seen = 0
-    # Links are followed, as Ollama does; the depth ends circles, and the limit bounds their number.
+    # Follow links like Ollama. The fixed depth ends circles, and the limit bounds their number.
     for place, folders, names in islice(os.walk(folder, followlinks=True), MAX_FOLDERS):
         folders.sort()
         depth = len(Path(place).relative_to(folder).parts)
@@ -142,7 +142,7 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
 
 
 def _quantization(manifest: dict[str, Any], blobs: Path, name: str) -> str:
-    """The quantization in the model's description, else in its tag; empty if neither has one."""
+    """The quantization in the model's configuration, else in its tag; empty if neither has one."""
     config = manifest.get("config")
     digest = _DIGEST.fullmatch(str(config.get("digest"))) if isinstance(config, dict) else None
     if digest is not None:

@@ -1,6 +1,6 @@
-"""Finds GGUF files of other programs on this disk. Read-only; limited in depth and number.
+"""Finds GGUF files of other programs on this disk. Read-only; depth and number are limited.
 
-Folders as the programs document them: the Hugging Face cache, LM Studio, Jan, llama.cpp.
+Knows the documented folders of the Hugging Face cache, LM Studio, Jan and llama.cpp.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ MAX_DEPTH = 6
 MAX_SEEN = 20_000
 MAX_OFFERS = 2000
 MAGIC = b"GGUF"
-_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # virtual files of the system
+_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # virtual file systems
 
 
 def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[tuple[str, Path], ...]:
-    """Programs and their folders, which need not exist."""
+    """Names of programs and their folders, which need not exist."""
     caches, data = _system_folders(environ, home, platform)
     hf_home = _path(environ, "HF_HOME", Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "huggingface")
     hub_cache = _path(environ, "HF_HUB_CACHE", _path(environ, "HUGGINGFACE_HUB_CACHE", hf_home / "hub"))
@@ -38,7 +38,7 @@ def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.pla
 
 
 def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iterator[Offer]:
-    """The models below a folder, each once. ``follows_links`` is for folders; links to files always count."""
+    """The models below a folder, each once. ``follows_links``: of folders; links to files are always followed."""
     seen: set[Path] = set()
     for path in _gguf_files(folder, follows_links=follows_links):
         offer = offer_of(program, path)
@@ -48,7 +48,7 @@ def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iter
 
 
 def offer_of(program: str, path: Path) -> Offer | None:
-    """The model of a file. The first shard counts for all; None for other shards, and for an incomplete model."""
+    """The model of a file; None for an incomplete model and for shards after the first."""
     shard = shard_of(path.name)
     if (shard is not None and shard[1] != 1) or not is_model_file(path):
         return None
@@ -57,13 +57,13 @@ def offer_of(program: str, path: Path) -> Offer | None:
         if not all(file.is_file() for file in files):
             return None
         size = sum(file.stat().st_size for file in files)
-    except OSError:  # deleted meanwhile
+    except OSError:  # the file was deleted meanwhile
         return None
     return Offer(model_name(path.name), files, kind_of(path.name), program, quantization_of(path.name), size)
 
 
 def is_model_file(path: Path) -> bool:
-    """True if a file begins with the GGUF magic; False if it cannot be read."""
+    """True if a file is readable and begins with the GGUF magic."""
     try:
         if not path.is_file():  # reading a pipe would block
             return False
@@ -74,9 +74,9 @@ def is_model_file(path: Path) -> bool:
 
 
 def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
-    """GGUF files below a folder, each folder once.
+    """GGUF files below a folder; each folder is visited once.
 
-    Links are followed last, so that the limit does not exclude the program's own files.
+    Links are followed last, so that the limit does not cut off the program's own files.
     """
     num_seen = 0
     known: set[tuple[int, int]] = set()
@@ -104,7 +104,7 @@ def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """The entries of a folder, by name; empty if it cannot be read."""
+    """The entries of a folder, sorted by name; empty if it is unreadable."""
     try:
         with os.scandir(folder) as listed:
             return sorted(listed, key=lambda entry: entry.name)
@@ -113,15 +113,15 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
-    """True for a folder, or a link to one."""
+    """True for a folder or a link to a folder."""
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself, for example
+    except OSError:  # for example a link to itself
         return False
 
 
 def is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
-    """True if a folder was visited before, by device and inode, or is virtual: this ends circles of links."""
+    """True if a folder is virtual, or was visited before (same device and inode): ends circles of links."""
     try:
         facts = folder.stat()
     except OSError:

@@ -1,6 +1,6 @@
-"""Assesses a pair before its download, from headers alone: do the vocabularies match, and does it fit in memory.
+"""Assesses a pair by its headers, before the download: whether vocabularies match, and the pair fits in memory.
 
-llama.cpp itself compares the vocabularies, on stubs in a temporary folder; the engine estimates the memory.
+llama.cpp compares the vocabularies, on stub files in a temporary folder. The engine estimates the memory.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """How a pair would be loaded: contexts, cache types, layers on the GPU, distribution over devices.
+    """How a pair would be loaded: context, cache types, GPU layers, distribution over devices.
 
-    ``cpu_moe_layers``: layers of the target whose experts stay in main memory. ``parallel`` and ``shared_context`` as
-    in `LoadRequest`.
+    ``cpu_moe_layers``: number of target layers whose experts stay in main memory. ``parallel`` and ``shared_context``:
+    see `LoadRequest`.
     """
 
     n_ctx: int = 8192
@@ -52,7 +52,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True)
 class PairAssessment:
-    """Both verdicts. ``match`` is None without a draft; ``fit`` is of ``pair``, with its concurrent answers."""
+    """The verdicts on a pair. ``match``: None without a draft. ``fit``: of ``pair``, with all concurrent answers."""
 
     match: PairVerdict | None
     fit: FitTable
@@ -80,7 +80,7 @@ def assess_pair(
 
 
 def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[], bool] = lambda: False) -> PairVerdict:
-    """Check a draft model by its vocabulary, and a head (MTP, EAGLE-3) by its header.
+    """Check a draft model by its vocabulary, or a head (MTP, EAGLE-3) by its header.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or the check was cancelled.
@@ -97,9 +97,9 @@ def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[],
 def check_vocabularies(
     target: KnownModel, drafts: Sequence[KnownModel], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[PairVerdict, ...]:
-    """Check the vocabularies of ``drafts``; one verdict each, in order.
+    """Check the vocabularies of ``drafts``; returns one verdict per draft, in order.
 
-    Not for heads in separate files: see `check_draft`.
+    Heads in separate files need `check_draft`.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or the check was cancelled.
@@ -111,7 +111,7 @@ def check_vocabularies(
 
 
 def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> PairPlan:
-    """The input of the estimate; the context is at most as long as the target was trained for."""
+    """The input of the memory estimate. The context is limited to the target's training context."""
     trained = target.header.own("context_length")
     n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
     setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
@@ -123,8 +123,8 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers, plan.draft_spread))
 
 
-def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
-    """Free main memory, memory of the devices, and disk space at ``models_folder``, which may not exist yet."""
+def free_memory_at(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
+    """Free main memory, device memory, and disk space at ``models_folder``, which need not exist yet."""
     folder = models_folder.resolve()
     while not folder.exists():
         folder = folder.parent
@@ -137,6 +137,6 @@ def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: D
 
 
 def _stub(model: KnownModel, folder: Path) -> Path:
-    """A stub with the model's own name, as far as possible: messages contain it."""
+    """Write a stub file. It has the model's name as far as possible, since error messages contain it."""
     folder.mkdir()
     return write_stub(model.header, model.read_at, folder / f"{_UNSAFE.sub('_', model.name)[:80]}.gguf")

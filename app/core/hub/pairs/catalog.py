@@ -1,7 +1,6 @@
-"""The recommended models that come with the app: read from `assets/catalog.toml`, compared with the hub when opened.
+"""The app's list of recommended pairs, read from `assets/catalog.toml`; an opened pair is compared with the hub.
 
-`app/core/hub/pairs/assessment.py` judges whether a pair matches and fits; `packaging/catalog.py` checks the headers of
-the whole catalog.
+`app/core/hub/pairs/assessment.py` judges match and fit; `packaging/catalog.py` checks the headers of all pairs.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _BOTH = said("The hub has both models as listed here.")
 
 
 class MachineClass(StrEnum):
-    """The class of machines that a pair is for."""
+    """The kind of machine that a pair is for."""
 
     LAPTOP = "laptop"
     DESKTOP = "desktop"
@@ -40,7 +39,7 @@ class MachineClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CatalogModel:
-    """One half of a pair; ``file`` is a pattern as in `fnmatch`, ``size_bytes`` is approximate."""
+    """One model of a pair. ``file``: a pattern for `fnmatch`. ``size_bytes`` is approximate."""
 
     repo: str
     file: str
@@ -51,7 +50,7 @@ class CatalogModel:
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """A speed-up that was measured elsewhere: never a promise."""
+    """A speed-up that others measured on other machines."""
 
     low: float
     high: float
@@ -63,7 +62,7 @@ class Speedup:
 class CatalogPair:
     """A recommended target with its drafter; ``draft`` is None without a second file.
 
-    ``family`` is the start of its targets' names; a model that ``thinks`` reasons before it answers, by default.
+    ``family``: the prefix of its targets' names. ``thinks``: the target reasons by default before it answers.
     """
 
     key: str
@@ -80,7 +79,7 @@ class CatalogPair:
 
     @property
     def models(self) -> tuple[CatalogModel, ...]:
-        """The target, and the second file if there is one."""
+        """The target, and the draft if it has a file."""
         return (self.target,) if self.draft is None else (self.target, self.draft)
 
     @property
@@ -89,18 +88,18 @@ class CatalogPair:
 
 
 class EntryStatus(StrEnum):
-    """The result of a check, from good to bad."""
+    """The result of a check, in order of severity."""
 
     THERE = "there"
     CHANGED = "changed"
     GATED = "gated"
-    UNKNOWN = "unknown"  # the hub could not be asked
+    UNKNOWN = "unknown"  # the hub did not answer
     GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
 class EntryCheck:
-    """The result, in a sentence, with the models that were found."""
+    """The result of a check: a sentence, and the models that were found."""
 
     status: EntryStatus
     sentence: str
@@ -109,14 +108,14 @@ class EntryCheck:
 
 
 class CatalogError(ValueError):
-    """The catalog of the app is malformed, which is our mistake."""
+    """The app's catalog is malformed."""
 
 
 def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
     """Read and check the catalog.
 
     Raises:
-        CatalogError: it is malformed.
+        CatalogError: the file is malformed.
     """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
@@ -142,12 +141,12 @@ def check(pair: CatalogPair, client: Hub) -> EntryCheck:
         words = said("The hub has the model as listed here.") if pair.draft is None else _BOTH
         return EntryCheck(EntryStatus.THERE, words, *models)
     worst = max((check.status for check in bad), key=list(EntryStatus).index)
-    sentences = dict.fromkeys(check.sentence for check in bad)  # report a hub that does not answer once
+    sentences = dict.fromkeys(check.sentence for check in bad)  # without repetition, if the hub does not answer
     return EntryCheck(worst, joined(sentences), *models)
 
 
 def _check_model(model: CatalogModel, kinds: Container[FileKind], client: Hub) -> EntryCheck:
-    """Check one model; the found one is in ``target``."""
+    """Check one model; ``target`` of the result is the found model."""
     try:
         details = client.details(model.repo)
     except HubNotFoundError:
@@ -171,7 +170,7 @@ def _compare(model: CatalogModel, kinds: Container[FileKind], details: RepoDetai
 
 
 def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = ALONE) -> RepoModel | None:
-    """The model of these kinds whose first file matches the pattern, for shards also without the part number."""
+    """The model of these kinds whose first file matches the pattern, for shards also without the shard number."""
     for model in details.models:
         first = model.files[0].path
         names = (first, first.rsplit("/", 1)[-1], f"{model.name}.gguf")

@@ -1,4 +1,4 @@
-"""Finds drafts for a target: first on this machine, then in the catalog, then by a search of the hub.
+"""Finds drafts for a target: on this machine, in the catalog, then by a search of the hub.
 
 Every rejected candidate has a reason, and an empty result an explanation. Calls block (network, disk).
 """
@@ -29,10 +29,10 @@ from engine.gguf.token_weights import head_weights
 from engine.sandbox.probe import PairVerdict
 from engine.sentences import Sentence, joined, said
 
-LARGEST_SHARE = 0.5  # of the target's cost: a more expensive draft gains nothing
-LARGEST_HUB_SHARE = 0.12  # about a tenth is ideal
-MAX_FOUND = 30  # repositories of the search
-MAX_ASKED = 5  # repositories whose headers are read
+LARGEST_SHARE = 0.5  # maximum draft cost / target cost: more expensive drafts gain nothing
+LARGEST_HUB_SHARE = 0.12  # the same limit for drafts of the hub; about a tenth is ideal
+MAX_FOUND = 30  # maximum number of search results
+MAX_ASKED = 5  # maximum number of repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
@@ -53,9 +53,9 @@ class CandidateOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible draft. ``reason`` says why not; ``cost_share`` is its cost per token relative to the target's.
+    """A possible draft. ``reason``: why it was rejected. ``cost_share``: its cost per token / the target's.
 
-    ``coverage`` is for another vocabulary: the share of the target's tokens that are single tokens of the draft, too.
+    ``coverage``: share of the target's tokens that are also single tokens in the draft's vocabulary.
     """
 
     name: str
@@ -69,15 +69,15 @@ class Candidate:
     size_bytes: int | None = None
     cost_share: float | None = None
     coverage: float | None = None
-    head: str = ""  # the method of a head in a separate file: "MTP", "DFlash"
-    is_unchecked: bool = False  # its file or the hub could not be read
+    head: str = ""  # for a head in a separate file its method: "MTP", "DFlash"
+    is_unchecked: bool = False  # its header or the hub could not be read
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSearch:
-    """The result so far: matching drafts, in order; those that cannot draft; and a summary, never empty.
+    """The result so far: matching drafts (best first), rejected drafts, and a summary, which is never empty.
 
-    The ``unchecked`` have the reason why they could not be read.
+    ``unchecked``: candidates that could not be read, with the reason.
     """
 
     matching: tuple[Candidate, ...]
@@ -88,7 +88,7 @@ class DraftSearch:
 
 @dataclass(frozen=True, slots=True)
 class DraftSources:
-    """Without ``hub`` (offline) only this machine is searched."""
+    """Where to search. ``hub`` None (offline): only on this machine."""
 
     library: Sequence[LibraryModel]
     catalog: Sequence[CatalogPair] = ()
@@ -97,21 +97,19 @@ class DraftSources:
 
 @dataclass(slots=True)
 class _Findings:
-    """The candidates so far."""
-
     judged: list[Candidate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def reject(self, candidate: Candidate, reason: str) -> None:
         self.judged.append(replace(candidate, reason=reason))
 
-    def leave(self, candidate: Candidate, reason: str) -> None:
-        """Record that a candidate could not be checked, which does not mean that it is unsuitable."""
+    def mark_unchecked(self, candidate: Candidate, reason: str) -> None:
+        """Record a candidate that could not be checked; it may still be suitable."""
         self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
 
-    def refuse(self, candidate: Candidate, error: HubError) -> None:
-        """Record a candidate that the hub does not have, or could not deliver."""
-        (self.reject if isinstance(error, HubNotFoundError) else self.leave)(candidate, error.message)
+    def record_error(self, candidate: Candidate, error: HubError) -> None:
+        """Record an error of the hub: a missing candidate is rejected, others are unchecked."""
+        (self.reject if isinstance(error, HubNotFoundError) else self.mark_unchecked)(candidate, error.message)
 
 
 Progress = Callable[[DraftSearch], None]
@@ -129,9 +127,9 @@ def find_drafts(
         ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
     """
     found = _Findings()
-    here = _known_here(target, sources.library, found)
+    here = _local_models(target, sources.library, found)
     family = family_of(target)
-    likely = [one for one in here if family_of(one[1]) == family]  # comparing vocabularies is slow
+    likely = [one for one in here if family_of(one[1]) == family]  # check these first: comparing vocabularies is slow
     if likely and len(likely) < len(here):
         _judge(target, likely, found, should_stop)
         on_progress(_result(target, found, said("Still looking.")))
@@ -141,14 +139,14 @@ def find_drafts(
     if sources.hub is None:
         found.notes.append(said("The hub was not asked."))
     else:
-        _look_at_catalog(target, sources, found, should_stop)
+        _search_catalog(target, sources, found, should_stop)
         on_progress(_result(target, found, said("Still looking.")))
         _search_hub(target, sources.hub, found, should_stop)
     return _result(target, found)
 
 
 def family_of(target: KnownModel) -> str:
-    """The start of the family's model names, for a search: "Qwen2.5"."""
+    """The common prefix of the names in the target's family, for a search: "Qwen2.5"."""
     for key in ("general.basename", "general.name"):
         value = target.header.metadata.get(key)
         if isinstance(value, str) and value.strip():
@@ -160,10 +158,10 @@ def family_of(target: KnownModel) -> str:
 # ---- the three places --------------------------------------------------------------------------------------------
 
 
-def _known_here(
+def _local_models(
     target: KnownModel, library: Iterable[LibraryModel], found: _Findings
 ) -> list[tuple[Candidate, KnownModel]]:
-    """The local models with readable headers; the others go into ``found``."""
+    """The local models with readable headers; unreadable ones are recorded in ``found``."""
     known: list[tuple[Candidate, KnownModel]] = []
     for model in library:
         if target.path is not None and model.path.resolve() == target.path.resolve():
@@ -176,7 +174,7 @@ def _known_here(
             size_bytes=model.size_bytes,
         )
         if model.missing:
-            found.leave(candidate, said("Its file has been moved or deleted."))
+            found.mark_unchecked(candidate, said("Its file has been moved or deleted."))
         elif model.kind in _KINDS:
             found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
         else:
@@ -187,7 +185,7 @@ def _known_here(
     return known
 
 
-def _look_at_catalog(
+def _search_catalog(
     target: KnownModel, sources: DraftSources, found: _Findings, should_stop: Callable[[], bool]
 ) -> None:
     hub = sources.hub
@@ -206,7 +204,7 @@ def _look_at_catalog(
             kinds = HEADS if drafting is Drafting.SIDE_FILE else ALONE
             model = pick(hub.details(draft.repo), draft.file, kinds) if hub else None
         except HubError as error:
-            found.refuse(candidate, error)
+            found.record_error(candidate, error)
             continue
         if model is None:
             found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
@@ -233,15 +231,15 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Cal
         if reason:
             found.reject(candidate, reason)
         elif summary.gated is not Gated.NO:
-            found.leave(candidate, said("It is gated: accept the terms on its hub page."))
+            found.mark_unchecked(candidate, said("It is gated: accept the terms on its hub page."))
         elif asked < MAX_ASKED:
             asked += 1
             _choose(target, hub, candidate, known, found, should_stop)
-    found.notes.append(_looked_at(family, len(summaries), asked))
+    found.notes.append(_search_words(family, len(summaries), asked))
     _judge(target, known, found, should_stop)
 
 
-def _looked_at(family: str, number: int, asked: int) -> str:
+def _search_words(family: str, number: int, asked: int) -> str:
     if number == 1:
         return said(
             "The hub was searched for “{family}”: 1 repository, {asked} checked in detail.", family=family, asked=asked
@@ -255,7 +253,7 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
-    """Why a repository need not be read, from its search result; empty if it may be suitable."""
+    """Why a repository is unsuitable, by its search result; empty if it may be suitable."""
     if summary.architecture not in ("", *HEAD_ARCHITECTURES, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
@@ -280,11 +278,11 @@ def _choose(
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
-    """Read the header of a repository's most suitable file."""
+    """Choose the most suitable file of a repository and read its header."""
     try:
         details = hub.details(candidate.repo_id)
     except HubError as error:
-        found.refuse(candidate, error)
+        found.record_error(candidate, error)
         return
     models = [model for model in details.models if model.kind not in _KINDS and not model.missing_shards]
     small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
@@ -317,7 +315,7 @@ def _read(
         header = read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop, may_be_head=True)
         known.append((candidate, header))
     except HubError as error:
-        found.refuse(candidate, error)
+        found.record_error(candidate, error)
     except EngineError as error:
         found.reject(candidate, error.message)
 
@@ -393,7 +391,7 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
 
 
 def _distinct(target: KnownModel, judged: Iterable[Candidate]) -> list[Candidate]:
-    """Leave out copies of the target, and files of the same name and size as in a nearer source."""
+    """Leave out copies of the target, and files that an earlier source had with the same name and size."""
     seen: set[tuple[str, int | None]] = set()
     if target.path is not None:
         seen.add((target.path.name.casefold(), target.size_bytes))
@@ -415,7 +413,7 @@ def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
 
 
 def _num_params(target: KnownModel) -> float:
-    """The weights of the target that a token uses."""
+    """The number of the target's weights that a token uses."""
     if not target.header.weights_bytes:
         return float(target.size_bytes)
     per_byte = target.header.num_params / target.header.weights_bytes

@@ -1,6 +1,6 @@
-"""Forecasts the speed of a pair on this machine, from headers and earlier measurements. Calls block.
+"""Forecasts the speed of a pair on this machine from headers and earlier measurements. Calls block.
 
-If nothing was measured yet, the speed of the memory is measured once, in a third of a second.
+If there are no measurements, the memory's speed is measured once, which takes a third of a second.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from engine.storage.pass_samples import SampleStore
 log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
-RETRY_S = 30.0  # before a disturbed measurement is repeated
+RETRY_S = 30.0  # until a disturbed measurement is repeated
 CHAT_TEMPLATE = "tokenizer.chat_template"
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of an answer. ``threads`` None: the app chooses."""
+    """The conditions of a forecast. ``threads`` None: chosen by the app."""
 
     plan: LoadPlan = field(default_factory=LoadPlan)
     threads: int | None = None
     draft_threads: int | None = None
     temperature: float = 0.8
-    coverage: float = 1.0  # the share of the target's tokens that a draft with another vocabulary can propose
+    coverage: float = 1.0  # share of the target's tokens that the draft's vocabulary has
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +63,23 @@ class ListedModel:
 
 
 class SpeedForecasts:
-    """Thread-safe."""
+    """Makes forecasts. Thread-safe."""
 
     def __init__(self, cache: Path, speeds: PairSpeeds | None = None) -> None:
-        """``cache`` is the folder of the engine's measurements; ``speeds`` are the pairs' measured speeds."""
+        """``cache``: folder of the engine's measurements. ``speeds``: measured speeds of pairs."""
         self._cache, self._speeds = cache, speeds
         self._lock = threading.Lock()
         self._read_speed: float | None = None
         self._tried_at = -math.inf
-        self.is_doubtful = False  # forecasts are based on a disturbed measurement
+        self.is_doubtful = False  # True if forecasts use a disturbed measurement
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
-        """The forecast of a pair, or of the target alone; None if there is not enough data.
+        """The forecast for a pair, or for the target alone; None if there is not enough data.
 
-        A target without a draft uses its own heads, if its header describes them completely.
+        Without a draft the target's own heads are assumed, if its header describes them completely.
         """
         plan = conditions.plan
-        first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+        first = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
         second, kind = _drafter(target, draft, conditions)
         found = forecast(
             self._machine([first, second]), first, second, kind, conditions.temperature, conditions.coverage
@@ -93,7 +93,7 @@ class SpeedForecasts:
         return _speed_forecast(found, measured, by_head=second is not None and kind is PairKind.HEAD)
 
     def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
-        """The forecast of models of which only the size is known; the draft counts as one of the target's family."""
+        """The forecast for models whose size alone is known; the draft is assumed to be of the target's family."""
         first, second = (
             PlacedModel(
                 weights_by_size(model.size_bytes, model.quantization, model.name),
@@ -118,9 +118,9 @@ class SpeedForecasts:
         return MachineSpeed(samples, self._read_bytes_per_s(), physical_cores())
 
     def _read_bytes_per_s(self) -> float | None:
-        """The memory's speed, measured once per installation for this number of cores.
+        """The speed of main memory, measured once per installation and number of cores.
 
-        A measurement that other programs disturbed is a lower bound: it is not stored, and repeated later.
+        A measurement that other programs disturbed is only a lower bound, so it is repeated later and not stored.
         """
         cores = physical_cores()
         with self._lock:
@@ -151,7 +151,7 @@ def _speed(entry: object) -> float:
     return float(entry)
 
 
-def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
+def _placed_model(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
     parts = model.weights_bytes if model.num_parts > 1 else None
     name = model.path.name if model.path is not None else ""
     weights = token_weights(model.header, parts)
@@ -162,18 +162,18 @@ def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: 
 def _drafter(
     target: KnownModel, draft: KnownModel | None, conditions: Conditions
 ) -> tuple[PlacedModel | None, PairKind]:
-    """The drafter of the target: the draft, a head in a file, or the target's own heads."""
+    """The drafter for the target: a draft model, a head in a separate file, or the target's own heads."""
     plan = conditions.plan
     place = (conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers)
     if draft is not None and not head_method(draft.header):
-        return _asked(draft, *place), pair_kind(target.header, draft.header)
+        return _placed_model(draft, *place), pair_kind(target.header, draft.header)
     weights = head_weights(target.header, draft.header if draft is not None else None)
     if weights is None or (draft is None and not has_next_token_layers(target.header)):
         return None, PairKind.OTHER
     if draft is not None:
         block = block_shape(draft.header).num_drafted if head_method(draft.header) in BLOCKS else 1
-        return replace(_asked(draft, *place), weights=weights, block=block), PairKind.HEAD
-    own = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+        return replace(_placed_model(draft, *place), weights=weights, block=block), PairKind.HEAD
+    own = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
 
 

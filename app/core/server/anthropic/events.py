@@ -1,4 +1,4 @@
-"""Answers in Anthropic's Messages API: blocks of reasoning, text and calls, whole or as typed events."""
+"""Formats answers for Anthropic's Messages API: blocks of reasoning, text and calls, whole or as typed events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
 from app.core.server.responses import AnswerBuilder, finish_reason, sse
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
 
@@ -24,27 +24,27 @@ class MessageBuilder(AnswerBuilder):
         super().__init__(asked)
         self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
         self._blocks: list[Json] = []
-        self._is_open = False  # the last block is still being written
-        self._arguments = ""  # of the current call
+        self._is_open = False  # True while the last block is being written
+        self._arguments = ""  # arguments of the current call so far
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         for chunk in texts:
-            self._take(self._parts.feed(chunk))
-        self._take(self._parts.flush())
+            self._events_of(self._parts.feed(chunk))
+        self._events_of(self._parts.flush())
         self._close()
         return self._message(finished) | self._metrics(finished.stats)
 
     def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
-        """The event ``message_start`` with the number of prompt tokens; the last event has the cached ones."""
+        """The event ``message_start`` with the number of prompt tokens; the last event tells the cached tokens."""
         usage = {**_usage(None), "input_tokens": num_prompt or 0}
         begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         return [_event("message_start", message=begun), PING]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        return self._take(self._parts.feed(chunk))
+        return self._events_of(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        events = [*self._take(self._parts.flush()), *self._close()]
+        events = [*self._events_of(self._parts.flush()), *self._close()]
         ended = self._message(finished)
         delta = {name: ended[name] for name in ("stop_reason", "stop_sequence")}
         figures = self._metrics(finished.stats)
@@ -72,7 +72,7 @@ class MessageBuilder(AnswerBuilder):
 
     # ---- blocks -----------------------------------------------------------------------------------------------------
 
-    def _take(self, parts: Iterable[Part]) -> list[bytes]:
+    def _events_of(self, parts: Iterable[Part]) -> list[bytes]:
         events = list[bytes]()
         for part in parts:
             if isinstance(part, CallBegun | Called):
@@ -81,7 +81,7 @@ class MessageBuilder(AnswerBuilder):
                 text = part.text if isinstance(part, CallText) else part.arguments
                 self._arguments += text
                 events.append(self._delta(type="input_json_delta", partial_json=text))
-            elif isinstance(part, Thought):
+            elif isinstance(part, ReasoningPart):
                 events += self._write("thinking", part.text)
             elif isinstance(part, str):
                 events += self._write("text", part)
@@ -117,12 +117,12 @@ class MessageBuilder(AnswerBuilder):
 def _input(arguments: str) -> object:
     try:
         return json.loads(arguments or "{}")
-    except ValueError:  # a stream was cut within the arguments
+    except ValueError:  # the stream was truncated within the arguments
         return {}
 
 
 def _usage(stats: RunStats | None) -> Json:
-    """Token usage as Anthropic counts it: prompt tokens exclude cached ones."""
+    """Token usage as Anthropic counts it: input tokens exclude cached tokens."""
     cached = 0 if stats is None else stats.prompt_cached_tokens
     return {
         "input_tokens": 0 if stats is None else stats.prompt_tokens - cached,

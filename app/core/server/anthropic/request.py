@@ -1,4 +1,4 @@
-"""Reads requests of Anthropic's Messages API as chat requests; errors name the fields of that API.
+"""Converts requests of Anthropic's Messages API to chat requests; errors name the fields of that API.
 
 The API: https://docs.anthropic.com/en/api/messages
 """
@@ -10,13 +10,13 @@ import json
 from app.core.server.errors import NO_THREADS, ApiError
 from app.core.server.fields import Fields, invalid, missing, unsupported, warn, wrong_type
 from app.core.server.messages import is_thought, text_of, text_of_part
-from app.core.server.pictures import PictureSource, unseen
+from app.core.server.pictures import PictureSource, unseen_line
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
-# They concern Anthropic's own storage and service, and change no answer here.
+# Fields about Anthropic's own storage and service, which do not affect an answer here.
 _WITHOUT_EFFECT = ("metadata", "service_tier", "container", "context_management", "inference_geo", "betas", "speed")
-_RENAMED = (  # fields of the chat API, in errors
+_RENAMED = (  # (chat API field, this API's field), for errors
     ("response_format.json_schema", "output_config.format"),
     ("response_format", "output_config.format"),
     ("stop", "stop_sequences"),
@@ -24,8 +24,8 @@ _RENAMED = (  # fields of the chat API, in errors
     (".function.parameters", ".input_schema"),
     (".function.", "."),
 )
-_BILLING = "x-anthropic-billing-header:"
-_OF_CHATS = {
+_BILLING_LINE = "x-anthropic-billing-header:"
+_CHAT_FIELDS = {
     "stop",
     "n",
     "logprobs",
@@ -41,15 +41,15 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
     """Read the body of a request to ``/v1/messages``.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     fields = Fields(body)
     fields.ignore(_WITHOUT_EFFECT)
-    if fields.take("thread") is not None:  # the client then sends the whole conversation again
+    if fields.take("thread") is not None:  # on this error the client sends the whole conversation
         raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
     if fields.take("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
-    system, messages = _system(fields.take("system")), _messages(fields.take("messages"), model.seen)
+    system, messages = _system(fields.take("system")), _messages(fields.take("messages"), model.picture_source)
     chat: Json = {
         "messages": [*([{"role": "system", "content": system}] if system else []), *messages],
         "stop": fields.take("stop_sequences"),
@@ -57,7 +57,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
         **_choice(fields.nested("tool_choice")),
         **_thinking(fields.nested("thinking"), fields.nested("output_config"), model),
     }
-    rest = fields.rest_but({*chat, *_OF_CHATS}, "message")
+    rest = fields.rest_without({*chat, *_CHAT_FIELDS}, "message")
     try:
         return parse_request({**rest, **chat}, model, chat=True)
     except ApiError as error:
@@ -68,11 +68,11 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
 
 
 def _system(value: object) -> str:
-    """The system prompt without Claude Code's first line, which changes with each request and spoils the cache."""
+    """The system prompt without Claude Code's first line, which changes with each request and would defeat caching."""
     if not isinstance(value, list):
         return "" if value is None else text_of(value, "system")
     texts = [text_of_part(block, f"system[{index}]") for index, block in enumerate(value)]
-    return "\n\n".join(text for text in texts if not text.startswith(_BILLING))
+    return "\n\n".join(text for text in texts if not text.startswith(_BILLING_LINE))
 
 
 def _messages(value: object, source: PictureSource | None) -> list[Json]:
@@ -89,7 +89,7 @@ def _messages(value: object, source: PictureSource | None) -> list[Json]:
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> list[Json]:
-    """A message, and the tool results in it, which are separate messages in the chat API."""
+    """Convert a message. Its tool results become separate messages, as the chat API requires."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -110,20 +110,20 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
         elif kind == "tool_result" and role == "user":
             results.append(_result(Fields(block, f"{at}."), at, source))
         elif not is_thought(block):
-            parts.append(_part(block, at, source, may_be_here=role == "user"))
-    return [*results, *_said(role, parts, calls, is_needed=not results)]
+            parts.append(_part(block, at, source, is_picture_possible=role == "user"))
+    return [*results, *_chat_messages(role, parts, calls, is_needed=not results)]
 
 
-def _said(role: str, parts: list[str | Json], calls: list[Json], *, is_needed: bool) -> list[Json]:
-    """The chat message; none if it is empty and ``is_needed`` is False."""
-    said: Json = {"role": role, "content": _joined(parts)}
+def _chat_messages(role: str, parts: list[str | Json], calls: list[Json], *, is_needed: bool) -> list[Json]:
+    """The chat message as a list; an empty list if it has no content and ``is_needed`` is False."""
+    said: Json = {"role": role, "content": _content(parts)}
     if calls:
         said["tool_calls"] = calls
     return [said] if parts or calls or is_needed else []
 
 
-def _joined(parts: list[str | Json]) -> str | list[Json]:
-    """The text of a message; with pictures, the parts of a chat message, adjacent texts joined."""
+def _content(parts: list[str | Json]) -> str | list[Json]:
+    """The content of a message: a text, or with pictures a list of parts with adjacent texts joined."""
     if all(isinstance(part, str) for part in parts):
         return "\n\n".join(part for part in parts if isinstance(part, str))
     joined = list[Json]()
@@ -137,25 +137,25 @@ def _joined(parts: list[str | Json]) -> str | list[Json]:
     return joined
 
 
-def _part(block: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | Json:
-    """The text of a block, or the picture of an ``image`` block, from its data or its address."""
+def _part(block: object, param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | Json:
+    """Convert a block: its text, or an ``image`` block with data or a URL to a picture part."""
     if not isinstance(block, dict) or block.get("type") != "image":
         return text_of_part(block, param)
-    if (words := unseen(param, source, may_be_here=may_be_here)) is not None:
+    if (words := unseen_line(param, source, is_picture_possible=is_picture_possible)) is not None:
         return words
     fields = Fields(block, f"{param}.")
     fields.ignore(("type", "cache_control"))
     given, at = fields.nested("source"), f"{param}.source"
     fields.end()
     kind = None if given is None else given.text("type")
-    if kind == "file":  # stored at Anthropic
+    if kind == "file":  # a file that is stored at Anthropic
         return text_of_part(block, param)
     if given is None or kind not in ("base64", "url"):
         raise invalid(f"{at}.type", f"`{at}.type` must be base64 or url: no files are kept here.")
     if kind == "url":
-        url, at = given.needed("url"), f"{at}.url"
+        url, at = given.required("url"), f"{at}.url"
     else:
-        url = f"data:{given.text('media_type') or ''};base64,{given.needed('data')}"
+        url = f"data:{given.text('media_type') or ''};base64,{given.required('data')}"
         at = f"{at}.data"
     given.end()
     read = source.read_or_line(url, at) if source else url
@@ -165,8 +165,8 @@ def _part(block: object, param: str, source: PictureSource | None, *, may_be_her
 def _call(fields: Fields) -> Json:
     fields.take("type")
     given = fields.take("input")
-    function = {"name": fields.needed("name"), "arguments": json.dumps(given or {}, ensure_ascii=False)}
-    call: Json = {"id": fields.needed("id"), "type": "function", "function": function}
+    function = {"name": fields.required("name"), "arguments": json.dumps(given or {}, ensure_ascii=False)}
+    call: Json = {"id": fields.required("id"), "type": "function", "function": function}
     fields.ignore(("cache_control", "caller"))
     fields.end()
     return call
@@ -174,17 +174,17 @@ def _call(fields: Fields) -> Json:
 
 def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.take("type")
-    call_id, content = fields.needed("tool_use_id"), fields.take("content")
-    fields.flag("is_error")  # its text says so
+    call_id, content = fields.required("tool_use_id"), fields.take("content")
+    fields.flag("is_error")  # ignored: the text of the result tells the error
     fields.take("cache_control")
     fields.end()
     if source is not None:
-        source.is_new = False  # tool results are sent again with every request
+        source.is_new = False  # tool results are repeated in every later request
     if not isinstance(content, list):
         return {"role": "tool", "tool_call_id": call_id, "content": "" if content is None else text_of(content, param)}
-    parts = [_part(one, f"{param}.content[{at}]", source, may_be_here=True) for at, one in enumerate(content)]
+    parts = [_part(one, f"{param}.content[{at}]", source, is_picture_possible=True) for at, one in enumerate(content)]
     texts = [part for part in parts if isinstance(part, str)]
-    joined = "\n".join(texts) if len(texts) == len(parts) else _joined(parts)
+    joined = "\n".join(texts) if len(texts) == len(parts) else _content(parts)
     return {"role": "tool", "tool_call_id": call_id, "content": joined}
 
 
@@ -192,7 +192,7 @@ def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
 
 
 def _tools(value: object) -> list[Json] | None:
-    """The tools as functions. Tools that run at Anthropic are ignored."""
+    """Convert tools to functions; tools that run at Anthropic are ignored."""
     if value is None:
         return None
     if not isinstance(value, list):
@@ -209,7 +209,7 @@ def _tool(value: object, param: str) -> Json | None:
         if not warn(f"`{param}` was ignored: tools of the type {kind[:40]} run at Anthropic."):
             raise unsupported(f"{param}.type")
         return None
-    function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
+    function: Json = {"name": fields.required("name"), "parameters": fields.take("input_schema")}
     if (description := fields.text("description")) is not None:
         function["description"] = description
     fields.ignore(("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"))
@@ -231,7 +231,7 @@ def _choice(given: Fields | None) -> Json:
 
 
 def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -> Json:
-    """The reasoning effort. A token budget is not supported; without an effort the model's own is used."""
+    """The reasoning effort; without one the model's default is used. A token budget is not supported."""
     made: Json = {}
     if output is not None:
         effort, form = output.text("effort"), output.take("format")

@@ -1,4 +1,4 @@
-"""Answers in llama.cpp's own API, whole or as server-sent events."""
+"""Formats answers for llama.cpp's own API, whole or as server-sent events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Json = dict[str, object]
 
 
 class CompletionBuilder(AnswerBuilder):
-    """Builds the answers of one request, one after the other."""
+    """Builds the answers of one request one by one."""
 
     def __init__(self, model: str, made: NativeRequest) -> None:
         super().__init__(made.asked)
@@ -73,7 +73,7 @@ class CompletionBuilder(AnswerBuilder):
         return said
 
     def _selected(self, said: Json) -> Json:
-        """The requested fields, by their paths; missing ones are left out."""
+        """Select the requested fields by their paths; missing fields are omitted."""
         if not self._made.response_fields:
             return said
         found: Json = {}
@@ -87,7 +87,7 @@ class CompletionBuilder(AnswerBuilder):
 
 
 def _settings(request: ChatRequest, *, stream: bool) -> Json:
-    """The settings by llama.cpp's names; -1 for unlimited or unset."""
+    """The settings with llama.cpp's names; -1 means unlimited or unset."""
     sampling, number = request.sampling, -1 if request.max_tokens is None else request.max_tokens
     return {
         "seed": -1 if sampling.seed is None else sampling.seed,
@@ -111,7 +111,7 @@ def _settings(request: ChatRequest, *, stream: bool) -> Json:
 
 
 def _probabilities(logprobs: Iterable[TokenLogprob]) -> Json:
-    """Token probabilities under llama.cpp's name; empty if none were requested."""
+    """Token probabilities with llama.cpp's field name; empty if none were requested."""
     told = [
         {
             **_one(one.token_id, one.piece, one.logprob),

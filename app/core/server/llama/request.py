@@ -82,7 +82,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
     renamed = {"logprobs": likeliest or (0 if has_ids else None), "logit_bias": bias}
     try:
         asked = parse_request(
-            {**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty, most_heat=math.inf
+            {**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty, max_temperature=math.inf
         )
     except ApiError as error:
         raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error

@@ -1,4 +1,4 @@
-"""Answers in Ollama's API, whole or as JSON lines, with durations in nanoseconds."""
+"""Formats answers for Ollama's API, whole or as JSON lines. Durations are in nanoseconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
 from app.core.server.responses import AnswerBuilder, finish_reason, logprob_of_chat, speculation
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import Called
 from engine.records import Finished, TextChunk, TokenLogprob
 
@@ -19,13 +19,13 @@ _NS = 1_000_000_000
 
 
 class LineBuilder(AnswerBuilder):
-    """Builds the answer of ``/api/chat`` or ``/api/generate``, or its lines."""
+    """Builds the answer (or its lines) of ``/api/chat`` or ``/api/generate``."""
 
     media_type = "application/x-ndjson"
 
     def __init__(self, model: str, asked: CompletionRequest, *, chat: bool) -> None:
         self._model, self._chat = model, chat
-        # A text completion has no reasoning and no calls.
+        # Text completions have no reasoning and no calls.
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
         self._wants_logprobs = asked.request.top_logprobs is not None
         super().__init__(asked)
@@ -65,7 +65,7 @@ class LineBuilder(AnswerBuilder):
     def _object(self, parts: Iterable[Part], logprobs: list[TokenLogprob]) -> Json:
         parts = list(parts)
         content = "".join(part for part in parts if isinstance(part, str))
-        thought = "".join(part.text for part in parts if isinstance(part, Thought))
+        thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
         beside: Json = {"thinking": thought} if thought else {}
         if self._chat:
             if calls := [part for part in parts if isinstance(part, Called)]:

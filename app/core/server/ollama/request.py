@@ -1,4 +1,4 @@
-"""Reads requests of Ollama's API as chats or text completions.
+"""Converts requests of Ollama's API to chat or text completion requests.
 
 The API: https://github.com/ollama/ollama/blob/main/docs/api.md
 """
@@ -17,18 +17,18 @@ from app.core.server.protocol import CompletionRequest, ServedModel, parse_reque
 from engine.records import ModelInfo, ToolFormat
 
 _Json = dict[str, object]
-API_VERSION = "0.13.0"  # the version of Ollama that is reported: programs refuse old ones
-_NEVER_FREED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
+API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old versions
+_NEVER_UNLOADED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
 _BILLION, _MILLION = 10**9, 10**6
 Json = dict[str, object]
-_UNLIMITED = (-1, -2)  # of `num_predict`: without end, and up to the context size
-_WITHOUT_EFFECT = ("keep_alive",)  # except 0: the idle time is set at the start of the server
+_UNLIMITED = (-1, -2)  # values of `num_predict`: unlimited, and until the context is full
+_WITHOUT_EFFECT = ("keep_alive",)  # except 0: the server's own option sets the idle time
 _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
 
-def tags(model: ServedModel, paths: Mapping[str, str]) -> _Json:
-    """The loaded model, then the other models with their files."""
+def list_models(model: ServedModel, paths: Mapping[str, str]) -> _Json:
+    """List the loaded model, then the other models, with facts of their files."""
     entries = [_entry(name, path, None) for name, path in paths.items() if name != model.name]
     return {"models": [_entry(model.name, model.ready.target.path, model.ready.target), *entries]}
 
@@ -36,7 +36,7 @@ def tags(model: ServedModel, paths: Mapping[str, str]) -> _Json:
 def running(model: ServedModel) -> _Json:
     info = model.ready.target
     entry = _entry(model.name, info.path, info)
-    return {"models": [{**entry, "expires_at": _NEVER_FREED, "size_vram": 0, "context_length": info.n_ctx}]}
+    return {"models": [{**entry, "expires_at": _NEVER_UNLOADED, "size_vram": 0, "context_length": info.n_ctx}]}
 
 
 def shown(model: ServedModel) -> _Json:
@@ -71,7 +71,7 @@ def _entry(name: str, path: str, info: ModelInfo | None) -> _Json:
 
 
 def _date(file: ModelFile | None) -> str:
-    """The time of the last change; the first possible date if it is unknown."""
+    """The modification time; the earliest date if unknown."""
     return datetime.fromtimestamp(0 if file is None else file.modified, UTC).isoformat()
 
 
@@ -92,7 +92,7 @@ def _size(number: int) -> str:
 
 
 def name_of(body: Json) -> object:
-    """The model's name without the tag that clients append."""
+    """The model's name without the tag ":latest" that clients append."""
     name = body.get("model") or body.get("name")
     return name.removesuffix(_TAG) if isinstance(name, str) else name
 
@@ -102,8 +102,8 @@ def is_load(body: Json, *, chat: bool) -> bool:
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
 
 
-def frees(body: Json) -> bool:
-    """True if the model is to be unloaded after the answer: ``keep_alive`` is 0, or a duration of 0."""
+def wants_unload(body: Json) -> bool:
+    """True if ``keep_alive`` is zero: the model is unloaded after the answer."""
     given = body.get("keep_alive")
     return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
 
@@ -128,7 +128,7 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     given["stream"] = fields.flag("stream", default=True)
     if chat:
         given["messages"] = _messages(fields.take("messages"))
-        return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
+        return parse_request({**fields.rest(), **given}, model, chat=True, max_temperature=math.inf)
     images = fields.take("images")
     for name in _TEMPLATES:
         if fields.take(name):
@@ -140,14 +140,14 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
         given |= {"prompt": prompt, "suffix": body.get("suffix")}
         number, wants = fields.whole("top_logprobs"), fields.flag("logprobs")
         given["logprobs"] = (number or 0) if wants else None
-        return parse_request({**fields.rest(), **given}, model, chat=False, most_heat=math.inf)
+        return parse_request({**fields.rest(), **given}, model, chat=False, max_temperature=math.inf)
     told = [{"role": "system", "content": system}] if system else []
     given["messages"] = [*told, {"role": "user", "content": _with_images(prompt, images)}]
-    return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
+    return parse_request({**fields.rest(), **given}, model, chat=True, max_temperature=math.inf)
 
 
 def _options(given: Fields | None) -> Json:
-    """Sampling options by the names of the chat API; unknown ones are left to be reported."""
+    """Convert sampling options to the names of the chat API; unknown options are reported later."""
     if given is None:
         return {}
     number = given.whole("num_predict")
@@ -178,7 +178,7 @@ def _thinking(value: object) -> Json:
 
 
 def _messages(values: object) -> object:
-    """The messages of a chat. Calls have no ids in this API: each result answers the next call of its tool."""
+    """Convert the messages of a chat. Calls have no ids in this API: a result is for the next call of its tool."""
     if not isinstance(values, list):
         return values
     waiting = list[tuple[str, str]]()  # ids and names of calls without a result
@@ -219,7 +219,7 @@ def _name_of_call(call: object) -> str:
 
 
 def _with_images(content: object, images: object) -> object:
-    """The text of a message; with pictures in base64, the parts of a chat message."""
+    """The content of a message: a text, or with base64 pictures a list of parts."""
     if not images:
         return content
     if not isinstance(images, list):

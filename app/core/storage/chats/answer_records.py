@@ -22,7 +22,7 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """One answer without its text; unknown names are empty."""
+    """One answer without its text. ``target`` and ``draft`` are empty if unknown."""
 
     message_id: int
     conversation_id: int
@@ -39,7 +39,7 @@ def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str
 
 
 def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    """Store the models of an answer unless it has ended, since its end stores them."""
+    """Store the models of an answer unless it has ended: the end of an answer stores them, too."""
     sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
     db.execute(sql, (target, draft, message_id))
 
@@ -50,7 +50,7 @@ def note_sampling(db: sqlite3.Connection, message_id: int, drawn: SamplingRecord
 
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:
-    """All answers of a conversation, in all branches, in order."""
+    """The answers in all branches of a conversation, in order."""
     return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
 
 
@@ -61,12 +61,12 @@ def last_answers(db: sqlite3.Connection, target: str, draft: str, limit: int) ->
 
 
 def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
-    """One answer; None if it is gone or has no counters."""
+    """One answer; None if it is deleted or has no counters."""
     return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
 
 
 def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[AnswerRecord, ...], int | None]:
-    """The next answers of all conversations, and the id to continue from; None at the end."""
+    """The next answers of all conversations after a message id, and the id to continue from (None at the end)."""
     sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
     found = db.execute(sql, (message_id, limit)).fetchall()
     return _readable(found), found[-1][0] if len(found) == limit else None

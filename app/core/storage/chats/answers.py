@@ -1,6 +1,6 @@
-"""Answers while they are generated: their text is in memory, and due for the file every 250 ms, or after a failure.
+"""Holds streaming answers in memory. Their text is due to be written every 250 ms, or later after a failure.
 
-This module only tracks what is due and what is written; the file's thread does the writing.
+This module only tracks which answers are due; the file's thread writes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RETRY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The models and counters of an answer, or of the last part of a continued one."""
+    """The models and counters of an answer, or of the last run of a continued answer."""
 
     target: str
     draft: str
@@ -29,9 +29,9 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnding:
-    """The end of an answer. A discarded one leaves no row; ``cut``: at the token limit.
+    """The end of an answer. ``keep`` False: the answer is discarded. ``cut``: it ended at the token limit.
 
-    ``stats`` are of the whole answer, ``run`` is for the lifetime totals, ``thinking_ms`` is the time of reasoning.
+    ``stats``: of the whole answer. ``run``: the last run, for the lifetime totals. ``thinking_ms``: time of reasoning.
     """
 
     state: MessageState
@@ -45,7 +45,7 @@ class AnswerEnding:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSnapshot:
-    """The whole state of one answer, so that it may be written twice."""
+    """The complete state of one answer. Writing it twice is harmless."""
 
     message_id: int
     text: str
@@ -55,7 +55,7 @@ class AnswerSnapshot:
     thinking_ms: int | None = None
 
     def as_fields(self) -> dict[str, Any]:
-        """The changed fields of `MessageView`; time of reasoning and model only if they are known."""
+        """The changed fields of `MessageView`; includes time of reasoning and model only if known."""
         ending = self.ending or AnswerEnding(MessageState.STREAMING)
         fields: dict[str, Any] = {name: getattr(ending, name) for name in ("state", "stats", "notice", "cut")}
         if self.thinking_ms:
@@ -77,7 +77,7 @@ class _StreamingAnswer:
 
 
 class StreamingAnswers:
-    """Answers by message id. Thread-safe."""
+    """The streaming answers by message id. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -85,12 +85,12 @@ class StreamingAnswers:
         self._answers: dict[int, _StreamingAnswer] = {}
 
     def begin(self, message_id: int, text: str = "", spans: Sequence[TokenSpan] = ()) -> None:
-        """Start an answer whose row is already in the file, with the text of the row."""
+        """Begin tracking an answer that has a row in the file, with the row's ``text`` and ``spans``."""
         with self._lock:
             self._answers[message_id] = _StreamingAnswer([text], list(spans))
 
     def append(self, message_id: int, text: str, spans: Sequence[TokenSpan], thinking_ms: int | None = None) -> bool:
-        """Add text and the time of reasoning so far; True if nothing was due before: wake the writer."""
+        """Add text and the time of reasoning so far. True if nothing was due before, so the writer has to be woken."""
         with self._lock:
             answer = self._answers[message_id]
             answer.parts.append(text)
@@ -99,7 +99,7 @@ class StreamingAnswers:
             return self._changed(answer)
 
     def end(self, message_id: int, ending: AnswerEnding) -> None:
-        """End the answer; it is due at once."""
+        """End an answer, which is due at once."""
         with self._lock:
             answer = self._answers[message_id]
             answer.ending = ending
@@ -107,20 +107,20 @@ class StreamingAnswers:
             answer.due_s = self._clock()
 
     def current(self, message_id: int) -> AnswerSnapshot | None:
-        """The current state of an answer; None if it is not being generated."""
+        """The current state of an answer; None if it is not tracked."""
         with self._lock:
             answer = self._answers.get(message_id)
             return None if answer is None else self._snapshot(message_id, answer)
 
     @property
     def to_discard(self) -> tuple[int, ...]:
-        """Discarded answers that are still in the file because of a failed write."""
+        """Ids of discarded answers that are still in the file because a write failed."""
         with self._lock:
             endings = ((number, answer.ending) for number, answer in self._answers.items())
             return tuple(number for number, ending in endings if ending is not None and not ending.keep)
 
     def due(self, *, everything: bool = False, ended: bool = False) -> list[AnswerSnapshot]:
-        """The snapshots to write now; with ``ended`` all ended answers, with ``everything`` all."""
+        """The snapshots to write now. ``ended``: include all ended answers; ``everything``: all answers."""
         with self._lock:
             now = self._clock()
             return [
@@ -140,25 +140,25 @@ class StreamingAnswers:
                 del self._answers[snapshot.message_id]
                 return
             answer.num_written = snapshot.num_changes
-            if answer.ending is None:  # an answer that ended meanwhile is due at once
+            if answer.ending is None:  # else it ended meanwhile and is due at once
                 answer.due_s = self._clock() + FLUSH_S
 
     def failed(self, snapshot: AnswerSnapshot) -> None:
-        """Called after a failed write; the answer is due again later."""
+        """Called after a failed write; the answer becomes due again later."""
         with self._lock:
             answer = self._answers.get(snapshot.message_id)
             if answer is not None:
                 answer.due_s = self._clock() + RETRY_S
 
     def wait_s(self) -> float | None:
-        """Seconds until an answer is due; None if there is none."""
+        """Seconds until the next answer is due; None without answers."""
         with self._lock:
             due = [answer.due_s for answer in self._answers.values() if answer.num_changes > answer.num_written]
             return max(0.0, min(due) - self._clock()) if due else None
 
     @property
     def num_unwritten(self) -> int:
-        """The number of answers that are not completely in the file."""
+        """The number of answers that are not completely written."""
         with self._lock:
             return sum(answer.num_changes > answer.num_written for answer in self._answers.values())
 

@@ -1,4 +1,4 @@
-"""The table `attachments`: files of messages and of unsent messages."""
+"""The table `attachments`: attachments of messages and of unsent messages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from app.core.domain.messages import MessageView
 from app.core.storage.chats import index
 from app.core.storage.chats.writer import DatabaseAccess
 
-NEW_CHAT = 0  # the key of attachments before there is a conversation
-_CHUNK = 500  # ids in one statement; SQLite takes at least 999
+NEW_CHAT = 0  # the key for attachments of a chat that is not stored yet
+_CHUNK = 500  # ids in one statement; SQLite allows at least 999
 _COMMON = "attachments.id, name, kind, num_bytes, pictures.digest, pictures.width, pictures.height, pictures.thumbnail"
 _SHOWN = f"{_COMMON}, '', x''"
 _WHOLE = f"{_COMMON}, attachments.text, pictures.data"
@@ -22,22 +22,22 @@ _FROM = "FROM attachments LEFT JOIN pictures ON pictures.digest = attachments.pi
 
 
 class Attachments:
-    """Attachments of unsent messages; the functions below move them to a message, and copy and delete them with it."""
+    """Attachments of unsent messages. The functions below move them to messages, and copy and delete them."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def add_unsent(self, conversation_id: int | None, attachment: Attachment) -> Attachment:
-        """Store an attachment of an unsent message; returns it with its id, or unchanged if the chat is gone.
+        """Store an attachment of an unsent message; returns it with its id, or unchanged if the chat was deleted.
 
         Raises:
-            StorageError: it could not be stored.
+            StorageError: the change could not be stored.
         """
 
         def job(db: sqlite3.Connection) -> Attachment:
             sql = "SELECT 1 FROM conversations WHERE id = ?"
             if conversation_id is not None and db.execute(sql, (conversation_id,)).fetchone() is None:
-                return attachment  # reading takes time; a deleted chat must not come back
+                return attachment  # the chat was deleted while the file was read
             return insert(db, "unsent_of", conversation_id or NEW_CHAT, attachment)
 
         return self._access.write(job)
@@ -47,7 +47,7 @@ class Attachments:
         return self._access.read(lambda db: tuple(_select(db, _WHOLE, "unsent_of", [conversation_id or NEW_CHAT])))
 
     def remove(self, attachment_id: int) -> Future[Any]:
-        """Delete an attachment, without waiting."""
+        """Delete an attachment; does not wait for the disk."""
 
         def job(db: sqlite3.Connection) -> None:
             index.forget_attachment(db, attachment_id)
@@ -56,12 +56,12 @@ class Attachments:
         return self._access.post(job)
 
     def read(self, attachment_id: int) -> Attachment | None:
-        """An attachment with its text; None if it is gone."""
+        """An attachment with its text; None if it is deleted."""
         return self._access.read(lambda db: next(_select(db, _WHOLE, "id", [attachment_id]), None))
 
 
 def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment) -> Attachment:
-    """Append an attachment to those of its owner: ``message_id`` or ``unsent_of``."""
+    """Add an attachment. ``owner``: the column of its owner, ``message_id`` or ``unsent_of``; ``key``: its id."""
     sql = (
         f"INSERT INTO attachments ({owner}, position, name, kind, num_bytes, text, picture) "  # noqa: S608 (our words)
         f"SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ? FROM attachments WHERE {owner} = ?"
@@ -80,20 +80,20 @@ def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment)
 
 
 def take_unsent(db: sqlite3.Connection, conversation_id: int | None, message_id: int) -> None:
-    """Move the attachments of the unsent message to a sent one."""
+    """Move the attachments of the unsent message to the sent message."""
     sql = "UPDATE attachments SET message_id = ?, unsent_of = NULL WHERE unsent_of = ?"
     db.execute(sql, (message_id, conversation_id or NEW_CHAT))
 
 
 def copy(db: sqlite3.Connection, source_id: int, message_id: int, without: Collection[int] = ()) -> None:
-    """Copy the attachments of another message, except some, and except passages that were found for its words."""
+    """Copy the attachments of a message, except those in ``without`` and passages that were found for its text."""
     for attachment in list(_select(db, _WHOLE, "message_id", [source_id])):
         if attachment.id not in without and attachment.kind is not AttachmentKind.PASSAGES:
             insert(db, "message_id", message_id, attachment)
 
 
 def names(db: sqlite3.Connection, conversation_id: int | None) -> list[str]:
-    """The names of the unsent message's attachments, for the title of a chat without text."""
+    """The names of the unsent message's attachments, used as a title if there is no text."""
     return [each.name for each in _select(db, _SHOWN, "unsent_of", [conversation_id or NEW_CHAT])]
 
 
@@ -106,7 +106,7 @@ def delete_unsent(db: sqlite3.Connection, conversation_id: int) -> None:
 def with_attachments(
     db: sqlite3.Connection, views: Iterable[MessageView], *, texts: bool = False
 ) -> tuple[MessageView, ...]:
-    """Messages with their attachments; without their texts unless these are wanted."""
+    """Add the attachments to messages; attachments have their text only with ``texts``."""
     listed = tuple(views)
     found: dict[int, list[Attachment]] = {}
     ids = [view.id for view in listed if view.role in ("user", "tool")]
@@ -131,7 +131,7 @@ def of_message(db: sqlite3.Connection, message_id: int) -> tuple[Attachment, ...
 
 def _owned(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[int, Attachment]]:
     if db.execute("SELECT 1 FROM attachments WHERE message_id IS NOT NULL LIMIT 1").fetchone() is None:
-        return  # most chats have none, and a long chat would need many queries
+        return  # most chats have no attachments: avoid many queries for a long chat
     for begin in range(0, len(ids), _CHUNK):
         chunk = tuple(ids[begin : begin + _CHUNK])
         marks = ",".join("?" * len(chunk))

@@ -1,4 +1,4 @@
-"""Tool calls and their results: each a message below its answer, stored before it runs."""
+"""Stores tool calls and results: each call is a message below its answer, stored before the call runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import datetime
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import SETTLED, StoredCall
+from app.core.domain.tools.calls import FINAL_STATUS, StoredCall
 from app.core.storage.chats import attachments, index, messages
 from app.core.storage.chats.codec import call_to_text
 from app.core.storage.chats.writer import DatabaseAccess
@@ -23,10 +23,10 @@ class StoredCalls:
     def begin(
         self, conversation_id: int, answer_id: int, calls: Sequence[tuple[StoredCall, str]]
     ) -> tuple[MessageView, ...]:
-        """Store the calls of an answer below it, one after the other: all or none; a text is a result already there.
+        """Store the calls of an answer below it, in order: all or none. A text is an existing result.
 
         Raises:
-            StorageError: the answer is gone, or nothing could be stored.
+            StorageError: the answer is deleted, or nothing could be stored.
         """
 
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
@@ -61,9 +61,9 @@ class StoredCalls:
 
 
 def settle_open(db: sqlite3.Connection) -> int:
-    """Give calls that will not run any more their final status; returns their number.
+    """Give interrupted calls their final status; returns their number.
 
-    A running call may have had an effect: it becomes `CallStatus.UNKNOWN`; a waiting one is stopped.
+    A running call may have had an effect, so it becomes `CallStatus.UNKNOWN`; a waiting call becomes stopped.
     """
     sql = "UPDATE messages SET call_status = ? WHERE call_status = ?"
-    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in SETTLED.items())
+    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in FINAL_STATUS.items())

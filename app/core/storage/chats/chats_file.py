@@ -1,6 +1,6 @@
-"""The open chats file: jobs run on its thread, which also writes the answers that are being generated.
+"""The open chats file. Jobs run on its thread, which also writes streaming answers.
 
-`ChatStore` builds conversations on it.
+`ChatStore` uses it for conversations.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from engine.records import Problem
 
 log = logging.getLogger(__name__)
 
-VERIFY_S = 2.0  # the longest wait for today's copy at the end
+VERIFY_S = 2.0  # maximum wait for the verification of today's backup when closing
 
 
 class ChatsFile:
     """The chats file and its thread. Thread-safe.
 
     ``on_trouble`` is called on that thread: with a problem when saving begins to fail, with None when all changes are
-    saved again. ``on_written`` is called there after every attempt to write.
+    saved again. ``on_written`` is called on that thread after every attempt to write.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class ChatsFile:
         self.on_written: Callable[[], None] = lambda: None
         self._now = now
         self._in_trouble = False
-        self._may_be_damaged = False  # an error was found: the next start checks the whole file
+        self._may_be_damaged = False  # after an error: the next start checks the whole file
         self._verifying: threading.Thread | None = None
         self._opened: OpenedStore | None = None
-        self.wiped: tuple[int, ...] = ()  # chats whose deletion became final at this start
+        self.wiped: tuple[int, ...] = ()  # chats that this start deleted for good
         self._answers = StreamingAnswers(time.monotonic)
         self._writer = WriterThread(self._open, self._write_due)
 
     # ---- life -------------------------------------------------------------------------------------------------------
 
     def begin_opening(self) -> None:
-        """Start to open the file, without waiting; call `open` next."""
+        """Start opening the file on its thread; then call `open`."""
         self._writer.begin()
 
     def open(self) -> Problem | None:
-        """Open the file or a substitute; the problem is for the user."""
+        """Wait until the file or a substitute is open; returns a problem to show, if any."""
         self._writer.begin()
         self._writer.wait_for_opening()
         if self._opened is None:
@@ -72,7 +72,7 @@ class ChatsFile:
         return self._opened.problem
 
     def back_up_daily(self) -> None:
-        """Make today's copy unless there is one, and thin out the old ones, without waiting. Ignored after `close`."""
+        """Make today's backup unless it exists, and delete some old backups; does not wait. Ignored after `close`."""
         with contextlib.suppress(StorageError):
             self._writer.post(self._back_up)
 
@@ -94,7 +94,7 @@ class ChatsFile:
 
     @property
     def has_stored(self) -> bool:
-        """False if a copy or an empty file stands in for the stored chats."""
+        """False if a backup or an empty file replaces the stored chats."""
         return self._opened is not None and self._opened.has_stored
 
     # ---- on the writer's thread -------------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ class ChatsFile:
                 log.info("%d answers and calls of tools were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:
             self._note_damage(error)
-            # They are shown as interrupted anyway (see _current), and deleted ones are hidden; a full disk must not
-            # keep the chats closed.
+            # Open anyway, for example with a full disk: unfinished answers are shown as interrupted (see _current), and
+            # deleted chats are hidden.
             log.warning("What was left over of the last time could not be put in order: %s", error)
         return connection
 
@@ -126,8 +126,8 @@ class ChatsFile:
 
     def _write_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         try:
-            self._put(db, snapshot)
-        except (sqlite3.Error, ValueError, ArithmeticError) as error:  # no error may end the thread
+            self._store_snapshot(db, snapshot)
+        except (sqlite3.Error, ValueError, ArithmeticError) as error:  # the thread must survive any error
             self._answers.failed(snapshot)
             problem = as_storage_error(error, self._place.file).problem
             log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
@@ -137,7 +137,7 @@ class ChatsFile:
         finally:
             self.on_written()
 
-    def _put(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
+    def _store_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         with transaction(db):
             messages.write_answer(db, snapshot, self._now())
         self._answers.written(snapshot)
@@ -160,14 +160,14 @@ class ChatsFile:
         self._verifying.start()
 
     def _note_damage(self, error: BaseException | None) -> None:
-        """Have the next start check the whole file if SQLite reports damage: then a copy is offered."""
+        """If SQLite reports damage, let the next start check the whole file, and offer a backup."""
         damaged = isinstance(error, sqlite3.Error) and isinstance(
             as_storage_error(error, self._place.file), DamagedFileError
         )
         self._may_be_damaged = self._may_be_damaged or damaged
 
     def _verify(self, copied: UnverifiedBackup) -> None:
-        """Read the whole copy on another thread: damage in it is damage in the file."""
+        """Verify the backup on another thread: damage in it means damage in the file."""
         try:
             verify(copied)
             rotate(self._place.backups, self._now())
@@ -178,14 +178,14 @@ class ChatsFile:
     # ---- between the threads ----------------------------------------------------------------------------------------
 
     def read(self, job: Job[Result]) -> Result:
-        """Run a job on the connection and wait for it; every ended answer is in the file before.
+        """Run a job on the connection and wait for it. Ended answers are written first.
 
         Raises:
-            StorageError: by SQLite's error.
+            StorageError: SQLite reports an error.
         """
 
         def read(db: sqlite3.Connection) -> Result:
-            self._write_due(db)  # an ended answer is read as it ended
+            self._write_due(db)  # so that ended answers are read completely
             return job(db)
 
         try:
@@ -196,40 +196,40 @@ class ChatsFile:
             raise failure from error
 
     def write(self, job: Job[Result]) -> Result:
-        """Run a job in a transaction and wait for it: when this returns, its change is safe."""
+        """Run a job in a transaction and wait for it. On return the change is safely stored."""
         return self.read(self._in_transaction(job))
 
     def retry_write(self, message_id: int) -> None:
-        """Write an ended answer now, also one that the disk refused.
+        """Write an ended answer now, even if an earlier attempt failed.
 
         Raises:
-            StorageError: the disk refuses it again; it is retried later.
+            StorageError: writing fails again; it is retried later.
         """
 
         def job(db: sqlite3.Connection) -> None:
             for snapshot in self._answers.due(everything=True):
                 if snapshot.message_id == message_id:
-                    self._put(db, snapshot)
+                    self._store_snapshot(db, snapshot)
 
         self.read(job)
 
     def unwritten(self, message_id: int) -> AnswerSnapshot | None:
-        """An answer that is being generated or not yet written; None for any other message."""
+        """The state of an answer that is streaming or not yet written; None for other messages."""
         return self._answers.current(message_id)
 
     def post(self, job: Job[Result]) -> Future[Result]:
-        """Run a job in a transaction without waiting; its future may raise SQLite's errors."""
+        """Run a job in a transaction without waiting. The future may raise SQLite's errors."""
         return self._writer.post(self._in_transaction(job))
 
     def run_on_writer_thread(self, function: Callable[[], None]) -> None:
-        """Call a function on the file's thread, after the waiting jobs, without waiting."""
+        """Call a function on the file's thread, after the waiting jobs; does not wait."""
         self._writer.post(lambda _db: function())
 
     def _in_transaction(self, job: Job[Result]) -> Job[Result]:
         transacted = _in_transaction(job)
 
         def write(db: sqlite3.Connection) -> Result:
-            # Also if the disk just refused it: no message may be put below an unwritten answer.
+            # Retry also answers whose write just failed: no message may be stored below an unwritten answer.
             for snapshot in self._answers.due(ended=True):
                 self._write_snapshot(db, snapshot)
             try:
@@ -241,7 +241,7 @@ class ChatsFile:
 
 
 def _in_transaction(job: Job[Result]) -> Job[Result]:
-    """A job in a transaction; if the search index is damaged, it is rebuilt and the job run again."""
+    """Wrap a job in a transaction. If the search index is damaged, it is rebuilt and the job runs again."""
 
     def attempt(db: sqlite3.Connection) -> Result:
         with transaction(db):

@@ -1,6 +1,6 @@
-"""A marker beside the chats file that it was closed properly: the next start then need not check all of it.
+"""A marker file: the chats file was closed properly, and the next start need not check all of it.
 
-The marker has the file's size and time. After a crash or a later change no marker fits, and the whole file is checked.
+The marker contains the file's size and time. If it does not match, after a crash or a change, all is checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def marker_of(file: Path) -> Path:
 
 
 def write_marker(file: Path) -> None:
-    """Mark the file as closed; if that fails, the next start checks it."""
+    """Write the marker. If that fails, the next start checks the file."""
     if marker_of(file).exists() and not marker_of(file).is_file():
         return
     with contextlib.suppress(OSError):
@@ -23,7 +23,7 @@ def write_marker(file: Path) -> None:
 
 
 def consume_marker(file: Path) -> bool:
-    """True if the file is unchanged since it was closed properly. The marker is removed: it counts once."""
+    """True if the file is unchanged since it was closed properly. Deletes the marker."""
     marker = marker_of(file)
     if not marker.is_file():  # reading a pipe would block
         return False
@@ -36,7 +36,7 @@ def consume_marker(file: Path) -> bool:
 
 
 def _state(file: Path) -> list[int]:
-    """Size and time of the file, and the size of its log."""
+    """Size and modification time of the file, and the size of its write-ahead log."""
     found = file.stat()
     log = file.with_name(file.name + "-wal")
     return [found.st_size, found.st_mtime_ns, log.stat().st_size if log.exists() else 0]

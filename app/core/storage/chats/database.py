@@ -1,4 +1,4 @@
-"""SQLite connections that keep acknowledged changes: pragmas are read back, errors become messages for the user."""
+"""SQLite connections that never lose committed changes: pragmas are verified, errors become messages for the user."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from app.core.domain.unspaced import has_unspaced, spaced
 from engine.sentences import said
 
 MEMORY = Path(":memory:")
-FULL_BYTES = 1 << 16  # less free space counts as none
-BUSY_TIMEOUT_S = 2.0  # for another program to release the file
+FULL_BYTES = 1 << 16  # with less free space the disk counts as full
+BUSY_TIMEOUT_S = 2.0  # how long to wait for another program's lock
 _LARGEST = 2**63 - 1
 
-# EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this excludes a second one. FULL: a commit
-# survives a power loss (https://www.sqlite.org/pragma.html#pragma_synchronous).
+# EXCLUSIVE prevents a second connection, with which SQLite 3.7.0-3.51.2 can corrupt a WAL file. FULL: a commit survives
+# a power loss (https://www.sqlite.org/pragma.html#pragma_synchronous).
 _PRAGMAS: tuple[tuple[str, str, object], ...] = (
     ("locking_mode", "EXCLUSIVE", "exclusive"),
     ("journal_mode", "WAL", "wal"),
@@ -39,13 +39,13 @@ _MACOS_PRAGMAS: tuple[tuple[str, str, object], ...] = (("checkpoint_fullfsync", 
 
 
 class Connection(sqlite3.Connection):
-    """Accepts any text and number: what SQLite cannot store is replaced."""
+    """A connection that accepts any text and number: values that SQLite cannot store are replaced."""
 
     def execute(self, sql: str, values: Sequence[object] = (), /) -> sqlite3.Cursor:  # type: ignore[override]
-        """Half a surrogate pair becomes a question mark, a number beyond 64 bits the nearest one within."""
+        """Lone surrogates become question marks; integers beyond 64 bits are clamped."""
         try:
             return super().execute(sql, values)
-        except (UnicodeEncodeError, OverflowError):  # raised before anything is executed
+        except (UnicodeEncodeError, OverflowError):  # raised before the statement is executed
             return super().execute(sql, [_storable(value) for value in values])
 
 
@@ -56,17 +56,17 @@ def _storable(value: object) -> object:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Open ``file`` for this thread, with every pragma set and read back.
+    """Open ``file`` for this thread, and set and verify all pragmas.
 
     Raises:
-        StorageError: a subclass, by SQLite's error.
+        StorageError: SQLite reports an error; the subclass depends on it.
     """
     connection = None
     try:
         connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=Connection)
-        # Damaged text is shown damaged; it must not block the rest.
+        # Damaged text is read with replacement characters, so that other text stays usable.
         connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
-        for function in (spaced, has_unspaced):  # for the index of scripts without spaces
+        for function in (spaced, has_unspaced):  # functions for the index of scripts without spaces
             connection.create_function(function.__name__, 1, function, deterministic=True)
         set_pragmas(connection, in_memory=file == MEMORY)
     except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:
@@ -79,10 +79,10 @@ def connect(file: Path) -> sqlite3.Connection:
 
 
 def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
-    """Set the pragmas that make an acknowledged row safe, and verify them.
+    """Set and verify the pragmas that make committed changes safe.
 
     Raises:
-        StorageError: a pragma reads back differently.
+        StorageError: a pragma was not accepted.
     """
     wanted = _PRAGMAS + (_MACOS_PRAGMAS if sys.platform == "darwin" else ())
     for name, value, read_back in wanted:
@@ -103,13 +103,13 @@ def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit at the end, roll back on any error. A normal exit is the acknowledgement."""
+    """Commit at the end, roll back on any error. After a normal exit the change is stored."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        # On a full disk SQLite has already rolled back.
+        # SQLite itself has already rolled back if the disk is full.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -124,7 +124,7 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
     """Check the whole file for damage; ``thorough`` also compares indexes with tables.
 
     Raises:
-        DamagedFileError: with the first finding.
+        DamagedFileError: the file is damaged; the message has the first finding.
     """
     name = "integrity_check" if thorough else "quick_check"
     finding = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
@@ -140,9 +140,9 @@ def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
 
 
 def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | LookupError, file: Path) -> StorageError:
-    """Convert an error of SQLite, or of decoding its rows, into a message about ``file``."""
+    """Convert an error of SQLite, or of decoding its rows, to an error about ``file``."""
     if not isinstance(error, sqlite3.Error):
-        # The driver raises this if SQLite's message quotes damaged names.
+        # sqlite3 raises it if SQLite's message contains damaged names.
         return DamagedFileError(said("{file} cannot be read as a chats file.", file=file.name))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
@@ -162,7 +162,7 @@ def says_full(error: BaseException | None) -> bool:
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     code = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # it extends the log's index
+    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # extending the WAL index failed
 
 
 def _is_full(folder: Path) -> bool:

@@ -1,7 +1,7 @@
-"""Deletion with undo: a chat is marked, messages are moved into a marked chat.
+"""Deletion with undo: a deleted chat is marked; deleted messages are moved to a marked chat.
 
-Marked chats are in no list, search or export. Messages are deleted for good a moment later, or at the next start; chats
-at the first start `KEPT` after their deletion.
+Marked chats are hidden from lists, search and exports. Messages are deleted for good a moment later or at the next
+start; chats at the first start after the time `KEPT`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.core.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
 KEPT = timedelta(days=30)
-_CHAT = "title <> ''"  # the chat of moved messages has none
+_CHAT = "title <> ''"  # true for deleted chats; the chat of moved messages has no title
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class DeletedChat:
 
 @dataclass(frozen=True, slots=True)
 class DeletedBranch:
-    """Messages in the marked chat ``hidden_chat_id``: ``message_id`` with all its descendants, or alone.
+    """Deleted messages in the marked chat ``hidden_chat_id``: ``message_id`` alone or with all its descendants.
 
-    ``shown``: it was the shown version. ``children`` stayed, below its parent or another version of it.
+    ``shown``: it was the shown version. ``children``: stayed in the chat, below its parent or another version of it.
     """
 
     hidden_chat_id: int
@@ -46,13 +46,13 @@ class DeletedBranch:
 
 
 class Deletions:
-    """Every method raises `StorageError` if it fails."""
+    """Every method raises `StorageError` on failure."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def mark(self, conversation_ids: Sequence[int], now: datetime) -> None:
-        """Hide chats: all or none."""
+        """Mark chats as deleted: all or none."""
 
         def job(db: sqlite3.Connection) -> None:
             for conversation_id in conversation_ids:
@@ -60,7 +60,7 @@ class Deletions:
 
         self._access.write(job)
 
-    def take_back(self, conversation_ids: Sequence[int]) -> None:
+    def undo_deletion(self, conversation_ids: Sequence[int]) -> None:
         """Undo the deletion of chats."""
         sql = "UPDATE conversations SET deleted_at = NULL WHERE id = ?"
         self._access.write(lambda db: db.executemany(sql, ((each,) for each in conversation_ids)))
@@ -73,16 +73,16 @@ class Deletions:
         return tuple(DeletedChat(chat, title, conversations.from_us(at) + KEPT) for chat, title, at in rows)
 
     def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
-        """Hide a message and its descendants; None if it is gone."""
+        """Hide a message and its descendants; None if the message does not exist."""
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=False))
 
     def mark_message(self, message_id: int, now: datetime) -> DeletedBranch | None:
-        """Hide one message; its descendants stay. None if it is gone."""
+        """Hide one message; its descendants stay. None if the message does not exist."""
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
 
-    def take_back_branch(self, branch: DeletedBranch) -> None:
-        """Undo the deletion of messages; the branch that was shown is shown again."""
-        self._access.write(lambda db: _put_back(db, branch))
+    def undo_branch_deletion(self, branch: DeletedBranch) -> None:
+        """Undo the deletion of messages; the branch that was shown before is shown again."""
+        self._access.write(lambda db: _restore(db, branch))
 
     def wipe(self, conversation_ids: Sequence[int]) -> None:
         """Delete chats for good, with all their messages."""
@@ -95,7 +95,7 @@ class Deletions:
 
 
 def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
-    """Delete marked messages for good, and chats that were marked `KEPT` ago; returns the ids."""
+    """Delete marked messages for good, and chats that were marked longer than `KEPT` ago; returns the chats' ids."""
     sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
     marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - KEPT),)))
     for conversation_id in marked:
@@ -126,7 +126,7 @@ def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime, *, alone:
 
 
 def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
-    """Move the children of a message to another version of it, or to its parent; keep the shown path."""
+    """Move the children of a message to another version of it, or to its parent, and keep the shown path."""
     at = tree.versions_beside(message_id)
     heir = at[0] if at else tree.parents[message_id]
     _follow(db, tree.children()[message_id], heir)
@@ -140,7 +140,7 @@ def _follow(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int |
     db.executemany(sql, ((parent_id, message_id) for message_id in message_ids))
 
 
-def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
+def _restore(db: sqlite3.Connection, branch: DeletedBranch) -> None:
     _move(db, branch.message_ids, branch.conversation_id)
     _follow(db, branch.children, branch.message_id)
     if branch.shown:
@@ -149,7 +149,7 @@ def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:
-    """Move messages to the end of another chat: their positions may be taken there."""
+    """Move messages to the end of another chat, where their positions may be in use."""
     sql = (
         "UPDATE messages SET conversation_id = ?1, position = "
         "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?1) WHERE id = ?2"

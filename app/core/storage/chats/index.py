@@ -1,7 +1,7 @@
-"""Updates the full-text indexes in the transaction that changes a title, a message or an attachment.
+"""Updates the full-text indexes, in the transaction that changes a title, a message or an attachment.
 
-FTS5 with external content must be given the old text to remove it, before it changes. There are two indexes: of words,
-and of letters for scripts without spaces (`app.core.domain.unspaced`), which has only rows with such letters.
+FTS5 with external content needs the old text to remove it, before it changes. There are two indexes: one of words, and
+one of letters for scripts without spaces (`app.core.domain.unspaced`), only with rows in such scripts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
-    """An indexed column: ``words`` and ``letters`` are its indexes. ``where`` selects the indexed rows."""
+    """An indexed column. ``words`` and ``letters``: its indexes. ``where`` selects the rows to index."""
 
     table: str
     column: str
@@ -22,16 +22,16 @@ class _Indexed:
     where: str = "1"
 
     def add(self, db: sqlite3.Connection, which: str, value: int | None = None) -> None:
-        """Add the rows that match ``which``, with ``value`` for its question mark."""
+        """Add the rows that match the condition ``which``; ``value`` is its parameter."""
         self._update(db, which, value, forget=False)
 
     def forget(self, db: sqlite3.Connection, which: str, value: int | None = None) -> None:
-        """Remove such rows, before they change or are deleted."""
+        """Remove the rows that match ``which``, before they change or are deleted."""
         self._update(db, which, value, forget=True)
 
     def rebuild(self, db: sqlite3.Connection) -> None:
         db.execute(f"INSERT INTO {self.words} ({self.words}) VALUES ('rebuild')")  # noqa: S608 (constants)
-        # A rebuilt index contains all rows.
+        # A rebuild adds all rows, so remove those that are not indexed.
         self._update_one(db, (self.words, self.words_column, self.column), f"NOT ({self.where})", None, forget=True)
         db.execute(f"INSERT INTO {self.letters} ({self.letters}) VALUES ('delete-all')")  # noqa: S608
         self._update_letters(db, self.where, None, forget=False)
@@ -56,7 +56,7 @@ class _Indexed:
         db.execute(sql, () if value is None else (value,))
 
 
-# A streaming answer is not indexed: its text would be removed and added again four times a second.
+# Streaming answers are not indexed: their text changes four times a second.
 _MESSAGES = _Indexed("messages", "text", "found_messages", "text", "found_letters_messages", "state <> 'streaming'")
 _TITLES = _Indexed("conversations", "title", "found_titles", "title", "found_letters_titles")
 _ATTACHMENTS = _Indexed("attachment_words", "text", "found_attachments", "text", "found_letters_attachments")
@@ -79,7 +79,7 @@ def forget_messages_of(db: sqlite3.Connection, conversation_id: int) -> None:
 
 
 def add_attachment(db: sqlite3.Connection, attachment_id: int) -> None:
-    """Add a new attachment; it is found once its message is sent."""
+    """Add a new attachment; searches find it when its message is sent."""
     _ATTACHMENTS.add(db, "id = ?", attachment_id)
 
 

@@ -1,4 +1,4 @@
-"""The list of conversations: folders, pins, archive, manual order, copies, unsent texts, and search."""
+"""Manages the list of conversations: folders, pins, archive, manual order, copies, unsent texts, search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.core.domain.errors import StorageError
 from app.core.storage.chats import attachments, conversations, index, messages, summaries
 from app.core.storage.chats.writer import DatabaseAccess
 
-NEW_CHAT = 0  # the key of text before there is a conversation
+NEW_CHAT = 0  # the key for the unsent text of a chat that is not stored yet
 
 _COPY_MESSAGE = """
     INSERT INTO messages
@@ -29,7 +29,7 @@ _COPY_MESSAGE = """
 
 @dataclass(frozen=True, slots=True)
 class DeletedFolder:
-    """A deleted folder: its ``place`` among the others, its conversations, and how many of these are listed."""
+    """A deleted folder: its position (``place``), its conversations, and how many of them are in the list."""
 
     row: FolderRow
     place: int
@@ -54,17 +54,17 @@ class ChatLibrary:
         return self._access.read(job)
 
     def folder_of(self, conversation_id: int) -> int | None:
-        """The folder that a conversation is in; None outside of any."""
+        """The folder of a conversation; None if it is in no folder."""
         sql = "SELECT folder_id FROM conversations WHERE id = ?"
         return self._access.read(lambda db: (db.execute(sql, (conversation_id,)).fetchone() or (None,))[0])
 
     def create_folder(self, name: str) -> int:
-        """Append a folder; returns its id. Its name becomes one line."""
+        """Add a folder at the end; returns its id. The name is reduced to one line."""
         sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
         return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
 
     def rename_folder(self, folder_id: int, name: str) -> None:
-        """Rename a folder, as one line; an empty name is ignored."""
+        """Rename a folder; an empty name is ignored."""
         if good := one_line(name):
             self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
 
@@ -72,7 +72,7 @@ class ChatLibrary:
         self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
 
     def delete_folder(self, folder_id: int) -> DeletedFolder | None:
-        """Delete a folder; its conversations stay. None if there was none."""
+        """Delete a folder; its conversations stay. None if the folder does not exist."""
 
         def job(db: sqlite3.Connection) -> DeletedFolder | None:
             found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
@@ -85,8 +85,8 @@ class ChatLibrary:
 
         return self._access.write(job)
 
-    def take_back_folder(self, folder: DeletedFolder) -> None:
-        """Undo `delete_folder`; conversations that moved to another folder stay there."""
+    def undo_folder_deletion(self, folder: DeletedFolder) -> None:
+        """Undo `delete_folder`. Conversations that were moved to another folder meanwhile stay there."""
         row = folder.row
 
         def job(db: sqlite3.Connection) -> None:
@@ -104,7 +104,7 @@ class ChatLibrary:
     # ---- pins, archive, order ---------------------------------------------------------------------------------------
 
     def set_pinned(self, conversation_id: int, pinned: bool) -> None:
-        """Pin a conversation after the other pinned ones, or unpin it."""
+        """Pin a conversation (as the last pinned one), or unpin it."""
         sql = """
             UPDATE conversations SET pinned = ?1, archived = CASE WHEN ?1 THEN 0 ELSE archived END,
                 place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE pinned) WHERE id = ?2
@@ -138,7 +138,7 @@ class ChatLibrary:
         """Copy a conversation with all its branches; returns the copy's id.
 
         Raises:
-            StorageError: it is gone.
+            StorageError: it does not exist.
         """
         copy = self._access.write(lambda db: duplicate(db, conversation_id, datetime.now(UTC)))
         if copy is None:
@@ -146,10 +146,10 @@ class ChatLibrary:
         return copy
 
     def branch_off(self, message_id: int) -> int:
-        """Copy a message with its ancestors into a new chat; returns that one's id.
+        """Copy a message with its ancestors to a new chat; returns the new chat's id.
 
         Raises:
-            StorageError: it is gone.
+            StorageError: it does not exist.
         """
 
         def job(db: sqlite3.Connection) -> int | None:
@@ -164,11 +164,11 @@ class ChatLibrary:
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 
     def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
-        """Store the composer's text, without waiting; empty deletes it."""
+        """Store the composer's text without waiting; an empty text deletes it."""
         return self._access.post(lambda db: write_unsent(db, conversation_id, text))
 
     def unsent(self, conversation_id: int | None) -> str:
-        """The stored text of the composer; empty if there is none."""
+        """The stored text of the composer; may be empty."""
         sql = "SELECT text FROM unsent WHERE conversation_id = ?"
         key = conversation_id or NEW_CHAT
         return self._access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
@@ -176,7 +176,7 @@ class ChatLibrary:
     # ---- search -----------------------------------------------------------------------------------------------------
 
     def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
-        """Search titles, messages and attachments without waiting; None if a later search replaced this one."""
+        """Search titles, messages and attachments without waiting; the result is None if a later search replaced it."""
         self._num_searches += 1
         number = self._num_searches
 
@@ -203,9 +203,9 @@ def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str)
 
 
 def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime, up_to: int | None = None) -> int | None:
-    """Copy a conversation, or the ancestors of ``up_to``; returns the copy's id, None if there is nothing to copy.
+    """Copy a conversation, or only ``up_to`` and its ancestors; returns the copy's id, None if nothing was copied.
 
-    A streaming answer is copied as an interrupted one, as far as it is written.
+    A streaming answer is copied as an interrupted answer with the text that is already written.
     """
     source = conversations.read_conversation(db, conversation_id)
     if source is None:

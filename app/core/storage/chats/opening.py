@@ -1,6 +1,6 @@
-"""Opens the chats file in any state: migrates it, or sets it aside and starts afresh. Deletes nothing.
+"""Opens the chats file in any state: migrates it, or sets it aside and starts with a new one. Deletes nothing.
 
-A layout is a version of the tables. A file that is set aside is renamed, in the same folder.
+Layout: a version of the tables. To set a file aside: to rename it within its folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from app.core.storage.chats.schema import MIGRATIONS, Migration
 from engine.records import Problem
 from engine.sentences import joined, said
 
-COPY_TRIES = 5  # of a file that another program writes to
+COPY_TRIES = 5  # attempts to copy a file that another program writes to
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class StoreLocation:
 
 @dataclass(frozen=True, slots=True)
 class OpenedStore:
-    """A usable connection. ``problem`` says why it is only in memory, or what was set aside.
+    """A usable connection. ``problem``: why it is only in memory, or which file was set aside.
 
-    ``is_persistent`` is False if changes are lost at the end, ``has_stored`` if it does not have the stored chats.
+    ``is_persistent``: False if changes are lost at the end. ``has_stored``: False if it lacks the stored chats.
     """
 
     connection: sqlite3.Connection
@@ -67,10 +67,10 @@ class OpenedStore:
 
 
 def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
-    """Open the file, or a substitute. Never fails, whatever is on the disk."""
+    """Open the file or a substitute. Never fails, whatever the state of the disk."""
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
-        _refuse_what_holds_no_chats(place)
+        _check_file_kind(place)
         return OpenedStore(_open_good(place, now))
     except (DamagedFileError, NewerFileError, MigrationError) as error:
         return _replace_and_open(place, now, error)
@@ -83,16 +83,16 @@ def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
         return _open_in_memory(place, reason)
 
 
-def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
-    """SQLite would take a missing or empty file for a new one; if there are copies, chats were lost.
+def _check_file_kind(place: StoreLocation) -> None:
+    """Raise if the file cannot be the stored chats: SQLite would treat a missing or empty file as new.
 
     Raises:
-        DamagedFileError: it is a folder, or missing or empty beside copies.
-        StorageError: it is a pipe or a device, on which SQLite could block.
+        DamagedFileError: it is a folder, or it is missing or empty although backups exist.
+        StorageError: it is a pipe or a device, where SQLite could block.
     """
     if place.file.is_dir():
         raise DamagedFileError(said("{file} is a folder.", file=place.file.name))
-    there = os.path.lexists(place.file)  # a broken link exists, and says why it cannot be opened
+    there = os.path.lexists(place.file)  # true for a broken link: opening it reports the reason
     found = place.file.stat() if there else None
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise StorageError(said("{file} is not a regular file.", file=place.file))
@@ -102,7 +102,7 @@ def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
 
 
 def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
-    closed_well = consume_marker(place.file)  # before connecting, which makes files beside it
+    closed_well = consume_marker(place.file)  # before connecting, which creates files beside it
     connection = connect(place.file)
     try:
         if not closed_well:
@@ -125,12 +125,12 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
             wanted = layout_of(memory)
         if layout_of(connection) != wanted:
             raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
-        # Readable is not yet writable; this checks without writing, so that a full disk is no obstacle.
+        # Check that the file is writable, without writing: a full disk must not prevent opening.
         with transaction(connection):
             pass
     except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # our statements fit any whole file
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # not an intact chats file
             raise DamagedFileError(
                 said("{file} cannot be read as a chats file ({error}).", file=place.file.name, error=error)
             ) from error
@@ -150,11 +150,11 @@ def _empty_in_memory(place: StoreLocation) -> sqlite3.Connection:
 
 
 def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime) -> sqlite3.Connection:
-    """Migrate the file, one transaction a step; after a failure restore the copy and raise.
+    """Migrate the file, one transaction per step. After a failure, restore the backup and raise.
 
     Raises:
-        StorageFullError: no space for a copy or a step; the finished steps stay.
-        MigrationError: a copy could not be made, or a step failed.
+        StorageFullError: there is no space for a backup or a step; finished steps stay.
+        MigrationError: the backup could not be made, or a step failed.
     """
     first = version_of(connection)
     for version in range(first, len(place.migrations)):
@@ -189,12 +189,12 @@ def _no_space(folder: Path) -> StorageFullError:
 
 
 def _restore_backup(backup: Path, file: Path) -> None:
-    """Replace the file by a verified copy; the write-ahead log beside it belongs to the replaced file."""
+    """Replace the file by a verified backup, and delete the write-ahead log of the replaced file."""
     part = file.with_suffix(".part")
     try:
         shutil.copyfile(backup, part)
         with part.open("r+b") as copy:
-            sync(copy)  # before its log is removed
+            sync(copy)  # sync before the log is deleted
         for companion in _wal_files(file):
             companion.unlink(missing_ok=True)
         move_into_place(part, file)
@@ -208,9 +208,9 @@ def _wal_files(file: Path) -> tuple[Path, ...]:
 
 
 def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) -> OpenedStore:
-    """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file.
+    """Set the file aside and open the newest good backup in its place, or an empty file if there is no backup.
 
-    If that fails, the file stays: the next start would take a missing file for a first start.
+    If that fails, the file is put back, since the next start would treat a missing file as a first start.
     """
     aside = place.file.with_name(f"{place.file.stem}.aside-{now.strftime('%Y%m%d-%H%M%S-%f')}{place.file.suffix}")
     try:
@@ -218,7 +218,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
             if source.exists():
                 source.rename(kept)
         kept_it = aside.exists()
-        # A failed migration would fail again.
+        # After a failed migration no backup is used: its migration would fail again.
         updatable = not isinstance(why, MigrationError)
         backup = newest_intact(place.backups, len(place.migrations)) if updatable else None
         if backup is not None:
@@ -243,7 +243,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
 
 
 def _undo_setting_aside(place: StoreLocation, aside: Path) -> None:
-    """Restore the file that was set aside. The file in its place was made from a copy, which is kept."""
+    """Restore the file that was set aside. The file in its place was made from a backup, which still exists."""
     if not aside.exists():
         return
     with contextlib.suppress(OSError):
@@ -269,7 +269,7 @@ def _advice(why: StorageError, place: StoreLocation) -> str:
 
 
 def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> OpenedStore:
-    """Continue without a file: readable chats are shown, nothing is saved."""
+    """Continue in memory: readable chats are shown, and nothing is saved."""
     memory = connect(MEMORY)
     readable = isinstance(why, StorageReadOnlyError | StorageFullError | StorageBusyError) and _read_into(memory, place)
     if not readable:
@@ -284,7 +284,7 @@ def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> 
 
 
 def _advice_in_memory(why: StorageError) -> str:
-    """The advice if no attempt is made before the next start."""
+    """The advice if the app does not try again before the next start."""
     if isinstance(why, StorageFullError):
         return said("Free some space, and start Paceline again.")
     if why.advice == StorageError.default_advice:
@@ -292,10 +292,10 @@ def _advice_in_memory(why: StorageError) -> str:
     return why.advice
 
 
-def _copied_at_rest(file: Path, copy: Path) -> bool:
-    """Copy a file and then its log while others may write; False if the file itself was written meanwhile.
+def _copy_unchanged(file: Path, copy: Path) -> bool:
+    """Copy a file, then its log, while others may write; False if the file was changed meanwhile.
 
-    A log contains everything since the file was last written.
+    The log contains all changes since the file was last written.
     """
     before = file.stat()
     for source, target in zip((file, *_wal_files(file)), (copy, *_wal_files(copy)), strict=True):
@@ -306,11 +306,11 @@ def _copied_at_rest(file: Path, copy: Path) -> bool:
 
 
 def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
-    """Copy a read-only file and its log into memory, and migrate that; False if it fails."""
+    """Copy a read-only file with its log into memory and migrate the copy; False on failure."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / place.file.name
-            if not any(_copied_at_rest(place.file, copy) for _ in range(COPY_TRIES)):
+            if not any(_copy_unchanged(place.file, copy) for _ in range(COPY_TRIES)):
                 return False
             with contextlib.closing(sqlite3.connect(copy)) as readable:
                 check(readable)

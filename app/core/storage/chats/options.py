@@ -1,4 +1,4 @@
-"""A conversation's own values of settings, as JSON in its row."""
+"""The settings of single conversations, stored as JSON in their rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def to_text(values: Mapping[str, Any]) -> str:
 
 
 def from_text(text: object) -> dict[str, Any]:
-    """Unreadable options are empty, and logged."""
+    """Parse options. Unreadable options are logged and returned as empty."""
     if not isinstance(text, str) or not text or len(text) > MAX_CHARS:
         return {}
     try:
@@ -38,7 +38,7 @@ class ChatOptions:
         self._access = access
 
     def read(self, conversation_id: int) -> dict[str, Any] | None:
-        """The options of a conversation; None if an older version wrote it, or it is gone."""
+        """The options of a conversation; None if an older version wrote it, or if it does not exist."""
 
         def job(db: sqlite3.Connection) -> dict[str, Any] | None:
             row = db.execute("SELECT options FROM conversations WHERE id = ?", (conversation_id,)).fetchone()

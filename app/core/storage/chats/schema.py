@@ -1,7 +1,7 @@
-"""The layout of the chats file, as migrations: ``MIGRATIONS[i]`` brings version i to version i + 1.
+"""The layout of the chats file, as migrations: ``MIGRATIONS[i]`` converts version i to version i + 1.
 
-A published migration is never edited; a change is one more at the end. Times are microseconds since 1970, UTC. Types
-are checked by us: STRICT tables need SQLite 3.37, and some systems have an older one.
+A published migration is never edited; a change is a new migration at the end. Times are microseconds since 1970, UTC.
+The app checks types itself, since STRICT tables need SQLite 3.37, and some systems have an older version.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _VERSION_1: Migration = (
 )
 
 # Messages become a tree: ``parent_id`` is the parent of a message, ``shown_child`` its shown child, ``shown_root`` the
-# shown first message. No foreign key with a cascade: its depth would be the length of the chat. ``position`` stays the
+# shown first message. ``parent_id`` has no cascade, whose depth would be the length of the chat. ``position`` stays the
 # order of arrival. ``place`` is the manual order, ``origin`` identifies an imported chat, ``cut`` marks an answer that
-# ended at the token limit. ``unsent`` has the composer's text; 0 is the chat without a message. The search indexes
-# contain no text of their own, and no streaming answer; statements update them, since `trusted_schema` forbids triggers
-# to do so.
+# ended at the token limit. ``unsent`` holds the composer's text; 0 is the chat that is not stored yet. The search
+# indexes store no text themselves and omit streaming answers. Statements update them, since `trusted_schema` forbids
+# triggers to do so.
 _VERSION_2: Migration = (
     """
     CREATE TABLE folders (
@@ -69,7 +69,7 @@ _VERSION_2: Migration = (
     "CREATE INDEX conversations_by_origin ON conversations (origin) WHERE origin <> ''",
     "CREATE INDEX conversations_by_folder ON conversations (folder_id) WHERE folder_id IS NOT NULL",
     "CREATE INDEX messages_by_parent ON messages (conversation_id, parent_id, shown_child)",
-    # An answer that was being regenerated came after the one that it was to replace.
+    # An unfinished regenerated answer is stored after the answer that it should replace.
     """
     UPDATE messages SET parent_id = (
         SELECT before.id FROM messages AS before
@@ -148,7 +148,7 @@ _VERSION_3: Migration = (
     """,
 )
 
-# The text in the editor of a sent message.
+# The text in the editor of a sent message that is being edited.
 _VERSION_4: Migration = (
     """
     CREATE TABLE edits (
@@ -158,7 +158,7 @@ _VERSION_4: Migration = (
     """,
 )
 
-# The text of attachments, searchable like messages. The indexed length is limited, which limits the time.
+# The text of attachments, searchable like messages. The indexed length is limited to limit the time.
 _VERSION_5: Migration = (
     """
     CREATE VIEW attachment_words AS
@@ -173,8 +173,8 @@ _VERSION_5: Migration = (
     "INSERT INTO found_attachments (rowid, text) SELECT id, text FROM attachment_words",
 )
 
-# The indexes take a run of letters for a word. For scripts without spaces between words, separate indexes take each
-# letter for a word; they contain only rows with such letters. `spaced` and `has_unspaced` are functions of the
+# The indexes treat a run of letters as a word. For scripts without spaces between words, separate indexes treat each
+# letter as a word; they contain only rows with such letters. `spaced` and `has_unspaced` are functions of the
 # connection.
 _VERSION_6: Migration = (
     *(
@@ -198,15 +198,15 @@ _VERSION_7: Migration = (
     "CREATE INDEX messages_from_elsewhere ON messages (conversation_id) WHERE instr(target, ' @ ') > 0",
 )
 
-# Tool calls. ``call`` is a call as JSON, ``call_status`` its status; the text is its result. The role of such a message
-# is written 'system', which no other message has: the check of the column knows no other role, and a table with foreign
-# keys cannot be recreated while cascades are on. `MESSAGE_ROLE` gives the role.
+# Tool calls. ``call`` is a call as JSON, ``call_status`` its status; the text is its result. Such a message is stored
+# with the role 'system', which no other message has: the column's CHECK allows no new role, and a table with foreign
+# keys cannot be recreated while cascades are on. `MESSAGE_ROLE` is the SQL for the role.
 _VERSION_8: Migration = (
     "ALTER TABLE messages ADD COLUMN call TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE messages ADD COLUMN call_status TEXT NOT NULL DEFAULT ''",
     "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'asked', 'running')",
 )
-# Pictures, once for each content: deleted with the last attachment that uses it.
+# Pictures, stored once per content; deleted with the last attachment that uses the picture.
 _VERSION_9: Migration = (
     """
     CREATE TABLE pictures (

@@ -1,6 +1,6 @@
 """Full-text search over titles, messages and attachments.
 
-The input is words, never a query language.
+The input is treated as plain words, never as a query language.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from app.core.domain.conversations import SearchHit
-from app.core.domain.unspaced import any_of, has_unspaced, spaced
+from app.core.domain.unspaced import any_word_pattern, has_unspaced, spaced
 from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
 MAX_TITLES = 20
 MAX_MESSAGES = 60
 MAX_ATTACHMENTS = 10
-MAX_LOOKED_AT = 3  # attachments whose matches get an excerpt
+MAX_EXCERPTS = 3  # maximum number of attachments for which an excerpt is made
 MAX_WORDS = 16
 _WORDS_AROUND = 14
-_LOOKED_AT_CHARS = 100_000  # of an attachment, for the excerpt around the first match
-_BYTES_A_CHAR = 3  # in UTF-8, of nearly every script
+_EXCERPT_SOURCE_CHARS = 100_000  # maximum characters of an attachment that are searched for the excerpt
+_MAX_CHAR_BYTES = 3  # upper limit for nearly every script in UTF-8
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
 _LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index treats an underscore as a separator
 
 
 def match_words(typed: str) -> str:
-    """Quote the input for FTS5: all words must occur, the last one may be a prefix. Empty without words.
+    """The FTS5 query for the input: all words must occur, the last one may be a prefix. Empty without words.
 
-    Pieces without a letter or digit would match nothing and are left out.
+    Words without a letter or digit are omitted, since they match nothing.
     """
     quoted = ['"' + spaced(word).replace('"', '""') + '"' for word in _words(typed)]
     if not quoted:
@@ -44,14 +44,14 @@ def _words(typed: str) -> list[str]:
 
 
 def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
-    """Find titles, then messages in all branches and their attachments, newest first, by conversation."""
+    """Find titles, then messages (of all branches) and attachments: newest first, grouped by conversation."""
     query = match_words(typed)
     if not query:
         return ()
     hits: dict[int, list[SearchHit]] = {}
     rows = _found_by_letter(db, query, typed) if has_unspaced(typed) else _found_by_word(db, query)
     for conversation_id, title, message_id, role, text, snippet, archived in rows:
-        # A question is shown as it was typed.
+        # Questions are shown as typed, without rendering Markdown.
         source = _parts(snippet)
         parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
         hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
@@ -59,7 +59,7 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
     sql = _ATTACHMENTS.replace("found_", "found_letters_") if has_unspaced(typed) else _ATTACHMENTS
     for number, row in enumerate(db.execute(sql, (query, MAX_ATTACHMENTS)).fetchall()):
         conversation_id, title, message_id, attachment_id, name, archived = row
-        text = _beginning(db, attachment_id) if number < MAX_LOOKED_AT else ""
+        text = _beginning(db, attachment_id) if number < MAX_EXCERPTS else ""
         parts = _parts(_marked(name, text, typed))
         hits.setdefault(conversation_id, []).append(
             SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
@@ -71,13 +71,13 @@ Row = tuple[int, str, int | None, str, str, str, int]
 
 
 def _found_by_word(db: sqlite3.Connection, query: str) -> Iterator[Row]:
-    """Rows of titles and messages, each with an excerpt with marked matches."""
+    """Rows of titles and messages, each with an excerpt in which matches are marked."""
     for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
         yield from db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit))
 
 
 def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator[Row]:
-    """Rows of the letter indexes. They have no text, so the excerpt is made here."""
+    """Rows of the letter indexes. FTS5 cannot make excerpts for them, so they are made here."""
     for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
         by_letter = _SNIPPET.sub("''", sql).replace("found_", "found_letters_")
         for conversation_id, title, message_id, role, text, _, archived in db.execute(by_letter, (query, limit)):
@@ -87,7 +87,7 @@ def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator
 
 _SNIPPET = re.compile(r"snippet\([^)]*\)")
 
-# Ordered by rowid, the index finds the newest without reading the rest.
+# Ordered by rowid, so that FTS5 stops after the newest matches.
 _TITLES = """
     SELECT conversations.id, conversations.title, NULL, '', '', snippet(found_titles, 0, ?, ?, ?, ?), archived
     FROM found_titles JOIN conversations ON conversations.id = found_titles.rowid
@@ -102,7 +102,7 @@ _MESSAGES = f"""
 """  # noqa: S608 (constants)
 
 
-# FTS5's own excerpt would tokenize the whole text, possibly a book.
+# Without FTS5's excerpt, which would tokenize the whole text (possibly a book).
 _ATTACHMENTS = """
     SELECT conversations.id, conversations.title, messages.id, attachments.id, attachments.name, archived
     FROM found_attachments JOIN attachments ON attachments.id = found_attachments.rowid
@@ -113,29 +113,29 @@ _ATTACHMENTS = """
 
 
 def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
-    """The start of an attached text, read in part: it may be a book."""
+    """The start of an attached text; only this part is read from the file."""
     with db.blobopen("attachments", "text", attachment_id, readonly=True) as blob:
-        begun = blob.read(_BYTES_A_CHAR * _LOOKED_AT_CHARS)
-    return begun.decode(errors="ignore")[:_LOOKED_AT_CHARS]
+        begun = blob.read(_MAX_CHAR_BYTES * _EXCERPT_SOURCE_CHARS)
+    return begun.decode(errors="ignore")[:_EXCERPT_SOURCE_CHARS]
 
 
 def _marked(name: str, text: str, typed: str) -> str:
     """The name of an attachment and the text around the first match, with matches marked."""
     around = _around(text, typed)
-    return f"{_wanted(typed).sub(_in_marks, name)}: {around}" if around else _wanted(typed).sub(_in_marks, name)
+    return f"{_pattern(typed).sub(_in_marks, name)}: {around}" if around else _pattern(typed).sub(_in_marks, name)
 
 
 def _around(text: str, typed: str) -> str:
     """The text around the first match, with matches marked."""
-    words, wanted = _typed_letters(typed), _wanted(typed)
-    found = wanted.search(text, _not_before(text, words))
+    words, wanted = _typed_letters(typed), _pattern(typed)
+    found = wanted.search(text, _first_possible(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER].replace(BEGIN, "").replace(END, "")
     return (ELLIPSIS if begin and around else "") + wanted.sub(_in_marks, around)
 
 
-def _wanted(typed: str) -> re.Pattern[str]:
-    return re.compile(any_of(_typed_letters(typed)), re.IGNORECASE)
+def _pattern(typed: str) -> re.Pattern[str]:
+    return re.compile(any_word_pattern(_typed_letters(typed)), re.IGNORECASE)
 
 
 def _typed_letters(typed: str) -> list[str]:
@@ -146,17 +146,17 @@ def _in_marks(found: re.Match[str]) -> str:
     return f"{BEGIN}{found[0]}{END}"
 
 
-def _not_before(text: str, words: Sequence[str]) -> int:
-    """An offset before which no word can begin: faster than the case-insensitive search."""
+def _first_possible(text: str, words: Sequence[str]) -> int:
+    """An offset before which no word begins; faster than a case-insensitive search from the start."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # some letters become two
+    if len(lowered) != len(text):  # lower case may be longer
         return 0
     places = [lowered.find(word.lower()) for word in words]
     return min((place for place in places if place >= 0), default=len(text))
 
 
 def _parts(snippet: str) -> tuple[tuple[str, bool], ...]:
-    """Split a snippet at its marks; it is shown on one line."""
+    """Split a snippet at its marks, as one line."""
     line = " ".join(snippet.split())
     parts: list[tuple[str, bool]] = []
     for index, piece in enumerate(re.split(f"[{BEGIN}{END}]", line)):

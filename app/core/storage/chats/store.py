@@ -1,7 +1,7 @@
-"""The conversations for the rest of the app. When a method returns, its change is safely in the file.
+"""The store of conversations. When a method returns, its change is safely in the file.
 
-The exceptions are `append`, `finish_answer` and `discard_answer`, which do not wait: their data is in memory until it
-is written, and a failure is reported once.
+`append`, `finish_answer` and `discard_answer` do not wait: their data is in memory until it is written, and a failure
+is reported once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.records import Mode, Problem, TokenSpan
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A question and its empty answer, both stored. ``history``: the messages up to the question, text only."""
+    """A stored question and its stored empty answer. ``history``: the messages up to the question, text only."""
 
     conversation_id: int
     title: str
@@ -47,7 +47,7 @@ class StoredTurn:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentChanges:
-    """Attachments that an edited question goes ``without``, by their ids; passages that were ``found`` for it."""
+    """Changes for an edited question. ``without``: ids of attachments to omit. ``found``: passages to add."""
 
     without: Collection[int] = ()
     found: Iterable[Attachment] = ()
@@ -71,31 +71,31 @@ class ChatStore(ChatsFile):
     # ---- conversations ----------------------------------------------------------------------------------------------
 
     def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
-        """The conversations, last changed first: all, or pinned ones, those in folders, and the ``newest`` others."""
+        """The conversations, last changed first. ``newest`` limits those that are neither pinned nor in a folder."""
         return self.read(lambda db: conversations.list_conversations(db, newest))
 
     def latest_conversation(self, wanted: int | None = None) -> int | None:
-        """The conversation that changed last, or the ``wanted`` one. Not one that is deleted or archived."""
+        """The ``wanted`` conversation if it is neither deleted nor archived, else the one that changed last."""
         return self.read(lambda db: conversations.find_latest(db, wanted))
 
     def conversation(self, conversation_id: int) -> Conversation | None:
-        """A conversation; None if it is gone."""
+        """A conversation; None if it does not exist."""
         return self.read(lambda db: conversations.read_conversation(db, conversation_id))
 
     def create_conversation(self, title: str = "", mode: Mode = Mode.OFF, depth: int | None = None) -> int:
         return self.write(lambda db: conversations.insert_conversation(db, title, mode, depth, self._now()))
 
     def rename_conversation(self, conversation_id: int, title: str) -> None:
-        """Set the title that the user wrote, as one line; an empty one is ignored."""
+        """Set the user's title, reduced to one line; an empty title is ignored."""
         if good := one_line(title):
             self.write(lambda db: conversations.set_title(db, conversation_id, good))
 
     # ---- messages ---------------------------------------------------------------------------------------------------
 
     def messages(self, conversation_id: int) -> tuple[MessageView, ...]:
-        """The messages of the shown path; a streaming answer with all its text so far."""
+        """The messages of the shown path. A streaming answer has all its text so far."""
 
-        # Merged on the writer's thread: elsewhere an answer could be written and forgotten between reading and merging.
+        # Merge on the writer's thread: otherwise an answer could be written and forgotten between reading and merging.
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
             listed = messages.list_messages(db, conversation_id, self._answers.to_discard)
             return tuple(self._current(view) for view in listed)
@@ -103,7 +103,7 @@ class ChatStore(ChatsFile):
         return self.read(job)
 
     def history(self, conversation_id: int) -> tuple[MessageView, ...]:
-        """The messages of the shown path with text and attached texts only, for a prompt."""
+        """The messages of the shown path for a prompt: only text and attached texts."""
 
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
             return messages.list_texts(db, messages.read_tree(db, conversation_id, self._answers.to_discard).path())
@@ -111,7 +111,7 @@ class ChatStore(ChatsFile):
         return self.read(job)
 
     def add_message(self, conversation_id: int, role: str, text: str) -> MessageView:
-        """Append a message; the user's first one names a conversation without a title."""
+        """Append a message. The user's first message becomes the title if there is none."""
 
         def job(db: sqlite3.Connection) -> MessageView:
             path = messages.read_tree(db, conversation_id).path()
@@ -128,13 +128,13 @@ class ChatStore(ChatsFile):
         instead_of: int | None = None,
         changes: AttachmentChanges | None = None,
     ) -> StoredTurn:
-        """Store a question and an empty answer, in a new conversation if none is given: all or nothing.
+        """Store a question and an empty answer, both or nothing. ``conversation_id`` None: in a new conversation.
 
-        The question is appended and gets the unsent text's attachments; the unsent text is deleted. With ``instead_of``
-        it is another version of that message, with its attachments; its editor's text is deleted.
+        The question is appended with the unsent message's attachments; the unsent text is deleted. With ``instead_of``
+        it becomes another version of that message with its attachments; its editor's text is deleted.
 
         Raises:
-            StorageError: ``instead_of`` is gone, or nothing could be stored.
+            StorageError: ``instead_of`` does not exist, or nothing could be stored.
         """
 
         def job(db: sqlite3.Connection) -> StoredTurn:
@@ -168,7 +168,7 @@ class ChatStore(ChatsFile):
         """Store an empty answer below a message, for example the result of a tool.
 
         Raises:
-            StorageError: that is gone, or nothing could be stored.
+            StorageError: the message does not exist, or nothing could be stored.
         """
 
         def job(db: sqlite3.Connection) -> StoredTurn:
@@ -183,10 +183,10 @@ class ChatStore(ChatsFile):
         return self._begin(job)
 
     def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
-        """Store an empty answer as another version of ``instead_of``, which stays.
+        """Store an empty answer as another version of ``instead_of``.
 
         Raises:
-            StorageError: that is gone, or nothing could be stored.
+            StorageError: the message does not exist, or nothing could be stored.
         """
 
         def job(db: sqlite3.Connection) -> StoredTurn:
@@ -200,18 +200,18 @@ class ChatStore(ChatsFile):
         return self._begin(job)
 
     def _begin(self, job: Callable[[sqlite3.Connection], StoredTurn]) -> StoredTurn:
-        """Store a question and track its answer from now on."""
+        """Run ``job``, which stores a turn, and track its answer."""
         turn = self.write(job)
         self._answers.begin(turn.answer.id)
         return turn
 
     def continue_answer(self, conversation_id: int, answer_id: int) -> StoredTurn:
-        """Continue an ended answer. Spaces at its end are removed: the model writes them with its next word.
+        """Continue an ended answer. Spaces at its end are removed, since tokens begin with the space before a word.
 
         Raises:
-            StorageError: the answer is gone, or not completely written yet.
+            StorageError: the answer does not exist or is not completely written yet.
         """
-        self.retry_write(answer_id)  # unwritten text would be lost
+        self.retry_write(answer_id)  # otherwise unwritten text would be lost
 
         def job(db: sqlite3.Connection) -> StoredTurn:
             stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
@@ -228,7 +228,7 @@ class ChatStore(ChatsFile):
         return turn
 
     def note_models(self, answer_id: int, target: str, draft: str) -> None:
-        """Store the models of an answer without waiting; its end stores them again."""
+        """Store the models of an answer without waiting; the end of the answer stores them again."""
         self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
 
     def note_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
@@ -238,15 +238,15 @@ class ChatStore(ChatsFile):
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
     ) -> None:
-        """Append text to a streaming answer; it is in the file within a quarter of a second.
+        """Append text to a streaming answer; it is written within a quarter of a second.
 
-        ``thinking_ms`` is the time of reasoning so far, None without reasoning.
+        ``thinking_ms``: time of reasoning so far; None without reasoning.
         """
         if self._answers.append(answer_id, text, spans, thinking_ms):
             self._writer.wake()
 
     def finish_answer(self, answer_id: int, ending: AnswerEnding) -> MessageView:
-        """End an answer and return it; it is written as soon as possible."""
+        """End an answer and return it; it is written soon."""
         self._answers.end(answer_id, ending)
         snapshot = self._answers.current(answer_id)
         self._writer.wake()
@@ -265,18 +265,18 @@ class ChatStore(ChatsFile):
         )
 
     def discard_answer(self, answer_id: int) -> None:
-        """Discard a streaming answer; the version before it is shown again."""
+        """Discard a streaming answer; the previous version is shown again."""
         self._answers.end(answer_id, AnswerEnding(MessageState.FAILED, keep=False))
         self._writer.wake()
 
     def show_message(self, message_id: int) -> int | None:
-        """Make the shown path include a message; returns its conversation, None if it is gone."""
+        """Make the shown path include a message; returns its conversation, or None if the message does not exist."""
         return self.write(lambda db: messages.show_message(db, message_id))
 
     def edit_answer(self, answer_id: int, words: str, notice: str) -> int | None:
-        """Store an edited answer as another version, which is shown; it keeps the reasoning.
+        """Store an edited answer as another version, with the same reasoning, and show it.
 
-        The editor's text is deleted. Returns the version's id, None if the answer is gone.
+        The text of its editor is deleted. Returns the new version's id; None if the answer does not exist.
         """
 
         def job(db: sqlite3.Connection) -> int | None:
@@ -324,7 +324,7 @@ def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
     """The ancestors of a message.
 
     Raises:
-        StorageError: it is gone. Its new version would otherwise become a first message.
+        StorageError: the message does not exist. Without the error its new version would become a first message.
     """
     line = tree.ancestors(message_id)
     if not line:
@@ -340,7 +340,7 @@ _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
 
 
 def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
-    """Rename a conversation after its edited first question, if its title comes from the question before."""
+    """Make a new title from the edited first question, if the old title was made from it."""
     stored = conversations.read_conversation(db, conversation_id)
     was = messages.list_texts(db, (first,))
     if stored is not None and was and stored.title == title_from(was[0].text):

@@ -1,7 +1,7 @@
 """Removes Markdown from an excerpt of the full-text search.
 
-Markup is recognized with the surrounding lines, since the search cuts anywhere. Matches are never removed. Regular
-expressions, not a parser: an excerpt must be ready while the user types.
+Markup is recognized in the surrounding lines, since the search cuts excerpts anywhere. Matches are never removed. Uses
+regular expressions instead of a parser, since excerpts must be ready while the user types.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from app.core.domain.thinking import TAGS
 
 BEGIN, END = "\x02", "\x03"  # around a match
 ELLIPSIS = "…"
-REACH = 400  # characters before and after the excerpt that are scanned
+REACH = 400  # number of scanned characters before and after the excerpt
 CELL, BULLET = " · ", "• "
-_HIDDEN = "\x00"  # marks recognized markup
+_HIDDEN = "\x00"  # replaces recognized markup
 _FENCE = re.compile(r"^ {0,3}(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
 _DASHES = r"[ \t]*:?-+:?[ \t]*"  # a cell of a table's delimiter row
 _WHOLE_LINES = re.compile(
@@ -35,7 +35,7 @@ _EMPHASIS = tuple(
     re.compile(
         rf"(?<![\\{mark[0]}]){before}{re.escape(mark)}(?![\s{mark[0]}]).+?(?<![\s{mark[0]}]){re.escape(mark)}{after}"
     )
-    for mark, before, after in (  # as in `_MARKS`
+    for mark, before, after in (  # each mark, and conditions for the text before and after it
         ("***", "", r"(?!\*)"),
         ("**", "", r"(?!\*)"),
         ("*", "", r"(?!\*)"),
@@ -49,10 +49,10 @@ Range = tuple[int, int]
 
 
 def strip_markdown(text: str, excerpt: str) -> str:
-    """The ``excerpt`` of ``text`` without Markdown, with matches still between `BEGIN` and `END`."""
+    """The ``excerpt`` of ``text`` without Markdown; matches stay between `BEGIN` and `END`."""
     raw, found = _unmarked(excerpt)
-    start, front, back = _place(text, raw)
-    if start < 0:  # not found in the text: the excerpt alone
+    start, front, back = _find_excerpt(text, raw)
+    if start < 0:  # not found in the text: return it as it is
         text, start, front, back = raw, 0, 0, 0
     end = start + len(raw) - front - back
     shift = start - front
@@ -72,8 +72,8 @@ def _unmarked(excerpt: str) -> tuple[str, list[Range]]:
     return "".join(pieces), found
 
 
-def _place(text: str, raw: str) -> tuple[int, int, int]:
-    """The position of the excerpt, and the length of the dots before and after it."""
+def _find_excerpt(text: str, raw: str) -> tuple[int, int, int]:
+    """The offset of the excerpt in the text, and the lengths of the dots before and after it."""
     before, behind = int(raw.startswith(ELLIPSIS)), int(raw.endswith(ELLIPSIS))
     for front, back in {(0, 0): 0, (before, 0): 0, (0, behind): 0, (before, behind): 0}:
         at = text.find(raw[front : len(raw) - back])
@@ -83,7 +83,7 @@ def _place(text: str, raw: str) -> tuple[int, int, int]:
 
 
 def _shown(text: str, part: Range, found: list[Range], drops: dict[Range, str]) -> str:
-    """A part of the text with matches marked, without dropped ranges."""
+    """A part of the text without the dropped ranges, with marked matches."""
     start, end = part
     marks = {place: BEGIN for place, _ in found} | {place: END for _, place in found}
     pieces, at = [], start
@@ -100,7 +100,7 @@ def _shown(text: str, part: Range, found: list[Range], drops: dict[Range, str]) 
 
 
 class _MarkupScanner:
-    """The lines around an excerpt. ``drops`` are the ranges of markup, and their replacements."""
+    """Scans the lines around an excerpt. ``drops``: ranges of markup with their replacements."""
 
     def __init__(self, text: str, part: Range, found: list[Range]) -> None:
         self.drops: dict[Range, str] = {}
@@ -110,13 +110,13 @@ class _MarkupScanner:
         line_end = text.find("\n", end, end + REACH)
         self._end = line_end if line_end >= 0 else min(len(text), end + REACH)
         self._rest = text[self._begin : self._end]
-        self._cut = self._begin > 0 and text[self._begin - 1] != "\n"  # the first line is incomplete
-        self._leave_code(text)
+        self._cut = self._begin > 0 and text[self._begin - 1] != "\n"  # True if the first line is incomplete
+        self._drop_fences(text)
         self._lines()
-        self._words()
+        self._drop_inline()
 
-    def _leave_code(self, text: str) -> None:
-        """Code is shown as it is, without its fences."""
+    def _drop_fences(self, text: str) -> None:
+        """Keep the content of code blocks unchanged, but drop the fences."""
         opened, begins = "", 0
         if "```" not in text and "~~~" not in text:
             return
@@ -144,15 +144,15 @@ class _MarkupScanner:
                 self._drop(*pipe.span(), CELL if number else "")
 
     def _matches(self, pattern: re.Pattern[str], signs: str) -> Iterator[re.Match[str]]:
-        """Matches in whole lines: the start of a partial line is no line mark. ``signs``: one of them is needed."""
+        """Matches at the start of complete lines. ``signs``: characters of which a match needs one."""
         if any(sign in self._rest for sign in signs):
             yield from (found for found in pattern.finditer(self._rest) if found.start() or not self._cut)
 
     def _marked(self, pattern: re.Pattern[str], sign: str) -> Iterable[re.Match[str]]:
-        """Matches of a pattern that needs ``sign``, if any; searching for the sign first is much faster."""
+        """Matches of a pattern that needs ``sign``; searching for the sign first is much faster."""
         return pattern.finditer(self._rest) if sign in self._rest else ()
 
-    def _words(self) -> None:
+    def _drop_inline(self) -> None:
         for code in self._marked(_CODE, "`"):
             size = len(code["ticks"])
             self._drop(code.start(), code.start() + size)
@@ -176,7 +176,7 @@ class _MarkupScanner:
 
     def _link(self, link: re.Match[str]) -> None:
         self._drop(*link.span("open"))
-        if self._is_found(*link.span("address")):  # then the address itself is a match
+        if self._is_found(*link.span("address")):  # keep the address if it contains a match
             self._drop(*link.span("turn"), " (")
             self._hide(*link.span("address"))
         else:
@@ -186,7 +186,7 @@ class _MarkupScanner:
         return any(first < end + self._begin and start + self._begin < last for first, last in self._found)
 
     def _drop(self, start: int, end: int, instead: str = "") -> None:
-        """Remove a range, unless it is a match or already hidden."""
+        """Drop a range, unless it contains a match or is already hidden."""
         if start < end and not self._is_found(start, end):
             self.drops[start + self._begin, end + self._begin] = instead
         self._hide(start, end)

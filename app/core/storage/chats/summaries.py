@@ -6,7 +6,7 @@ import sqlite3
 
 
 def of_conversation(db: sqlite3.Connection, conversation_id: int) -> dict[int, str]:
-    """The summaries of a conversation, in all branches, by their last message."""
+    """The summaries in all branches of a conversation, by the last message that each covers."""
     sql = (
         "SELECT message_id, summaries.text FROM summaries JOIN messages ON messages.id = message_id "
         "WHERE conversation_id = ?"
@@ -15,13 +15,13 @@ def of_conversation(db: sqlite3.Connection, conversation_id: int) -> dict[int, s
 
 
 def of_message(db: sqlite3.Connection, message_id: int) -> str:
-    """The summary that ends with a message; empty if there is none."""
+    """The summary whose last message this is; empty without one."""
     row = db.execute("SELECT text FROM summaries WHERE message_id = ?", (message_id,)).fetchone()
     return str(row[0]) if row else ""
 
 
 def put(db: sqlite3.Connection, message_id: int, text: str) -> None:
-    """Store a summary of everything up to and including a message; ignored if that is gone."""
+    """Store a summary of all messages up to and including ``message_id``; ignored if the message does not exist."""
     sql = "INSERT OR REPLACE INTO summaries (message_id, text) SELECT id, ? FROM messages WHERE id = ?"
     db.execute(sql, (text, message_id))
 

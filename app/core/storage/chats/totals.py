@@ -1,6 +1,6 @@
 """Lifetime counters for each target, draft and mode. They outlive their chats.
 
-A row has its counters as JSON; unknown counters of another version are kept.
+A row stores its counters as JSON; unknown counters of other versions are kept.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from engine.records import Mode, RunStats, Source
 
 log = logging.getLogger(__name__)
 
-_OWN = ("plain_s", "compared_s", "reading_s", "compared_tokens")
+_SUM_FIELDS = ("plain_s", "compared_s", "reading_s", "compared_tokens")
 _KEY = "target = ? AND draft = ? AND mode = ?"
 
 
 def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, is_continuation: bool = False) -> None:
-    """Add a run with tokens; a continuation adds no answer."""
+    """Add a run that has tokens. A continuation does not count as another answer."""
     if not run.tokens:
         return
     key = (target, draft, run.mode.value)
@@ -44,7 +44,7 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, i
 
 
 def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
-    """All rows, the busiest pair first; unreadable ones are left out and logged."""
+    """All rows, in the order of `sorted_rows`; unreadable rows are logged and omitted."""
     found: dict[tuple[str, str, str], Sums] = {}
     for target, draft, mode, num_answers, text in db.execute(
         "SELECT target, draft, mode, num_answers, stats FROM totals"
@@ -64,7 +64,7 @@ def reset_totals(db: sqlite3.Connection) -> None:
 
 
 def _set_aside(db: sqlite3.Connection, key: tuple[str, str, str]) -> None:
-    """Keep an unreadable row under another mode's name."""
+    """Rename the mode of an unreadable row, to keep it."""
     taken = {mode for (mode,) in db.execute("SELECT mode FROM totals WHERE target = ? AND draft = ?", key[:2])}
     number = next(n for n in range(1, len(taken) + 2) if f"{key[2]} (set aside {n})" not in taken)
     log.warning("The totals of %s in mode %s cannot be read; they are set aside and counted anew.", key[0], key[2])
@@ -82,12 +82,12 @@ def _to_data(sums: Sums) -> dict[str, Any]:
     values |= {name: list(getattr(sums.stats, name)) for name in BY_DEPTH}
     values["provenance"] = {source.value: number for source, number in sums.stats.provenance.items()}
     values["interval_counts"] = {str(bucket): number for bucket, number in sums.stats.interval_counts.items()}
-    return {**values, **{name: getattr(sums, name) for name in _OWN}}
+    return {**values, **{name: getattr(sums, name) for name in _SUM_FIELDS}}
 
 
 def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
     checked = _merged(data, {})
-    numbers = {name: _added(checked.get(name, 0), 0) for name in (*ADDED, *_OWN)}
+    numbers = {name: _added(checked.get(name, 0), 0) for name in (*ADDED, *_SUM_FIELDS)}
     lists: dict[str, Any] = {name: tuple(_added(checked.get(name, []), [])) for name in BY_DEPTH}
     if len(lists["proposed_by_depth"]) != len(lists["accepted_by_depth"]):
         raise ValueError("depths do not fit each other")
@@ -100,14 +100,14 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
         **{name: numbers[name] for name in ADDED},
         **lists,
     )
-    return Sums(num_answers, stats, *(numbers[name] for name in _OWN))
+    return Sums(num_answers, stats, *(numbers[name] for name in _SUM_FIELDS))
 
 
 def _merged(old: Any, new: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 (whatever a file holds)
-    """Add ``new`` to a row's counters.
+    """Add ``new`` to the counters of a row.
 
     Raises:
-        TypeError: the row has other types of counters.
+        TypeError: the row's counters have other types.
     """
     if not isinstance(old, dict):
         raise TypeError("no counters")

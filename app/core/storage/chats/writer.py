@@ -1,4 +1,4 @@
-"""The one thread with the one connection: it runs jobs in order, and housekeeping when it is due."""
+"""The thread that owns the only connection: it runs jobs in order, and housekeeping when due."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Job = Callable[[sqlite3.Connection], Result]
 
 
 class DatabaseAccess(Protocol):
-    """Runs jobs: functions of the connection."""
+    """Runs jobs, which are functions of the connection."""
 
     def read(self, job: Job[Result]) -> Result: ...
 
     def write(self, job: Job[Result]) -> Result:
-        """Run a job in a transaction; its change is safe when this returns."""
+        """Run a job in a transaction. On return its change is safely stored."""
 
     def post(self, job: Job[Result]) -> Future[Result]: ...
 
@@ -29,8 +29,8 @@ class DatabaseAccess(Protocol):
 class WriterThread:
     """Runs jobs on a connection that never leaves its thread.
 
-    ``housekeeping(connection)`` runs between the jobs and returns the seconds until its next run, or None: there is no
-    timer without need.
+    ``housekeeping(connection)`` runs between jobs and returns the seconds until its next run, or None for no further
+    run.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], housekeeping: Job[float | None]) -> None:
@@ -43,16 +43,16 @@ class WriterThread:
         self._opened: Future[None] = Future()
 
     def begin(self) -> None:
-        """Start to open the connection on the thread; jobs wait meanwhile."""
+        """Start opening the connection on the thread; jobs wait until it is open."""
         if self._thread.ident is None:
             self._thread.start()
 
     def wait_for_opening(self) -> None:
-        """Wait until the connection is open; raises the error of opening."""
+        """Wait until the connection is open, or raise the error of opening it."""
         self._opened.result()
 
     def call(self, job: Job[Result]) -> Result:
-        """Run ``job`` after all earlier ones; returns its result, or raises its error."""
+        """Run ``job`` after all earlier jobs; returns its result or raises its error."""
         return self.post(job).result()
 
     def post(self, job: Job[Result]) -> Future[Result]:
@@ -71,7 +71,7 @@ class WriterThread:
         """Run the waiting jobs within a long job.
 
         Raises:
-            StorageError: `stop` was called; the long job should end.
+            StorageError: `stop` was called, so the long job should end.
         """
         while not self._jobs.empty():
             entry = self._jobs.get()
@@ -82,7 +82,7 @@ class WriterThread:
         self._housekeeping(connection)
 
     def stop(self, timeout_s: float) -> bool:
-        """Run the queued jobs, close the connection, end the thread; False if that takes longer."""
+        """Run the queued jobs, close the connection and end the thread; False if that exceeds ``timeout_s``."""
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -102,7 +102,7 @@ class WriterThread:
                 _run_job(connection, *entry)
         finally:
             connection.close()
-            self._refuse_the_rest()
+            self._refuse_waiting()
 
     def _next(self, connection: sqlite3.Connection) -> tuple[Job[Any], Future[Any]] | None:
         while True:
@@ -112,7 +112,7 @@ class WriterThread:
             except queue.Empty:
                 continue
 
-    def _refuse_the_rest(self) -> None:
+    def _refuse_waiting(self) -> None:
         with self._closing:
             self._closed = True
         while not self._jobs.empty():

@@ -1,4 +1,4 @@
-"""Makes a file name of a title that is valid on every system."""
+"""Makes file names of titles that are valid on every system."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import unicodedata
 
 MARKDOWN, JSON = "markdown", "json"  # export formats
 MAX_NAME_CHARS = 80
-MAX_NAME_BYTES = 200  # file systems allow 255 bytes; a number, ".part" and an ending are appended
+MAX_NAME_BYTES = 200  # file systems allow 255 bytes; a number, an extension and ".part" are appended
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*]+')
-# Device names of Windows, with any ending: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+# Device names of Windows, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])", re.IGNORECASE)
-_JOINERS = "\u200c\u200d"  # used in Persian words and in emoji; other invisible characters are removed
+_JOINERS = "\u200c\u200d"  # kept for Persian words and emoji; other invisible characters are removed
 
 
 def file_name(title: str, ending: str) -> str:
-    """A file name of a title: one part of a path, without invisible characters."""
+    """Make a file name of a title, without invisible characters."""
     seen = "".join(char if _is_visible(char) else " " for char in title[: 10 * MAX_NAME_CHARS])
     words = " ".join(_FORBIDDEN.sub(" ", seen).split()).strip(" .")[:MAX_NAME_CHARS]
     words = words.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip(" .")
@@ -25,5 +25,5 @@ def file_name(title: str, ending: str) -> str:
 
 
 def _is_visible(char: str) -> bool:
-    """False for control characters, direction marks, half surrogates and line separators."""
+    """False for control characters, direction marks, lone surrogates and line separators."""
     return char in _JOINERS or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}

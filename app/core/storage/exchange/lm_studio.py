@@ -1,8 +1,8 @@
-"""LM Studio's conversations: ``*.conversation.json``, a list of messages, each with versions and the shown one.
+"""Reads LM Studio's ``*.conversation.json``: a list of messages, each with versions and the shown version.
 
-The format is undocumented; this reads the common part of files of 0.3 and 0.4: text with reasoning, the model's name
-and the system prompt; tools are ignored. Pictures are in the folder ``user-files``; for a missing one the text is
-`PICTURE`.
+The format is undocumented. This module reads what files of 0.3 and 0.4 have in common: text with reasoning, the model's
+name and the system prompt. Tools are ignored. Pictures are in the folder ``user-files``; `PICTURE` replaces a missing
+one.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from app.core.storage.exchange.records import (
     with_thinking,
 )
 
-# Of "Thought for 3.20 seconds", "Thought for 1 minute 3 seconds".
-_TOOK = re.compile(r"(?:(\d{1,4}) ?m(?:in\w*)?[ ,]+)?(\d{1,6}(?:\.\d{1,6})?) ?s(?:ec|$)")
+# Matches "Thought for 3.20 seconds" and "Thought for 1 minute 3 seconds".
+_DURATION = re.compile(r"(?:(\d{1,4}) ?m(?:in\w*)?[ ,]+)?(\d{1,6}(?:\.\d{1,6})?) ?s(?:ec|$)")
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 
 
@@ -42,12 +42,12 @@ def is_lm_studio(data: object) -> bool:
 
 
 def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> PortableChat:
-    """Read one conversation; messages follow the shown version of the one before.
+    """Read one conversation. Each message follows the shown version of the message before.
 
-    Its pictures are among ``files``.
+    ``files``: the files that contain its pictures.
 
     Raises:
-        ChatsImportError: it is too large.
+        ChatsImportError: the conversation is too large.
     """
     messages: list[PortableMessage] = []
     shown: set[int] = set()
@@ -96,7 +96,7 @@ def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str
 
 
 def _options(data: Mapping[str, Any]) -> str:
-    """The system prompt as an option of the chat."""
+    """The chat's options as JSON: the system prompt."""
     system_prompt, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
     fields = config.get("fields") if isinstance(config, dict) else None
     for field in fields if isinstance(fields, list) else ():
@@ -112,9 +112,9 @@ def _model(version: Mapping[str, Any]) -> str:
 
 
 def _thinking_ms(version: Mapping[str, Any]) -> int | None:
-    """The duration of the reasoning, from the titles above it."""
+    """The duration of the reasoning, which its titles contain."""
     titles = [style.get("title") for step in _steps(version) if (style := _thinking_style(step)) is not None]
-    found = [_TOOK.search(title) for title in titles if isinstance(title, str)]
+    found = [_DURATION.search(title) for title in titles if isinstance(title, str)]
     seconds = [60 * int(each[1] or 0) + float(each[2]) for each in found if each]
     return round(1000 * sum(seconds)) if seconds else None
 
@@ -126,7 +126,7 @@ def _versions(entry: Mapping[str, Any]) -> Iterator[tuple[bool, Mapping[str, Any
 
 
 def _steps(version: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A question, or the steps of an answer that contain text."""
+    """The parts of a version: a question, or the steps of an answer that contain text."""
     steps = version.get("steps") if version.get("type") == "multiStep" else [version]
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict) and step.get("type") in ("contentBlock", "singleStep", None):
@@ -141,7 +141,7 @@ def _thinking_style(step: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _text(
     version: Mapping[str, Any], *, is_thinking: bool, found: Mapping[str, Attachment] = MappingProxyType({})
 ) -> str:
-    """The text or the reasoning; without marks for pictures that were ``found``."""
+    """The text or the reasoning, without placeholders for pictures that were ``found``."""
     steps = [step for step in _steps(version) if (_thinking_style(step) is not None) is is_thinking]
     return "\n\n".join(piece for step in steps for piece in _pieces(step.get("content"), found))
 
@@ -159,7 +159,7 @@ def _is_picture(part: Mapping[str, Any]) -> bool:
 
 
 def _pictures(version: Mapping[str, Any], files: PictureFiles) -> dict[str, Attachment]:
-    """The existing pictures of a message, by file name."""
+    """The pictures of a message whose files exist, by file name."""
     found = dict[str, Attachment]()
     for step in _steps(version):
         content = step.get("content")

@@ -1,6 +1,6 @@
-"""Writes the shown path of a conversation as readable Markdown, with marks that restore it exactly, and reads it.
+"""Writes the shown path of a conversation as readable Markdown with marks, by which it can be restored exactly.
 
-`markdown_marks` writes and finds the marks; `transcript` reads Markdown without them.
+`markdown_marks` writes and finds the marks; `transcript` reads Markdown without marks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.framing import fenced, framed
+from app.core.domain.framing import as_prompt, code_block
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallStatus, StoredCall
 from app.core.storage.exchange.markdown_marks import MarkedPart, fits, free_number, parts_of, to_text
@@ -36,15 +36,15 @@ VERSION = 1
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
 _MAX_MS = 2**53
 _HEADING_CHARS = 200
-MAX_MARKED = 1_000_000  # messages of a file, each of which needs a kilobyte of memory
-UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # a call of which only the result is known
+MAX_MARKED = 1_000_000  # maximum number of messages in a file; each needs a kilobyte of memory
+UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # for a result whose call is unknown
 OTHER_VERSIONS = said(
     "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
 )
 
 
 def plain_figures(stats: RunStats | None) -> str:
-    """The statistics below an answer, in English; empty if there are none."""
+    """The statistics below an answer, in English; empty without statistics."""
     if stats is None or not stats.tokens or stats.tokens_per_second is None or stats.tokens_per_pass is None:
         return ""
     return f"{stats.tokens_per_second:.1f} tok/s · {stats.tokens_per_pass:.1f} tokens per pass · {stats.mode.value}"
@@ -62,23 +62,23 @@ ENGLISH = ExportTexts()
 
 
 def to_markdown(chat: PortableChat, words: ExportTexts = ENGLISH) -> str:
-    """The shown path: a heading for each message, statistics below answers; other branches are mentioned."""
+    """Write the shown path: a heading for each message, statistics below answers, and a note about other branches."""
     parts = list(_parts(chat, words))
     return to_text(parts, free_number(part.text for part in parts))
 
 
 def from_markdown(text: str) -> PortableChat:
-    """Read an export with marks: the same messages, exactly; statistics are ignored.
+    """Read an export with marks. The messages are restored exactly; statistics are ignored.
 
     Raises:
-        ChatsImportError: it is of a newer version, or too large.
+        ChatsImportError: the export has a newer version or is too large.
     """
     chat = PortableChat("", ())
     messages: list[PortableMessage] = []
     for part in parts_of(text):
         if "chat" in part.fields:
             chat = _head(part, text)
-        elif part.fields.get("role") in tuple(AUTHORS):  # any JSON value
+        elif part.fields.get("role") in tuple(AUTHORS):  # untrusted: the role may be any JSON value
             if len(messages) >= MAX_MARKED:
                 raise ChatsImportError("A conversation in this file has too many messages.")
             messages.append(_message(part, len(messages) + 1))
@@ -90,14 +90,14 @@ def from_markdown(text: str) -> PortableChat:
 
 
 def chat_of(messages: list[PortableMessage], like: PortableChat) -> PortableChat:
-    """A conversation of messages in a row, with the title and the times of another."""
+    """Make a conversation without branches, with the title and times of ``like``."""
     return PortableChat(
         like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
     )
 
 
 def shown_path(chat: PortableChat) -> list[PortableMessage]:
-    """The shown messages; without a valid choice, the last branch."""
+    """The messages of the shown path; without a valid choice, of the last branch."""
     children: dict[int | None, list[PortableMessage]] = {}
     for message in chat.messages:
         children.setdefault(message.parent, []).append(message)
@@ -121,8 +121,8 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
     if len(shown) < len(chat.messages):
         yield MarkedPart({"other_versions": True}, f"*{export.other_versions}*")
     for message in shown:
-        heading = f"## {AUTHORS.get(message.role, message.role)}{_called(message)}"
-        fields, words = _words(message)
+        heading = f"## {AUTHORS.get(message.role, message.role)}{_call_heading(message)}"
+        fields, words = _message_parts(message)
         if not message.attachments:
             yield MarkedPart(fields, f"{heading}\n\n{words}")
         else:
@@ -134,10 +134,10 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
             yield MarkedPart({"figures": True}, f"*{figures}*")
 
 
-def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
-    """The fields of a message's mark, and its text; an answer's reasoning precedes it as a quotation.
+def _message_parts(message: PortableMessage) -> tuple[dict[str, Any], str]:
+    """The fields of a message's mark, and its text, which begins with the reasoning as a quotation.
 
-    The mark has the exact text around both, such as the tags, which differ between models.
+    The fields hold the exact text around both, for example reasoning tags, which differ between models.
     """
     text, fields = message.text, {"role": message.role}
     if message.call is not None:
@@ -156,8 +156,8 @@ def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
     return marked, f"{quoted}\n\n{split.answer(text)}"
 
 
-def _called(message: PortableMessage) -> str:
-    """The tool and the start of its arguments, for the heading."""
+def _call_heading(message: PortableMessage) -> str:
+    """Tool and beginning of the arguments, for the heading of a call."""
     call = message.call
     return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
@@ -167,10 +167,10 @@ def _file_part(attachment: Attachment) -> MarkedPart:
     cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
     if attachment.kind is AttachmentKind.PICTURE:
         seen = f"*Picture: {attachment.name}*"
-    elif attachment.kind is AttachmentKind.PASSAGES:  # the rules around passages are for the model
-        seen = f"*Passages of the files:*\n\n{fenced(attachment)}"
+    elif attachment.kind is AttachmentKind.PASSAGES:  # without the rules, which are for the model
+        seen = f"*Passages of the files:*\n\n{code_block(attachment)}"
     else:
-        seen = framed(attachment)
+        seen = as_prompt(attachment)
     return MarkedPart({**fields, **cut}, seen)
 
 
@@ -187,7 +187,7 @@ def _head(part: MarkedPart, text: str) -> PortableChat:
 def _message(part: MarkedPart, key: int) -> PortableMessage:
     heading, _, words = part.text.partition("\n\n")
     if not heading.startswith("## ") or "\n" in heading:
-        words = part.text  # the user removed the heading
+        words = part.text  # the user has removed the heading
     spent = part.fields.get("thought_ms")
     is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
     return PortableMessage(
@@ -201,17 +201,17 @@ def _message(part: MarkedPart, key: int) -> PortableMessage:
 
 
 def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
-    """Put reasoning back between its original tags."""
+    """Restore the reasoning with its original tags."""
     glue = fields.get("thought")
     if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
         return words
-    quoted, _, answer = words.partition("\n\n")  # a quotation has no empty line
+    quoted, _, answer = words.partition("\n\n")  # the quotation ends at the first empty line
     thought = "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.split("\n")[2:])
     return f"{glue[0]}{thought}{glue[1]}{answer}{glue[2]}"
 
 
 def _attachment(part: MarkedPart) -> Attachment:
-    """The text within the fence; the last line end belongs to the fence if the mark says so."""
+    """Read the text within a fence; the mark tells whether the last line end belongs to the text."""
     _, _, block = part.text.partition("\n\n")
     opening, _, text = block.partition("\n")
     fence = opening[: len(opening) - len(opening.lstrip("`"))]

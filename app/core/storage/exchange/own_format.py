@@ -1,8 +1,8 @@
-"""Our own format: JSON with every branch, counter and provenance, without loss.
+"""Reads and writes our own format: JSON with all branches, counters and provenance.
 
     {"format": "paceline-chats", "version": 1, "conversations": [{"title", "messages": [{"key", "parent", ...}], ...}]}
 
-Each conversation is one line, so that a file of any size can be written and read piece by piece.
+Each conversation is one line, so that files of any size can be written and read line by line.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "paceline-chats", 1
-HEAD = re.compile(  # in one line, or indented
+HEAD = re.compile(  # in one line or indented
     rb'\{(?:\r?\n )?"format": "paceline-chats",(?:\r?\n)? "version": (\d{1,9}),(?:\r?\n)? "conversations": \[\r?\n'
 )
 _TAIL = (b"]", b" ]")
-_ENDS = (b"  }", b"  },")  # the end of an indented conversation
+_ENDS = (b"  }", b"  },")  # last line of an indented conversation
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
@@ -68,10 +68,10 @@ def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
 
 
 def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
-    """Yield the JSON of each conversation after the `HEAD` of our own file, old indented ones included.
+    """Yield the JSON of each conversation after the `HEAD` of our own file; also reads older, indented files.
 
     Raises:
-        ChatsImportError: the file is cut off, or a conversation has more than ``most`` bytes.
+        ChatsImportError: the file is truncated, or a conversation has more than ``most`` bytes.
     """
     text = bytearray()
     while line := file.readline(most + 1):
@@ -87,10 +87,10 @@ def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
 
 
 def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The conversations of parsed JSON, for `from_data`.
+    """The conversations in parsed JSON, for `from_data`.
 
     Raises:
-        ChatsImportError: it is of a newer version, or invalid.
+        ChatsImportError: the version is newer, or the JSON is invalid.
     """
     check_version(data.get("version"), VERSION)
     chats = data.get("conversations")
@@ -100,10 +100,10 @@ def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def check_version(found: object, known: int) -> None:
-    """Refuse unknown versions.
+    """Raise for an unknown version.
 
     Raises:
-        ChatsImportError: the version is newer, or invalid.
+        ChatsImportError: the version is newer or invalid.
     """
     if isinstance(found, int) and found > known:
         raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
@@ -157,7 +157,7 @@ def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> PortableChat:
-    """Read a conversation of any size that the chats may have.
+    """Read a conversation. Its size is not limited, since stored chats may have any size.
 
     Raises:
         ChatsImportError: a value is invalid.
@@ -227,7 +227,7 @@ def call_to_data(call: StoredCall) -> dict[str, Any]:
 
 
 def call_from_data(data: object) -> StoredCall | None:
-    """Read a tool call; None if it is none."""
+    """Read a tool call; None if it is invalid."""
     if not isinstance(data, dict):
         return None
     call = call_from_text(json.dumps(data), str(data.get("status") or CallStatus.UNKNOWN))
@@ -250,7 +250,7 @@ def _attachments(data: object) -> tuple[Attachment, ...]:
 
 
 def to_attachment(data: Mapping[str, Any]) -> Attachment:
-    """Read an attachment: name, kind, size and text, or its picture; invalid values are left out."""
+    """Read an attachment: name, kind, size, and text or picture. Invalid values are omitted."""
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     raw = data.get("num_bytes")
     num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
@@ -264,7 +264,7 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
 
 
 def _stats(data: object) -> RunStats | None:
-    """The counters, if every one is valid; otherwise None."""
+    """The counters; None if one is invalid."""
     if not isinstance(data, dict):
         return None
     default = RunStats()
@@ -300,11 +300,11 @@ def _is_count(value: object, limit: int = _MAX_COUNT) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # excludes nan
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # false for NaN
 
 
 def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
-    """The provenance if it adds up to the text; otherwise none."""
+    """The provenance; empty if its lengths do not add up to the text's."""
     if not isinstance(data, list):
         return ()
     spans = spans_from_text(json.dumps(data))
@@ -313,13 +313,13 @@ def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
 
 
 def _options(data: object) -> str:
-    """Options within limits; empty if the file has none, so that the chat keeps its mode."""
+    """The options as JSON; empty if they are missing or too large, so that the chat keeps its mode."""
     text = to_text(data) if isinstance(data, dict) else ""
     return text if len(text) <= MAX_CHARS else ""
 
 
 def time_from(value: object) -> datetime:
-    """A time in ISO 8601; the epoch for an invalid value."""
+    """Parse a time in ISO 8601; the epoch for an invalid value."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else EPOCH
     except ValueError:

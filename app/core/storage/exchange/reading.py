@@ -1,4 +1,4 @@
-"""Reads conversations from an untrusted file: the format is recognized by content, and all sizes are limited."""
+"""Reads conversations from an untrusted file. The format is recognized by content; all sizes are limited."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from app.core.storage.exchange.pictures import PictureFiles, beside, in_archive
 from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
 
-MAX_FILE_BYTES = 512 * 2**20  # unpacked; in our own exports, of each chat
-MOST_PACKED = 20  # times the size of a zip: chats compress 3 to 10 times
+MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
+MAX_COMPRESSION = 20  # maximum compression ratio of a zip; chats have ratios of 3 to 10
 _HEAD_BYTES = 500
-MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # with Paceline's marks, and without
+MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # for Markdown with Paceline's marks, and without
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
 _WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
-MAX_DIRECTORY_BYTES = 32 * 2**20  # of a zip's directory: some 300,000 names, which need ten times the memory
-_END_BYTES = 66_000  # the end of a zip: a comment of up to 64 KB, and the record before it
-MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # estimated in memory; an export of 100 MB has four million values
-_SMALL_BYTES = 32 * 2**20  # too small for too many values
+MAX_DIRECTORY_BYTES = 32 * 2**20  # of a zip's directory: some 300,000 names, which need ten times as much memory
+_END_BYTES = 66_000  # end of a zip: a record, and a comment of up to 64 KB
+MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # 100 MB of chats have four million values
+_SMALL_BYTES = 32 * 2**20  # smaller files cannot have too many values
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, IndexError)
 _BEGINNING_BYTES = 65_536
-_EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
+_EXPORT_BEGINS = re.compile(  # the start of exports of Paceline, ChatGPT and LM Studio
     rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
 )
 _CHUNK_BYTES = 4 << 20
 OnBad = Callable[[str, ChatsImportError], object]
 _QUOTE = ord('"')
-_BEGINS_ONE = np.zeros(256, dtype=bool)
-_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these precedes a value, or follows a key
+_BEFORE_VALUE = np.zeros(256, dtype=bool)
+_BEFORE_VALUE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows each of these characters
 
 
 def may_be_export(file: Path) -> bool:
     """True if a file looks like an export by its name and start; False if it cannot be read.
 
-    Of Markdown only Paceline's own counts: other files are rather meant as attachments.
+    Markdown counts only with Paceline's marks: other Markdown files are meant as attachments.
     """
     try:
         if not file.is_file():
@@ -72,12 +72,12 @@ def may_be_export(file: Path) -> bool:
 
 
 def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterator[PortableChat]:
-    """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
+    """Read an export of Paceline, ChatGPT (zip or conversations.json) or LM Studio, or a chat in Markdown.
 
-    ``on_bad`` is called with the name of each unusable chat or part of a zip, and the reason.
+    ``on_bad`` is called for each unusable chat or file in a zip, with its name and the error.
 
     Raises:
-        ChatsImportError: before any chat: the file is unreadable, too large, no such export, or empty.
+        ChatsImportError: raised before the first chat: the file is unreadable, too large, empty, or no export.
     """
     bad: list[ChatsImportError] = []
 
@@ -101,7 +101,7 @@ def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterat
 
 
 def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
-    if file.exists() and not file.is_file():  # reading a pipe would block, a device never end
+    if file.exists() and not file.is_file():  # reading a pipe or a device could block
         raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
     if zipfile.is_zipfile(file):
         yield from _read_zip(file, note)
@@ -125,7 +125,7 @@ def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
         listed = archive.infolist()
         entries = [entry for entry in listed if _WANTED.search(entry.filename)]
         texts = [] if entries else [entry for entry in listed if _WANTED_MARKDOWN.match(entry.filename)]
-        most = max(MAX_FILE_BYTES, MOST_PACKED * file.stat().st_size)
+        most = max(MAX_FILE_BYTES, MAX_COMPRESSION * file.stat().st_size)
         if sum(entry.file_size for entry in (*entries, *texts)) > most:
             raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
         files = in_archive(archive, listed)
@@ -136,7 +136,7 @@ def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
 def _read_entry(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, files: PictureFiles, note: OnBad
 ) -> Iterator[PortableChat]:
-    """The chats in a part of a zip. A damaged part does not affect the others."""
+    """Yield the chats in a file of a zip. A damaged file is reported, and others can still be read."""
     name = entry.filename
     try:
         with archive.open(entry) as handle:
@@ -145,7 +145,7 @@ def _read_entry(
                     yield _in_folder(chat, name)
             else:
                 yield _read_markdown(handle, name)
-    except NoChatError:  # a README, for example
+    except NoChatError:  # for example a README
         return
     except ChatsImportError as error:
         note(name, error)
@@ -154,7 +154,7 @@ def _read_entry(
 
 
 def _in_folder(chat: PortableChat, name: str) -> PortableChat:
-    """Take the folder from the path: LM Studio keeps chats in files below ``conversations``."""
+    """Set the chat's folder by its path: LM Studio has folders below ``conversations``."""
     if not name.endswith(".conversation.json") or chat.folder:
         return chat
     folders = PurePosixPath(name).parent.parts
@@ -163,24 +163,24 @@ def _in_folder(chat: PortableChat, name: str) -> PortableChat:
 
 
 def directory_bytes(file: Path) -> int:
-    """The size of a zip's directory, which is read before anything else (APPNOTE 4.3.14-16)."""
+    """The size of a zip's directory (APPNOTE 4.3.14-16), checked before `zipfile` reads the directory."""
     with file.open("rb") as handle:
         handle.seek(max(0, file.stat().st_size - _END_BYTES))
         tail = handle.read(_END_BYTES)
     at = len(tail) - 22 if tail[-22:-18] == b"PK\5\6" else tail.rfind(b"PK\5\6")
-    if at >= 76 and tail[at - 20 : at - 16] == b"PK\6\7":  # the long form stands right before the short one
+    if at >= 76 and tail[at - 20 : at - 16] == b"PK\6\7":  # the zip64 record precedes the usual one
         return int.from_bytes(tail[at - 36 : at - 28], "little")
     return int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
 
 
 def _read_markdown(handle: IO[bytes], name: str) -> PortableChat:
-    raw = _bounded(handle, name, MAX_MARKDOWN_BYTES)
+    raw = _read_limited(handle, name, MAX_MARKDOWN_BYTES)
     try:
         text = raw.decode("utf-8-sig")
         if is_marked(text):
             return from_markdown(text)
     except UnicodeDecodeError:
-        pass  # no export of ours
+        pass  # not our own export
     if len(raw) > MAX_TRANSCRIPT_BYTES:
         raise _too_large(name, MAX_TRANSCRIPT_BYTES)
     try:
@@ -196,16 +196,16 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
     head = b""
     while len(head) < _HEAD_BYTES and (line := handle.readline(_HEAD_BYTES)):
         head += line
-        if own := own_format.HEAD.fullmatch(head):  # read one after the other: together they may exceed the memory
+        if own := own_format.HEAD.fullmatch(head):  # read one by one: together they may exceed the memory
             own_format.check_version(int(own[1]), own_format.VERSION)
-            yield from _each(own_format.chat_lines(handle, MAX_FILE_BYTES), own_format.from_data, note, name)
+            yield from _read_each(own_format.chat_lines(handle, MAX_FILE_BYTES), own_format.from_data, note, name)
             return
-    data = _parsed(head + _bounded(handle, name, MAX_FILE_BYTES), name)
+    data = _parsed(head + _read_limited(handle, name, MAX_FILE_BYTES), name)
     if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
-        yield from _each(own_format.chats_of(data), own_format.from_data, note, name)
+        yield from _read_each(own_format.chats_of(data), own_format.from_data, note, name)
     elif isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
         found = [each for each in data if chatgpt.is_chatgpt(each)]
-        yield from _each(found[:MAX_CHATS], lambda each: chatgpt.from_data(each, files), note, name)
+        yield from _read_each(found[:MAX_CHATS], lambda each: chatgpt.from_data(each, files), note, name)
         if len(found) > MAX_CHATS:
             sentence = said("{file} contains more than {limit:,} conversations.", file=name, limit=MAX_CHATS)
             note(name, ChatsImportError(sentence))
@@ -217,10 +217,10 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
         raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
 
 
-def _each(
+def _read_each(
     entries: Iterable[Any], read: Callable[[Any], PortableChat], note: OnBad, name: str
 ) -> Iterator[PortableChat]:
-    """Read the chats of a file one by one: an invalid chat does not affect the others."""
+    """Read the chats of a file one by one; an invalid chat is reported and skipped."""
     for number, entry in enumerate(entries, start=1):
         title = ""
         try:
@@ -237,13 +237,13 @@ def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
     if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
-        return json.loads(raw)  # detects UTF-8, UTF-16 and UTF-32, all of which editors on Windows write
+        return json.loads(raw)  # detects UTF-8, UTF-16 and UTF-32, which editors on Windows write
     except (ValueError, RecursionError) as error:
         raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
 
 
-def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:
-    raw = handle.read(limit + 1)  # a reported size is not trusted
+def _read_limited(handle: IO[bytes], name: str, limit: int) -> bytes:
+    raw = handle.read(limit + 1)  # do not trust the reported size
     if len(raw) > limit:
         raise _too_large(name, limit)
     return raw
@@ -255,12 +255,12 @@ def _too_large(name: str, limit: int) -> ChatsImportError:
 
 def count_values(raw: bytes) -> int:
     """An upper estimate of the number of values in a JSON text."""
-    # The remaining backslashes escape quotes only, which are removed too: then every quote begins or ends a string.
+    # After removing escaped backslashes and quotes, each remaining quote begins or ends a string.
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     count = num_quotes = 0
     for begin in range(0, len(plain), _CHUNK_BYTES):
         chunk = np.frombuffer(plain, np.uint8, min(_CHUNK_BYTES, len(plain) - begin), begin)
         quotes = np.cumsum(chunk == _QUOTE) + num_quotes
-        count += int(np.count_nonzero(_BEGINS_ONE[chunk] & (quotes % 2 == 0)))
+        count += int(np.count_nonzero(_BEFORE_VALUE[chunk] & (quotes % 2 == 0)))
         num_quotes = int(quotes[-1])
     return count + 1

@@ -26,7 +26,7 @@ from app.core.storage.chats.messages import show_below
 from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.exchange.records import EPOCH, PortableChat, PortableMessage
 
-MAX_SAME_AGE = 20  # chats that are compared: some programs give all chats of a file the same time
+MAX_SAME_AGE = 20  # maximum number of chats to compare: some programs give all chats of a file the same time
 _READ = f"""
     SELECT id, parent_id, {MESSAGE_ROLE}, text, state, created_at, stats, spans, notice, cut, target, draft,
         thinking_ms, call, call_status, drawn, shown_child
@@ -37,9 +37,9 @@ _READ = f"""
 def read_chat(
     db: sqlite3.Connection, conversation_id: int, unwritten: Callable[[int], AnswerSnapshot | None] = lambda _id: None
 ) -> PortableChat | None:
-    """A conversation with all its branches; None if it is gone.
+    """Read a conversation with all its branches; None if it does not exist.
 
-    ``unwritten`` returns the current state of answers that are not in the file, by message.
+    ``unwritten`` returns the current state of an answer (by message id) that is not completely written.
     """
     known = conversations.read_conversation(db, conversation_id)
     if known is None:
@@ -116,9 +116,9 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
 
 
 def insert_chat(db: sqlite3.Connection, chat: PortableChat, now: datetime) -> int | None:
-    """Insert a conversation; returns its id, None if it is already there.
+    """Insert a conversation; returns its id, or None if the store has it already.
 
-    It is also there if the file has only one of its branches, or an earlier state.
+    The store has it also if ``chat`` is only one of its branches or an earlier state.
     """
     if _is_known(db, chat):
         return None
@@ -194,7 +194,7 @@ def _is_known(db: sqlite3.Connection, chat: PortableChat) -> bool:
     sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL ORDER BY id DESC LIMIT ?"
     same_age = db.execute(sql, (conversations.to_us(chat.created_at), MAX_SAME_AGE)).fetchall()
     stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
-    return any(each is not None and each.holds(chat) for each in stored)
+    return any(each is not None and each.contains(chat) for each in stored)
 
 
 def _folder(db: sqlite3.Connection, name: str) -> int | None:

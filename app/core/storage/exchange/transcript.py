@@ -1,7 +1,7 @@
-"""Reads a chat in Markdown of another origin, whose speakers are named by headings or in bold.
+"""Reads chats in Markdown of other programs, which name the speakers in headings or in bold.
 
-Text can look like such lines. So one file has one style (a level of headings, or bold), the first that names both
-sides; common words ("Answer") count only without better names; code is ignored.
+Ordinary text can look like such lines. So only one style counts in a file (a level of headings, or bold): the first
+that names both sides. Common words ("Answer") count only without better names. Code is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.core.storage.exchange.records import (
     clean_title,
 )
 
-_LINE = re.compile(  # no backtracking: repetitions are limited, or cannot match the next character
+_LINE = re.compile(  # no backtracking: repetitions are limited or cannot match the next character
     r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"| {0,3}(?P<level>#{1,6})[ \t]{1,8}(?P<heading>[^\n]{1,120})$"
     r"|(?P<stars>\*\*|__)(?P<bold>[^\n*_]{1,60})(?P=stars)(?P<colon>:?)[ \t]*"
@@ -42,8 +42,8 @@ _MODEL_WORD = re.compile(
     r"|ultra|coder|thinking|lite|preview|r1|it|x\d{1,2}b"
 )
 _MOST_MODEL_WORDS = 8
-_SAID = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
-_ASIDE = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
+_VERB = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
+_REMARK = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
 _RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
 _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
@@ -63,9 +63,9 @@ def from_transcript(text: str) -> PortableChat | None:
     """Read a transcript; None if no lines name speakers.
 
     Raises:
-        ChatsImportError: it has more messages, or a longer one, than any chat.
+        ChatsImportError: it has too many messages, or one that is too long.
     """
-    lines = _chosen(list(_speakers(text)))
+    lines = _speaker_lines(list(_speakers(text)))
     if not lines:
         return None
     ends = [line.start for line in lines[1:]] + [len(text)]
@@ -85,7 +85,7 @@ def from_transcript(text: str) -> PortableChat | None:
 
 
 def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterator[_Line]:
-    """The lines that may name a speaker, outside code; an unclosed fence begins no code."""
+    """The lines outside code that may name a speaker. An unclosed fence does not begin code."""
     fence, since, number = "", 0, 0
     for found in _LINE.finditer(text, begin):
         if found["fence"]:
@@ -113,7 +113,7 @@ def _speaker(found: re.Match[str]) -> _Line | None:
         style, name = "**", found["bold"]
         alone = end == len(found.string) or found.string[end] == "\n"
         if not alone and not found["colon"] and not name.rstrip().endswith(":"):
-            return None  # a bold word at the start of a sentence
+            return None  # only a bold word at the start of a sentence
     else:
         style, name = ":", found["plain"]
     role, weak = _role(name)
@@ -123,11 +123,11 @@ def _speaker(found: re.Match[str]) -> _Line | None:
 
 
 def _role(name: str) -> tuple[str | None, bool]:
-    """The role of a name: empty for a speaker that is ignored; and True if the name is a common word."""
+    """The role of a name (empty: ignore the speaker; None: no speaker), and True if the name is a common word."""
     name = re.sub(r"^[^\w]+", "", name.lower()).strip().rstrip(":").strip()
     for _ in range(2):
-        name = _ASIDE.sub("", name).rstrip(": ")
-    name = re.sub(r"[^\w)]+$", "", _SAID.sub("", name))
+        name = _REMARK.sub("", name).rstrip(": ")
+    name = re.sub(r"[^\w)]+$", "", _VERB.sub("", name))
     if name in _USERS:
         return "user", False
     if name in _ASSISTANTS or _is_model(name):
@@ -149,8 +149,8 @@ def _is_model(name: str) -> bool:
     )
 
 
-def _chosen(lines: list[_Line]) -> list[_Line]:
-    """The lines of the first style that names both sides; none if there is no such style."""
+def _speaker_lines(lines: list[_Line]) -> list[_Line]:
+    """The lines of the first style that names both sides; empty if no style does."""
     for style in ("#", "##", "###", "####", "#####", "######", "**", ":"):
         of_style = [line for line in lines if line.style == style]
         strong = [line for line in of_style if not line.weak]

@@ -1,4 +1,4 @@
-"""Exports chats to a file, and imports them. Runs on any thread."""
+"""Exports chats to a file and imports them; callable on any thread."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.sentences import Sentence, joined, said
 
-BATCH, BATCH_MESSAGES = 20, 2000  # in one transaction, for which the window may wait
+BATCH, BATCH_MESSAGES = 20, 2000  # maximum chats and messages in one transaction, for which the window may wait
 
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The result of an import; existing conversations and files without any are skipped."""
+    """The result of an import. Known conversations, and files without conversations, are skipped."""
 
     num_new: int
     num_known: int
-    bad: tuple[tuple[str, ChatsImportError], ...] = ()  # unusable files, parts and chats, by name
+    bad: tuple[tuple[str, ChatsImportError], ...] = ()  # unusable files and chats with their errors
 
     @property
     def sentence(self) -> str:
@@ -58,10 +58,10 @@ class ImportResult:
 def export_chats(
     store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportTexts = ENGLISH
 ) -> int:
-    """Export one conversation, or all; returns their number. Several as Markdown become one zip.
+    """Export one conversation, or all (None); returns their number. Several Markdown files become one zip.
 
     Raises:
-        ChatsExportError: there is nothing to export, or the file cannot be written; the old file stays.
+        ChatsExportError: there is nothing to export, or the file cannot be written; an old file stays.
         StorageError: the chats cannot be read.
     """
     wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
@@ -82,7 +82,7 @@ def export_chats(
                 _write_zip(handle, chats(), words)
             else:
                 for text in to_json(chats()) if form == JSON else map(partial(to_markdown, words=words), chats()):
-                    handle.write(text.encode("utf-8", "replace"))  # unchanged line ends, on every system
+                    handle.write(text.encode("utf-8", "replace"))  # bytes: line ends stay unchanged on every system
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
@@ -97,11 +97,11 @@ def stored_chats(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[
 
 
 def import_chats(store: ChatStore, file: Path, into: str = "") -> ImportResult:
-    """Import the chats of a file one by one; ``into``: the name of a folder for all of them.
+    """Import the chats of a file one by one. ``into``: the name of a folder for all of them.
 
     Raises:
         ChatsImportError: nothing in the file can be used.
-        StorageError: the chats cannot be written; those before stay, and are recognized the next time.
+        StorageError: a chat cannot be written; earlier ones stay and are recognized by the next import.
     """
     bad: list[tuple[str, ChatsImportError]] = []
     chats = read_chats(file, lambda name, error: bad.append((name, error)))
@@ -113,11 +113,11 @@ def import_chats(store: ChatStore, file: Path, into: str = "") -> ImportResult:
 
 
 def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
-    """Import several files; an unusable one does not affect the others.
+    """Import several files; unusable files are skipped.
 
     Raises:
-        ChatsImportError: none of them can be used.
-        StorageError: as `import_chats`.
+        ChatsImportError: no file can be used.
+        StorageError: see `import_chats`.
     """
     done: list[ImportResult] = []
     bad: list[tuple[str, ChatsImportError]] = []

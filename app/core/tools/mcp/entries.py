@@ -1,10 +1,10 @@
-"""The servers of an `mcp.json` as Claude Desktop, LM Studio and others have it, and the servers' states.
+"""Reads and writes servers in an `mcp.json`, the format of Claude Desktop, LM Studio and others; their states.
 
     {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"], "env": {"KEY": "value"}, "cwd": "..."},
                     "notes": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ..."}}}}
 
-``disabled`` prevents the start of a server; ``enabled``, Paceline's own key, lets the window start it. ``timeout`` is
-the longest time of a call without a progress message. Texts may contain ``${NAME}``, ``${env:NAME}`` and
+``disabled`` prevents the start of a server; ``enabled``, Paceline's own key, allows the window to start it. ``timeout``
+is the maximum time of a call without a progress message. Texts may contain ``${NAME}``, ``${env:NAME}`` and
 ``${NAME:-default}`` for environment variables, and begin with ``~`` for the home folder.
 """
 
@@ -29,13 +29,13 @@ from engine.sentences import Sentence, said
 
 MAX_FILE_BYTES = 1_000_000
 MAX_SERVERS = 100
-_KEYS = ("mcpServers", "servers")  # the second is VS Code's
+_KEYS = ("mcpServers", "servers")  # "servers" is VS Code's key
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
-_MOST_SECONDS = 3_600  # of a timeout; larger numbers are milliseconds
-# Programs that run others: the words before that program, and their options with a value.
+_MOST_SECONDS = 3_600  # larger values of a timeout are milliseconds
+# Programs that start other programs: the words before the started program, and options that have a value.
 _RUNNER = re.compile(r"env|npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
 _RUNS = re.compile(r"tool|run|exec|dlx|x|/c|\w+=.*")
 _WITH_VALUE = re.compile(r"-[evpXW]|--(env|volume|mount|name|network|directory|project|with|from|package|python)")
@@ -44,9 +44,9 @@ _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 @dataclass(frozen=True)
 class ServerEntry:
-    """A server: a ``command`` to start here, or a ``url``. ``enabled`` None: the file does not say.
+    """A server: a ``command`` to start here, or a ``url``. ``enabled`` None: the file does not specify it.
 
-    ``problem`` says why it cannot be used; ``extra`` are unknown keys, which are written back.
+    ``problem``: why the entry cannot be used. ``extra``: unknown keys, which are written back.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ServerEntry:
 
     @property
     def timeout_s(self) -> float | None:
-        """The longest time of a call: the ``timeout``, in seconds in some programs and in milliseconds in others."""
+        """The maximum time of a call: ``timeout``, which some programs write in seconds and others in milliseconds."""
         given = dict(self.extra).get("timeout")
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
             return None
@@ -83,9 +83,9 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class McpServerState:
-    """A server as the user sees it; ``problem`` is one sentence, ``notice`` lists omitted tools.
+    """A server's state for the user. ``problem``: one sentence. ``notice``: about omitted tools.
 
-    ``sign_in`` by OAuth: "wanted", "under way", "done", or empty if none is needed.
+    ``sign_in`` (OAuth): "wanted", "under way", "done", or empty if the server needs none.
     """
 
     name: str
@@ -98,10 +98,10 @@ class McpServerState:
 
 
 def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
-    """Read the servers of a file; empty if there is no file.
+    """Read the servers of a file; empty if the file does not exist.
 
     Raises:
-        ToolFileError: it cannot be read, or is not of this form.
+        ToolFileError: the file cannot be read or has another format.
     """
     try:
         with path.open("rb") as file:
@@ -122,10 +122,10 @@ def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
 
 
 def read_entries(text: str) -> tuple[ServerEntry, ...]:
-    """Read the servers of a text, in order; an unusable entry has a `ServerEntry.problem`.
+    """Read the servers of a text, in order. Unusable entries have a `ServerEntry.problem`.
 
     Raises:
-        ToolFileError: the text is no JSON, or has no ``mcpServers``.
+        ToolFileError: the text is no JSON or has no ``mcpServers``.
     """
     try:
         data = _loaded(text)
@@ -147,7 +147,7 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
 
 
 def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
-    """Parse JSON with comments and trailing commas, as editors allow."""
+    """Parse JSON with comments and trailing commas, as many editors allow."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -160,7 +160,7 @@ def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
 
 
 def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
-    """The server of a command or an address that the user typed."""
+    """Make the entry for a command or an address that the user typed."""
     try:
         words = shlex.split(line)
     except ValueError:
@@ -172,7 +172,7 @@ def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
 
 
 def _name_of(words: list[str]) -> str:
-    """The program of a command, or the one that it starts through a runner such as ``npx``."""
+    """A name for a command: its program, or the program that it starts through a runner such as ``npx``."""
     named, is_value = words[0], False
     for word in words:
         is_runner = _RUNNER.fullmatch(Path(word).name.removesuffix(".exe")) or _RUNS.fullmatch(word)
@@ -181,7 +181,7 @@ def _name_of(words: list[str]) -> str:
             break
         is_value = not is_value and _WITH_VALUE.fullmatch(word) is not None
     name = Path(named).name
-    return name[:1] + name[1:].partition("@")[0]  # without its version
+    return name[:1] + name[1:].partition("@")[0]  # remove the version
 
 
 def written_entries(entries: Iterable[ServerEntry]) -> str:
@@ -189,10 +189,10 @@ def written_entries(entries: Iterable[ServerEntry]) -> str:
 
 
 def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
-    """Write the file, readable by its owner only: an entry may contain keys.
+    """Write the file, readable only by its owner, since entries may contain keys.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with atomic_file(path, private=True) as file:
@@ -200,19 +200,19 @@ def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
 
 
 def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
-    """Add the servers of another program's file, disabled, unless they are already there."""
+    """Add the servers of another program's file, disabled, unless they are already in the list."""
     kept = {one.name: one for one in own}
-    known = {what_runs(one) for one in kept.values()}
+    known = {identity_of(one) for one in kept.values()}
     for other in others:
-        if what_runs(other) not in known:
+        if identity_of(other) not in known:
             name = _free_name(other.name, kept)
             kept[name] = replace(other, name=name, enabled=False)
-            known.add(what_runs(other))
+            known.add(identity_of(other))
     return tuple(kept.values())
 
 
-def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
-    """Existing files of other programs, with their names; ``config`` is the user's configuration folder."""
+def other_program_files(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
+    """Names of other programs with their existing files. ``config``: the user's configuration folder."""
     places = (
         ("Claude Desktop", config / "Claude" / "claude_desktop_config.json"),
         ("LM Studio", home / ".lmstudio" / "mcp.json"),
@@ -221,13 +221,13 @@ def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
     return tuple((name, path) for name, path in places if path.is_file())
 
 
-def what_runs(entry: ServerEntry) -> tuple[object, ...]:
-    """The identity of a server apart from its name: its command or address."""
+def identity_of(entry: ServerEntry) -> tuple[object, ...]:
+    """What identifies a server besides its name: its command or address."""
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
 
 
 def filled_entry(entry: ServerEntry) -> tuple[ServerEntry, str]:
-    """The entry with environment variables filled in, and the names of unset variables."""
+    """Fill in environment variables; returns the entry and the names of unset variables."""
     own = {name: value for name, value in entry.env if "${" not in value}
     known = {"userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep, **os.environ, **own}
     not_set = list[str]()
@@ -312,10 +312,10 @@ def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
     try:
         parts = urlsplit(entry.url)
         host = parts.hostname
-        _ = parts.port  # raises for an invalid port
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         host = None
-    if _VARIABLE.search(entry.url):  # it is checked again when they are filled in
+    if _VARIABLE.search(entry.url):  # checked again after the variables are filled in
         host, parts = "", urlsplit("https://filled")
     if host is None or parts.scheme not in ("http", "https"):
         return said("The address must begin with http:// or https://.")

@@ -1,4 +1,4 @@
-"""Limits of a server: time, text, messages, tools."""
+"""Limits for MCP servers: time, text, messages, tools."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from dataclasses import dataclass
 
 from app.core.tools.mcp.words import one_line
 
-MESSAGE_BYTES = 16 * 2**20  # of one message; a longer one ends the connection
-# Values in a message. Parsing more would hold Python's lock and stop the window noticeably.
+MESSAGE_BYTES = 16 * 2**20  # maximum size of a message; a longer one ends the connection
+# Maximum values in a message. Parsing more would hold Python's GIL and block the window noticeably.
 MESSAGE_VALUES = 20_000
 RESULT_PARTS = 1_000
-SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: writing 4 MB of them stopped a window for 60 ms
+SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: serializing 4 MB of schemas blocked the window for 60 ms
 LOG_LINES, LOG_LINE_CHARS = 200, 500
-_UNIT_BYTES = 64 * 1024  # of a message; a larger one counts as several
+_UNIT_BYTES = 64 * 1024  # a larger message counts as several for the throttle
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds, and counts."""
+    """The limits: seconds (``*_s``) and counts."""
 
     start_s: float = 60.0  # npx may have to download the server first
-    call_s: float = 120.0  # without a progress message
+    call_s: float = 120.0  # maximum time without a progress message
     call_most_s: float = 3_600.0
-    end_s: float = 2.0  # between asking a server to end and killing it
+    end_s: float = 2.0  # between terminating and killing a server
     tools: int = 128
-    pages: int = 20  # of the list of tools
+    pages: int = 20  # maximum number of pages of the tool list
     calls_at_once: int = 8
     burst: int = 2_000  # messages
-    per_s: float = 200.0  # messages, after the burst
+    per_s: float = 200.0  # messages a second after the burst
     result_chars: int = 256 * 1024
 
 
 class Throttle:
-    """A token bucket: passes a burst of messages, then a fixed number a second."""
+    """A token bucket: allows a burst of messages, then a fixed rate."""
 
     def __init__(self, burst: int, per_s: float) -> None:
         self._burst, self._per_s = float(burst), per_s
@@ -52,12 +52,12 @@ class Throttle:
 
 
 class ValueCounter:
-    """Counts the values of JSON that arrives in pieces, by the commas outside strings."""
+    """Counts the values of streamed JSON by the commas outside strings."""
 
     def __init__(self) -> None:
         self.num_values = 0
         self._is_in_string = False
-        self._rest = b""  # a backslash whose escaped character is in the next piece
+        self._rest = b""  # a backslash whose escaped character is in the next chunk
 
     def feed(self, piece: bytes) -> None:
         piece = (self._rest + piece).replace(b"\\\\", b"")
@@ -68,7 +68,7 @@ class ValueCounter:
 
 
 async def has_too_many_values(line: bytes) -> bool:
-    """True if a message has more than `MESSAGE_VALUES` values; releases Python's lock between pieces."""
+    """True if a message has more than `MESSAGE_VALUES` values; releases Python's GIL between chunks."""
     if line.count(b",") <= MESSAGE_VALUES:
         return False
     counter = ValueCounter()
@@ -79,7 +79,7 @@ async def has_too_many_values(line: bytes) -> bool:
 
 
 class ServerLog:
-    """The last lines of a server's stderr, cleaned; one thread writes, others read."""
+    """The last lines of a server's stderr, cleaned. One thread writes, others read."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=LOG_LINES)
@@ -90,11 +90,11 @@ class ServerLog:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Oldest first."""
+        """The lines, oldest first."""
         return tuple(self._lines)
 
     @property
     def last(self) -> str:
-        """The last line; empty if there is none."""
+        """The last line; may be empty."""
         lines = self.lines
         return lines[-1] if lines else ""

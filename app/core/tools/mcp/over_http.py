@@ -1,7 +1,8 @@
-"""An MCP server over HTTP: one host, one message at a time, no redirects to other hosts.
+"""Connects to an MCP server over HTTP: one host, one message at a time, no redirects to other hosts.
 
-The package follows a redirect within the origin only (`mcp.shared._httpx_utils.stream_within_origin`), and limits an
-event; this adds limits for whole answers, for the reading speed, and for the addresses of requests.
+The MCP package follows redirects within the origin only (`mcp.shared._httpx_utils.stream_within_origin`), and limits
+the size of an event. This module adds limits for whole answers, for the reading speed, and for the addresses of
+requests.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from app.core.domain.errors import AppError
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry, filled_entry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
-from app.core.tools.mcp.results import mended_message, too_many_values
-from app.core.tools.mcp.sign_in import PERSON_S, KeptSignIn, ReturnPlace, SecretStore, may_be_asked
+from app.core.tools.mcp.results import repaired_message, too_many_values
+from app.core.tools.mcp.sign_in import MAX_SIGN_IN_S, RedirectListener, SecretStore, StoredSignIn, may_be_asked
 from engine.sentences import Sentence, said, size_of
 
 _CONNECT_S, _READ_S = 15.0, 300.0
-_HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # any request: one without a token is answered with where to go
+_PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer tells the sign-in server
 
 
 class RefusedError(httpx2.TransportError):
-    """The server did something that is not allowed; the message says what."""
+    """The server did something that is not allowed, which the message names."""
 
     def __init__(self, sentence: Sentence) -> None:
         super().__init__(sentence)
@@ -36,14 +37,14 @@ class RefusedError(httpx2.TransportError):
 
 
 class HttpObservations:
-    """Observations of a server: the last HTTP error status and the last failure.
+    """What was observed of a server: the last HTTP error status and the last failure.
 
-    A ``refusal`` ends the connection.
+    After a ``refusal`` the connection ends.
     """
 
     def __init__(self) -> None:
         self.status: int | None = None
-        self.wants_sign_in = False  # by OAuth (RFC 9728)
+        self.wants_sign_in = False  # the server requires OAuth (RFC 9728)
         self.is_signed_in = False  # requests carry an OAuth token
         self.failure: Exception | None = None
         self.refusal: Sentence | None = None
@@ -55,7 +56,7 @@ class HttpObservations:
 
 
 class _Transport(httpx2.AsyncBaseTransport):
-    """Sends to allowed addresses only, and limits the answers."""
+    """Sends requests to allowed addresses only, and limits the answers."""
 
     def __init__(self, may_be_asked: Callable[[str], bool], throttle: Throttle, observed: HttpObservations) -> None:
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
@@ -63,7 +64,7 @@ class _Transport(httpx2.AsyncBaseTransport):
         self._throttle, self._observed = throttle, observed
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if self._observed.is_signed_in and self._observed.wants_sign_in:  # never ask again without the user's command
+        if self._observed.is_signed_in and self._observed.wants_sign_in:  # only the user starts a sign-in
             raise self._observed.refused(
                 said("the sign-in has ended: sign in again, on the Tools page of the settings")
             )
@@ -92,7 +93,7 @@ class _Transport(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body of an answer, limited by the throttle and to ``most_bytes``."""
+    """The body of an answer, throttled and limited to ``most_bytes``."""
 
     def __init__(
         self, response: httpx2.Response, throttle: Throttle, observed: HttpObservations, most_bytes: int | None
@@ -101,7 +102,7 @@ class _Body(httpx2.AsyncByteStream):
         self._throttle, self._observed, self._most_bytes = throttle, observed, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Line by line of a stream, else the whole body, with repaired messages."""
+        """Yield the lines of an event stream, or the whole body, with repaired messages."""
         values, size, rest, is_stream = ValueCounter(), 0, bytearray(), self._most_bytes is None
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
@@ -109,15 +110,15 @@ class _Body(httpx2.AsyncByteStream):
             if (len(rest) if is_stream else size) > (self._most_bytes or MESSAGE_BYTES):
                 raise self._observed.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
             *lines, last = chunk.split(b"\n") if is_stream else [chunk]
-            for line in lines:  # a line is one event, so another one begins after it
+            for line in lines:  # each line is one event, so the count restarts
                 self._count(values, line)
                 values = ValueCounter()
-                yield _mended_event(bytes(rest + line)) + b"\n"
+                yield _repaired_event(bytes(rest + line)) + b"\n"
                 rest.clear()
             self._count(values, last)
             rest += last
             await self._throttle.take(len(chunk))
-        yield bytes(rest) if is_stream else mended_message(bytes(rest))
+        yield bytes(rest) if is_stream else repaired_message(bytes(rest))
 
     def _count(self, values: ValueCounter, piece: bytes) -> None:
         values.feed(piece)
@@ -129,11 +130,11 @@ class _Body(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _mended_event(line: bytes) -> bytes:
-    """A line of a stream with its message repaired."""
+def _repaired_event(line: bytes) -> bytes:
+    """A line of an event stream with its message repaired."""
     said_there = line.removeprefix(b"data:").strip()
     is_message = line.startswith(b"data:") and said_there.endswith(b"}")
-    return b"data: " + mended_message(said_there) if is_message else line
+    return b"data: " + repaired_message(said_there) if is_message else line
 
 
 def has_own_key(entry: ServerEntry) -> bool:
@@ -148,7 +149,7 @@ def _client(
     may_be_asked: Callable[[str], bool],
     auth: httpx2.Auth | None,
 ) -> httpx2.AsyncClient:
-    """``may_be_asked`` says which addresses may get requests; the entry's headers go to its own origin."""
+    """``may_be_asked`` decides which addresses get requests. The entry's headers are for its own origin only."""
 
     async def add_headers(request: httpx2.Request) -> None:
         if _same_origin(str(request.url), entry.url):
@@ -161,7 +162,7 @@ def _client(
         event_hooks={"request": [add_headers]},
         timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
         follow_redirects=False,
-        trust_env=False,  # no proxy, and no .netrc
+        trust_env=False,  # no proxy and no .netrc
     )
 
 
@@ -174,13 +175,13 @@ def _same_origin(one: str, other: str) -> bool:
 async def http_streams(
     entry: ServerEntry, limits: Limits, observed: HttpObservations, secrets: SecretStore | None = None
 ) -> AsyncIterator[object]:
-    """The message streams from and to a server; the entry's headers go to its own origin only.
+    """The message streams from and to a server. The entry's headers are sent to its own origin only.
 
-    With a sign-in in ``secrets``, requests carry its token, and the token server may be asked to renew it.
+    With a sign-in in ``secrets``, requests have its token, which the token server may renew.
     """
     auth, renewed_at = None, ""
     if secrets is not None and not has_own_key(entry):
-        kept = KeptSignIn(entry.url, secrets)
+        kept = StoredSignIn(entry.url, secrets)
         observed.is_signed_in = await kept.load()
         if observed.is_signed_in:
             auth, renewed_at = kept.auth(), kept.token_address
@@ -199,15 +200,15 @@ async def http_streams(
 async def sign_in(
     entry: ServerEntry, limits: Limits, secrets: SecretStore, open_page: Callable[[str], None], words: str
 ) -> None:
-    """Let the user sign in to a server: ``open_page`` shows an address in a browser, which finally displays ``words``.
+    """Let the user sign in to a server. ``open_page`` opens an address in the browser, which finally shows ``words``.
 
     Raises:
-        ToolServerError: it failed; the message says why.
+        ToolServerError: the sign-in failed; the message says why.
     """
     observed, (entry, _) = HttpObservations(), filled_entry(entry)
-    kept = KeptSignIn(entry.url, secrets)
-    kept.begin_anew()
-    async with ReturnPlace(words) as place:
+    kept = StoredSignIn(entry.url, secrets)
+    kept.forget_loaded()
+    async with RedirectListener(words) as place:
 
         async def show(page: str) -> None:
             if not may_be_asked(page, entry.url):
@@ -218,25 +219,25 @@ async def sign_in(
         auth = kept.provider(show, place.wait, place.url)
         client = _client(entry, limits, observed, lambda url: may_be_asked(url, entry.url), auth)
         try:
-            async with asyncio.timeout(PERSON_S), client:
-                await client.post(entry.url, json=_HELLO, headers={"accept": "application/json, text/event-stream"})
+            async with asyncio.timeout(MAX_SIGN_IN_S), client:
+                await client.post(entry.url, json=_PING, headers={"accept": "application/json, text/event-stream"})
         except (httpx2.HTTPError, OAuthFlowError, TimeoutError, ValidationError, AppError) as error:
-            raise _why_not(entry, observed, error) from error
+            raise _sign_in_error(entry, observed, error) from error
         if await kept.get_tokens() is None:
             raise ToolServerError(said("“{name}” does not offer a sign-in.", name=entry.name), "")
 
 
-def _why_not(entry: ServerEntry, observed: HttpObservations, error: Exception) -> ToolServerError:
+def _sign_in_error(entry: ServerEntry, observed: HttpObservations, error: Exception) -> ToolServerError:
     if isinstance(error, AppError):
         why: str = error.message
     elif observed.refusal is not None:
         why = observed.refusal
     elif isinstance(error, TimeoutError):
-        why = said("it took longer than {seconds:,.0f} seconds", seconds=PERSON_S)
+        why = said("it took longer than {seconds:,.0f} seconds", seconds=MAX_SIGN_IN_S)
     elif isinstance(error, OAuthRegistrationError):
         why = said("its sign-in server accepts only programs that it knows")
     elif isinstance(error, httpx2.HTTPError):
         why = said("the connection to {host} failed", host=entry.place)
-    else:  # untrusted answers: the package's errors may contain tokens
+    else:  # do not show other errors of the package: they may contain tokens
         why = said("its answer is not an OAuth sign-in")
     return ToolServerError(said("You are not signed in to “{name}”: {why}.", name=entry.name, why=why.rstrip(".")), "")

@@ -1,7 +1,7 @@
-"""An MCP server as a local program: started, connected by its standard streams, ended with all its child processes.
+"""Runs an MCP server as a local program, connected by its standard streams, and ends it with all its child processes.
 
-Unlike the package's own transport it limits a message, throttles a flood, keeps the last lines of stderr, passes only
-the needed environment, and leaves nothing behind when this app is killed: on POSIX by a guard
+Unlike the MCP package's own transport it limits the size and rate of messages, keeps the last lines of stderr, and
+passes only the needed environment. It also ends the program if this app is killed: on POSIX by a guard process
 (`engine.sandbox.guard_child`), on Windows by the package's job object.
 """
 
@@ -29,13 +29,13 @@ from mcp_types import jsonrpc_message_adapter
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
-from app.core.tools.mcp.results import mended_message, too_many_values
+from app.core.tools.mcp.results import repaired_message, too_many_values
 from engine.sandbox.helper import child_command, child_environment
 from engine.sentences import said, size_of
 
 _CHUNK = 65_536
-_ERRORS_REST_S = 0.01  # between chunks of stderr: reads at most 6 MB a second
-# Beyond the entry's own. Keys and tokens, proxies with passwords and library paths are not passed on.
+_ERRORS_REST_S = 0.01  # pause between chunks of stderr: at most 6 MB a second are read
+# Variables that are passed besides the entry's own. Keys, tokens, proxies with passwords and library paths are not.
 _ON_WINDOWS = (
     "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP"
     " TMP USERNAME USERPROFILE WINDIR"
@@ -48,12 +48,12 @@ Incoming = SessionMessage | Exception
 
 
 def server_environment(entry: ServerEntry) -> dict[str, str]:
-    """The entry's variables, and the few that programs need to start."""
+    """The entry's variables, plus the few that programs need to start."""
     kept = {name: value for name, value in os.environ.items() if name.upper() in _INHERITED}
     return {**kept, **dict(entry.env)}
 
 
-def found_command(entry: ServerEntry) -> str:
+def find_command(entry: ServerEntry) -> str:
     """The path of the entry's command.
 
     Raises:
@@ -76,26 +76,26 @@ def found_command(entry: ServerEntry) -> str:
 
 
 class ServerProcess:
-    """A transport of the package: entering it returns the message streams from and to the program."""
+    """A transport for the MCP package: entering it returns the message streams from and to the program."""
 
     def __init__(self, entry: ServerEntry, limits: Limits, log: ServerLog) -> None:
         self._entry, self._limits, self._log = entry, limits, log
         self._throttle = Throttle(limits.burst, limits.per_s)
-        self._process: Any = None  # anyio's, or the package's on Windows
-        self._life: int | None = None  # our end of the guard's pipe
+        self._process: Any = None  # a process of anyio, or on Windows of the package
+        self._life: int | None = None  # our end of the pipe to the guard process
         self._tasks: list[asyncio.Task[None]] = []
         self._is_ending = False
-        self.ended = asyncio.Event()  # the program closed its output
+        self.ended = asyncio.Event()  # set when the program has closed its output
         self.fault = ""  # why reading stopped
-        self._begun = bytearray()  # lines of a message that is printed over several lines
+        self._begun = bytearray()  # the first lines of a message that spans several lines
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]:
         """Start the program.
 
         Raises:
-            ToolServerError: it cannot be started.
+            ToolServerError: the program cannot be started.
         """
-        path = found_command(self._entry)
+        path = find_command(self._entry)
         try:
             await self._start(path)
         except (OSError, ValueError) as error:
@@ -111,7 +111,7 @@ class ServerProcess:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close its input, then terminate it."""
+        """Close the program's input, then terminate it."""
         self._is_ending = True
         self._received.close()
         self._sent.close()
@@ -130,12 +130,12 @@ class ServerProcess:
 
     @property
     def status(self) -> int | None:
-        """The exit status, after the end."""
+        """The exit status; None while the program runs."""
         status = self._process.returncode
         return None if status is None else int(status)
 
     async def last_status(self) -> int | None:
-        """The exit status, if it ends soon."""
+        """Wait briefly for the exit status; None if the program still runs."""
         await _within(0.5, self._process.wait)
         return self.status
 
@@ -157,7 +157,7 @@ class ServerProcess:
                 child_command("guard", str(theirs)),
                 env=child_environment(bare=True),
                 pass_fds=[theirs],
-                start_new_session=True,  # a process group, which the guard ends
+                start_new_session=True,  # the guard ends this process group
             )
         except BaseException:
             os.close(ours)
@@ -218,7 +218,7 @@ class ServerProcess:
                 return
 
     def _complete_message(self, line: bytes) -> bytes:
-        """A message over several lines once it is complete, and nothing before; else the line."""
+        """The line, or for a message over several lines nothing until it is complete."""
         bare = line.removeprefix(codecs.BOM_UTF8).rstrip()
         if bare == b"{":
             self._begun.clear()
@@ -241,7 +241,7 @@ class ServerProcess:
             self.fault = too_many_values()
             raise anyio.BrokenResourceError
         try:
-            message = jsonrpc_message_adapter.validate_json(mended_message(line), by_name=False)
+            message = jsonrpc_message_adapter.validate_json(repaired_message(line), by_name=False)
         except ValueError:
             self._log.add("(no message) " + line[:200].decode("utf-8", "replace"))
             return
@@ -274,6 +274,6 @@ async def _within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None
 
 
 def _write_all(pipe: int, data: bytes) -> None:
-    """Write all of it: a pipe holds 64 KiB."""
+    """Write all data: a pipe takes only 64 KiB at a time."""
     while data:
         data = data[os.write(pipe, data) :]

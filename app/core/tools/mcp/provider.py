@@ -1,6 +1,6 @@
-"""The MCP servers as one provider. Their sessions run on an event loop in a thread.
+"""Combines all MCP servers in one provider. Their sessions run on an event loop in a thread.
 
-Nothing is started, and the package not imported, before it is needed: the import takes most of a second.
+Servers are started and the MCP package is imported only when needed: the import takes most of a second.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from app.core.tools.mcp.server import McpServer
     from app.core.tools.mcp.sign_in import SecretStore
 
-_CLOSE_S = 8.0  # for all servers together
+_CLOSE_S = 8.0  # time limit for closing all servers
 _POLL_S = 0.02
 
 
 class _Route(NamedTuple):
-    """The server and the name of a tool."""
+    """Where a tool's calls are sent."""
 
     name: str
     own_name: str  # the server's name of the tool
@@ -40,10 +40,10 @@ class _Route(NamedTuple):
 
 
 class McpTools:
-    """A `ToolProvider` of the servers of a file. ``on_change`` is called from any thread when a state changes.
+    """A `ToolProvider` for the servers of a file. ``on_change`` is called on any thread when a state changes.
 
-    Names that are ``reserved`` belong to other providers: a tool with such a name gets another. ``secrets`` stores the
-    sign-in of an address; without it no sign-in is possible.
+    ``reserved``: names of other providers' tools; a tool with such a name gets another one. ``secrets`` returns the
+    store for the sign-in at an address; without it no sign-in is possible.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class McpTools:
         self._entries = {one.name: one for one in entries}
         self._on_change, self._limits = on_change, limits or Limits()
         self._reserved, self._secrets = frozenset(reserved), secrets
-        self._lock = threading.Lock()  # for the following attributes
+        self._lock = threading.Lock()  # protects the following attributes
         self._servers: dict[str, McpServer] = {}
         self._runs: dict[str, Future[None]] = {}
-        self._names: dict[tuple[str, str], str] = {}  # by server and tool
+        self._names: dict[tuple[str, str], str] = {}  # unique names by server and tool
         self._signing: dict[str, Future[None]] = {}
-        self._not_signed_in: dict[str, str] = {}  # the reason, by server
+        self._not_signed_in: dict[str, str] = {}  # why the sign-in failed, by server
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -72,7 +72,7 @@ class McpTools:
         return tuple(self._entries.values())
 
     def set_entries(self, entries: Iterable[ServerEntry]) -> None:
-        """Replace the servers; removed or changed ones are stopped."""
+        """Replace the list of servers; removed or changed servers are stopped."""
         new = {one.name: one for one in entries}
         for name, old in self._entries.items():
             if new.get(name) != old:
@@ -80,7 +80,7 @@ class McpTools:
         self._entries = new
 
     def start(self, name: str) -> None:
-        """Start a server unless it runs; `states` shows the result."""
+        """Start a server unless it is running; `states` shows the result."""
         with self._lock:
             running = self._runs.get(name)
             if self._is_closed or name not in self._entries or (running is not None and not running.done()):
@@ -97,12 +97,12 @@ class McpTools:
         server = McpServer(entry, self._limits, self._on_change, secrets)
         with self._lock:
             if self._entries.get(entry.name) is not entry or entry.name not in self._runs:
-                return  # it was stopped before it began
+                return  # stopped before it started
             self._servers[entry.name] = server
         await server.run()
 
     def stop(self, name: str) -> None:
-        """Stop a server without waiting; it may take some seconds."""
+        """Stop a server without waiting; stopping may take some seconds."""
         with self._lock:
             run = self._runs.pop(name, None)
             self._servers.pop(name, None)
@@ -115,9 +115,9 @@ class McpTools:
         self.start(name)
 
     def sign_in(self, name: str, open_page: Callable[[str], None], words: str) -> None:
-        """Let the user sign in to a server over HTTP; `states` shows the result, and the server starts then.
+        """Let the user sign in to a server over HTTP, then start it; `states` shows the result.
 
-        ``open_page`` is called from another thread with the address to show in a browser, which finally displays
+        ``open_page`` is called on another thread with the address to open in the browser, which finally shows
         ``words``.
         """
         with self._lock:
@@ -155,7 +155,7 @@ class McpTools:
             under_way.cancel()
 
     def sign_out(self, name: str) -> None:
-        """Delete the sign-in of a server, and start the server without it."""
+        """Delete the sign-in of a server, and restart the server without it."""
         with self._lock:
             entry = self._entries.get(name)
             if self._is_closed or entry is None or self._secrets is None:
@@ -207,12 +207,12 @@ class McpTools:
         return any(one is None or one.phase in (Phase.OFF, Phase.STARTING) for one in running)
 
     def wait_until_started(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Wait until no server is starting; for programs without a window."""
+        """Wait until no server is starting; for use without a window."""
         while self.is_starting and not is_cancelled():
             time.sleep(_POLL_S)
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools of ready servers, server after server, by name."""
+        """The tools of ready servers, ordered by server and name."""
         made = ((one.name, one.server.definitions.get(one.own_name)) for one in self._routes())
         return tuple(replace(definition, name=name) for name, definition in made if definition is not None)
 
@@ -244,7 +244,7 @@ class McpTools:
         return cancel
 
     def close(self) -> None:
-        """End all servers and the loop; takes some seconds if a server does not react."""
+        """End all servers and the loop; takes some seconds if a server does not respond."""
         with self._lock:
             self._is_closed = True
             loop, thread = self._loop, self._thread
@@ -256,9 +256,9 @@ class McpTools:
         thread.join(_CLOSE_S)
 
     def _routes(self) -> list[_Route]:
-        """Every tool with its unique name over all servers.
+        """All tools with names that are unique over all servers.
 
-        A name stays with its tool: a permission must not pass to another server's tool.
+        A name is never given to another server's tool, since permissions refer to names.
         """
         with self._lock:
             servers = [self._servers[name] for name in self._entries if name in self._servers]

@@ -1,4 +1,4 @@
-"""Reads messages, tools and results of a server; an unusable part does not affect the others."""
+"""Reads messages, tools and results of a server; usable parts are read even if others are unusable."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from app.core.tools.mcp.words import (
 )
 from engine.sentences import Sentence, joined, said
 
-UNREADABLE = -32_009  # the error code of an answer that is no JSON; its message is the answer's text
+UNREADABLE = -32_009  # our error code for an answer that is no JSON; the error message is its text
 _EMPTY = "(The tool gave nothing.)"
-MOST_PICTURES = 8  # of a result
-PICTURE_S, PICTURES_S = 10.0, 20.0  # to decode one, and all of a result, while a call waits
-_KNOWN = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")  # fields of a result
-_TOOLS_NAMED = 5  # of the omitted tools
+MOST_PICTURES = 8  # maximum number of pictures in a result
+PICTURE_S, PICTURES_S = 10.0, 20.0  # time limits for decoding one picture, and all pictures of a result
+_KNOWN = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")  # known fields of a result
+_TOOLS_NAMED = 5  # number of omitted tools that a notice names
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
 Json = dict[str, Any]
 
@@ -41,10 +41,10 @@ Json = dict[str, Any]
 # ---- messages -------------------------------------------------------------------------------------------------------
 
 
-def mended_message(line: bytes) -> bytes:
-    """The message repaired for the protocol if possible; else unchanged.
+def repaired_message(line: bytes) -> bytes:
+    """Repair a message for the protocol; unchanged if that is impossible.
 
-    An answer that is no JSON becomes an error with its text, so that its call ends at once.
+    An answer that is no JSON becomes an error with its text, so that the call ends at once.
     """
     line = line.removeprefix(codecs.BOM_UTF8)
     try:
@@ -61,7 +61,7 @@ def mended_message(line: bytes) -> bytes:
 
 
 def _decoded(line: bytes) -> str:
-    """Decode bytes, possibly in Windows-1252."""
+    """Decode UTF-8, or else Windows-1252."""
     text = line.decode("utf-8", "replace")
     is_utf8 = text.isascii() or any(not char.isascii() and char != "\ufffd" for char in text)
     return text if is_utf8 or "\ufffd" not in text else line.decode("cp1252", "replace")
@@ -86,14 +86,14 @@ def _repaired(data: Json) -> Json:
 
 
 def _unreadable(line: bytes, text: str) -> Json | None:
-    """An error in place of an unreadable answer; None if it is no answer."""
+    """An error message that replaces an unreadable answer; None if the line is no answer."""
     if not line.lstrip().startswith(b"{") or b'"method"' in line:
         return None
     found = list(_ID.finditer(line))
     place = min((at for name in (b'"result"', b'"error"') if (at := line.find(name)) >= 0), default=len(line))
     if not found or place == len(line):
         return None
-    number = found[0] if found[0].start() < place else found[-1]  # other ids belong to the result
+    number = found[0] if found[0].start() < place else found[-1]  # other ids are part of the result
     return {"id": json.loads(number[1]), "error": {"code": UNREADABLE, "message": text[:4_000]}}
 
 
@@ -101,7 +101,7 @@ def _unreadable(line: bytes, text: str) -> Json | None:
 
 
 def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
-    """The readable tools of a page, with the needed fields; and the reasons why others are omitted."""
+    """Returns the readable tools of a page with the needed fields, and the reasons why others are omitted."""
     found, left_out = list[Json](), list[Sentence]()
     for place, one in enumerate(given if isinstance(given, list) else []):
         tool, name = one if isinstance(one, dict) else {}, one.get("name") if isinstance(one, dict) else None
@@ -119,9 +119,9 @@ def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
 
 
 def usable_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], list[Sentence]]:
-    """The tools of a list by their unique names, sorted and limited; and the reasons why others are omitted.
+    """Returns the usable tools by unique name, sorted and limited, and the reasons why others are omitted.
 
-    A tool is omitted if its schema is too large or too deep, or if the schemas together are too large.
+    A tool is omitted if its schema is too large or too deep, or if all schemas together are too large.
     """
     found, left_out = dict[str, Tool](), list[Sentence]()
     room = SCHEMAS_BYTES
@@ -146,16 +146,16 @@ def _left_out(name: str, why: Sentence) -> Sentence:
 
 
 def notice_of(left_out: Sequence[Sentence]) -> Sentence | str:
-    """The first omitted tools with their reasons, and the number of the others."""
+    """A sentence: the first omitted tools with reasons, and the number of further ones."""
     more = len(left_out) - _TOOLS_NAMED
     rest = said("So are {number} more.", number=more) if more > 0 else ""
     return joined([*left_out[:_TOOLS_NAMED], rest]) if left_out else ""
 
 
 def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
-    """A usable tool under its ``name``.
+    """The definition of a usable tool under its unique ``name``.
 
-    If that differs entirely from its own name, the description begins with the own name.
+    If ``name`` does not contain the tool's own name, the description begins with the own name.
     """
     title = (
         tool.title or (tool.annotations.title if tool.annotations else None) or ("" if tool.name == name else tool.name)
@@ -170,21 +170,21 @@ def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
 
 
 def too_many_values() -> Sentence:
-    """The reason at the end of a sentence."""
+    """The reason for the end of a sentence."""
     return said("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
 
 
 def result_of(call_id: str, raw: Json, max_chars: int) -> ToolResult:
-    """A result as text and pictures, each named in the text where it was; other content is named in words.
+    """Convert a result to text and pictures. The text names each picture and other content at its place.
 
-    Structured content counts if there is no other. Pictures are decoded here, each in a child process, within
+    Structured content is used if there is no other content. Pictures are decoded here, each in a child process, within
     `PICTURES_S`.
     """
     pictures, kept = _Pictures(), list[str]()
     size = cut = 0
     for text in _texts(raw, pictures):
         room = max(0, max_chars - size)
-        # Cleaning is limited to the text that may fit: it holds Python's lock, for 230 ms with 10 MB of colours.
+        # Clean only text that may fit: cleaning holds Python's GIL (230 ms for 10 MB of colour sequences).
         more = plain_text(text[: 2 * room])
         kept.append(more[:room])
         size += len(kept[-1]) + 1
@@ -194,7 +194,7 @@ def result_of(call_id: str, raw: Json, max_chars: int) -> ToolResult:
 
 
 class _Pictures:
-    """The readable pictures of a result."""
+    """Collects the readable pictures of a result."""
 
     def __init__(self) -> None:
         self.found: list[Attachment] = []
@@ -219,7 +219,7 @@ class _Pictures:
         return f"[{name}]"
 
     def words_at_end(self) -> str:
-        """A line with the number of pictures beyond the limit."""
+        """A line with the number of pictures that exceed the limit."""
         over = self._num_seen - MOST_PICTURES
         return f"[{over:,} more pictures were left out]" if over > 0 else ""
 
@@ -230,7 +230,7 @@ def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
     texts = [text for part in parts[:RESULT_PARTS] if (text := _text_of(part, pictures))]
     if not texts:
         others = {name: value for name, value in raw.items() if name not in _KNOWN}
-        texts = [_words(one) for one in (structured, others or None) if one is not None]
+        texts = [_as_text(one) for one in (structured, others or None) if one is not None]
     yield from texts
     if len(parts) > RESULT_PARTS:
         yield f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
@@ -238,9 +238,9 @@ def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
 
 
 def _text_of(part: object, pictures: _Pictures) -> str:
-    """One part of a result; empty for an empty one."""
+    """The text for one part of a result; may be empty."""
     if not isinstance(part, dict):
-        return "" if part is None else _words(part)
+        return "" if part is None else _as_text(part)
     kind, inner = part.get("type"), part.get("resource")
     inside: Json = inner if kind == "resource" and isinstance(inner, dict) else part
     text, data = inside.get("text"), inside.get("blob", inside.get("data"))
@@ -249,16 +249,16 @@ def _text_of(part: object, pictures: _Pictures) -> str:
         one_line(str(inside.get("uri", "")), 200),
     )
     if text is not None:
-        return _words(text)
+        return _as_text(text)
     if kind == "resource_link":
         return f"[a link to {one_line(str(part.get('name', '')))}: {address}]"
     if isinstance(data, str) and kind in ("image", "audio", "resource"):
         if kind == "image" or (kind == "resource" and mime.startswith("image/")):
             return pictures.words_for(data)
         what = f"a sound, {mime}, {len(data) * 3 // 4:,} bytes" if kind == "audio" else f"a file, {mime}: {address}"
-        return f"[{what}; only text can be shown to the model]"  # the size is that of the Base64 data
+        return f"[{what}; only text can be shown to the model]"  # the size of the Base64 data
     return "" if kind == "text" else f"[{one_line(str(kind)) or 'something'}, which cannot be read here]"
 
 
-def _words(value: object) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

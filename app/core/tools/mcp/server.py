@@ -1,6 +1,6 @@
-"""One MCP server from start to end, on the loop of `app.core.tools.mcp.provider`: a session, its tools, its calls.
+"""Runs one MCP server on the loop of `app.core.tools.mcp.provider`: its session, tools and calls.
 
-Its failures affect its own calls only. Each failure is one sentence.
+Failures affect only the server's own calls. Each failure is one sentence for the user.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ from engine.sentences import Sentence, joined, said
 
 log = logging.getLogger(__name__)
 
-_RELIST_REST_S = 2.0  # between two reads of a list that the server says has changed
-for _name in ("mcp", "client", "httpx2", "httpcore2"):  # they log messages and addresses of servers
+_RELIST_REST_S = 2.0  # pause between two reads of a tool list that the server reports as changed
+for _name in ("mcp", "client", "httpx2", "httpcore2"):  # loggers that log messages and addresses of servers
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 class _Dispatcher(JSONRPCDispatcher[TransportContext]):
-    """Reads all usable parts of an answer; the session refuses a whole answer for one invalid part."""
+    """Repairs answers before the session validates them, since it rejects a whole answer for one invalid part."""
 
     def __init__(self, *streams: Any) -> None:  # noqa: ANN401 (the package's two)
         super().__init__(*streams)
-        self.left_out = list[Sentence]()  # omitted tools of lists, with the reason
+        self.left_out = list[Sentence]()  # reasons for omitted tools
 
     async def send_raw_request(
         self,
@@ -76,17 +76,17 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
         except MCPError as error:
             if method != "tools/list" or error.code != METHOD_NOT_FOUND:
                 raise
-            raw = {}  # it has no tools, but may have other features
+            raw = {}  # the server has no tools, but may have other features
         if method == "initialize":
-            # The oldest version for an unknown one.
+            # Assume the oldest version for an unknown one.
             version, known = raw.get("protocolVersion"), HANDSHAKE_PROTOCOL_VERSIONS
             unnamed = {
                 "capabilities": {},
                 "serverInfo": {"name": "", "version": ""},
-            }  # its self-description is not used
+            }  # the server's description of itself is not used
             return {**unnamed, "protocolVersion": version if version in known else known[0]}
         if method == "tools/call" and raw.get("resultType", "complete") == "complete":
-            return {"content": [], "structuredContent": raw}  # it may be anything: `result_of` reads it
+            return {"content": [], "structuredContent": raw}  # any content; `result_of` reads it
         if method == "tools/list":
             tools, left_out = readable_tools(raw.get("tools"))
             self.left_out += left_out
@@ -98,14 +98,14 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
 
 
 class _Session(ClientSession):
-    """Accepts results as they are: schemas of a server are not applied to its own results."""
+    """A session that does not validate results by the server's schemas."""
 
     async def validate_tool_result(self, name: str, result: CallToolResult) -> None:
-        """Does nothing: patterns in a schema can take for ever, and references could be fetched from elsewhere."""
+        """Does nothing: patterns in a schema can take for ever, and references could be fetched from other hosts."""
 
 
 class McpServer:
-    """One run of a server. Only `state`, `tools` and `definitions` may be used outside the loop."""
+    """One run of a server. Outside the loop only `state`, `tools` and `definitions` may be used."""
 
     def __init__(
         self,
@@ -115,8 +115,8 @@ class McpServer:
         secrets: SecretStore | None = None,
     ) -> None:
         self.entry, self._secrets = entry, secrets
-        self.tools: dict[str, Tool] = {}  # by unique names; replaced as a whole
-        self.definitions: dict[str, ToolDefinition] = {}  # cleaned here, so that no other thread has to
+        self.tools: dict[str, Tool] = {}  # by unique name; only replaced, never changed
+        self.definitions: dict[str, ToolDefinition] = {}  # cleaned once on this thread
         self.phase, self.problem, self.notice = Phase.OFF, "", ""
         self._limits, self._on_change = limits, on_change
         self._log = ServerLog()
@@ -131,7 +131,6 @@ class McpServer:
 
     @property
     def state(self) -> McpServerState:
-        """The state for the user."""
         entry, lines = self.entry, self._log.lines
         observed, sign_in = self._observed, ""
         if (
@@ -147,13 +146,13 @@ class McpServer:
         return McpServerState(entry.name, entry.place, self.phase, *told)
 
     async def run(self) -> None:
-        """Start the server, and run until it ends or this task is cancelled."""
+        """Start the server and run until it ends or this task is cancelled."""
         self._set_phase(Phase.STARTING)
         try:
             async with AsyncExitStack() as stack:
                 await self._open(stack)
                 self._set_phase(Phase.READY)
-                await self._stay()
+                await self._watch_tools()
         except asyncio.CancelledError:
             self._set_phase(Phase.OFF)
             raise
@@ -165,14 +164,14 @@ class McpServer:
             self._session = None
 
     async def call(self, call_id: str, tool: Tool, arguments: dict[str, Any]) -> ToolResult:
-        """Make a call; failures are results, too."""
+        """Make a call; a failure is returned as a result."""
         session = self._session
         if session is None:
             words = said("The server “{name}” does not run. Restart it.", name=self.entry.name)
             return ToolResult(call_id, words, is_error=True)
 
         async def extend(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
-            with suppress(RuntimeError):  # the loop has ended
+            with suppress(RuntimeError):  # the event loop has ended
                 limit.reschedule(asyncio.get_running_loop().time() + self._call_s)
 
         try:
@@ -181,7 +180,7 @@ class McpServer:
         except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
             words = await self._sentence(error, is_start=False)
             return ToolResult(call_id, words, is_error=True)
-        # On a thread: pictures are decoded, which would block other calls.
+        # On a thread: decoding pictures would block other calls.
         return await asyncio.to_thread(result_of, call_id, given.structured_content or {}, self._limits.result_chars)
 
     async def _open(self, stack: AsyncExitStack) -> None:
@@ -205,8 +204,8 @@ class McpServer:
                 _Session(
                     dispatcher=self._dispatcher,
                     read_timeout_seconds=self._limits.start_s,
-                    message_handler=self._hear,
-                    logging_callback=self._hear_log,
+                    message_handler=self._on_message,
+                    logging_callback=self._on_log,
                     client_info=Implementation(name="Paceline", version=app.__version__),
                 )
             )
@@ -215,12 +214,12 @@ class McpServer:
             except MCPError as error:
                 if error.code == CONNECTION_CLOSED or self._observed.failure is not None:
                     raise
-                await session.discover()  # for a version without that handshake
+                await session.discover()  # for a protocol version without handshake
             self._session = session
             await self._list()
 
-    async def _stay(self) -> None:
-        """Read the list of tools again when it changes, until the program ends."""
+    async def _watch_tools(self) -> None:
+        """Read the list of tools again whenever it changes, until the program ends."""
         ended = asyncio.create_task(self._process.ended.wait()) if self._process is not None else None
         try:
             while ended is None or not ended.done():
@@ -261,15 +260,15 @@ class McpServer:
         self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}
         self.tools = tools
 
-    async def _hear(self, message: IncomingMessage) -> None:
+    async def _on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._wants_list.set()
 
-    async def _hear_log(self, params: LoggingMessageNotificationParams) -> None:
+    async def _on_log(self, params: LoggingMessageNotificationParams) -> None:
         self._log.add(f"{params.level}: {params.data}"[:4096])
 
     def _set_phase(self, phase: Phase, problem: str = "") -> None:
-        # The problem first: other threads must not see a failure without its message.
+        # Set the problem first: other threads must not see a failure without its message.
         self.problem = problem
         self.phase = phase
         if phase is not Phase.READY:
@@ -280,7 +279,7 @@ class McpServer:
         self._set_phase(Phase.FAILED, sentence)
 
     async def _sentence(self, error: BaseException, *, is_start: bool) -> Sentence:
-        """One sentence for any error of a library or a server."""
+        """Make one sentence of any error of a library or a server."""
         why = await self._reason(error, is_start=is_start)
         name = self.entry.name
         if is_start:
@@ -298,7 +297,7 @@ class McpServer:
             return said("it took longer than {seconds:,.0f} seconds", seconds=seconds)
         if self.entry.url and (reason := self._reason_of_http(error)):
             return reason
-        if isinstance(error, RuntimeError):  # raised by the package
+        if isinstance(error, RuntimeError):  # the package raises it
             return said("it requires a feature that Paceline does not have")
         if isinstance(error, MCPError):
             words = one_line(error.message, 300)
@@ -328,9 +327,9 @@ class McpServer:
             return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
             return said("the connection to {host} failed", host=self.entry.place)
-        return None if self._observed.status is None else self._words_of_status(self._observed.status)
+        return None if self._observed.status is None else self._status_sentence(self._observed.status)
 
-    def _words_of_status(self, status: int) -> Sentence:
+    def _status_sentence(self, status: int) -> Sentence:
         if status == 401 and self._observed.wants_sign_in:
             return said(
                 "it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a "

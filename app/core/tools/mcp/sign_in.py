@@ -1,8 +1,8 @@
-"""Sign-in to a server over HTTP by OAuth, in the user's own browser (RFC 8252), and its storage.
+"""Signs in to a server over HTTP by OAuth in the user's browser (RFC 8252), and stores the sign-in.
 
-The package implements OAuth: discovery (RFC 9728, RFC 8414), registration (RFC 7591), PKCE (RFC 7636) and the exchange
-of tokens. This adds the allowed addresses, the redirect port, and the storage of tokens. A sign-in starts by the user's
-command only: with `KeptSignIn.auth` a session uses and renews existing tokens, and no more.
+The MCP package implements OAuth: discovery (RFC 9728, RFC 8414), registration (RFC 7591), PKCE (RFC 7636) and the
+exchange of tokens. This module adds the allowed addresses, the redirect port, and the storage of tokens. Only the user
+starts a sign-in: a session with `StoredSignIn.auth` uses and renews existing tokens.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from app.core.domain.engines import is_this_machine
 from app.core.tools.interface import ToolServerError
 from engine.sentences import said
 
-PERSON_S = 300.0  # for the user to sign in
-_HEAD_BYTES, _HEAD_S = 16_384, 10.0  # of the browser's request
+MAX_SIGN_IN_S = 300.0  # time limit for the user to sign in
+_HEAD_BYTES, _HEAD_S = 16_384, 10.0  # limits of the browser's request
 _PATH = "/callback"
 _ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 class SecretStore(Protocol):
-    """A secret in the system's keyring; may block, and raises an `AppError` if there is no keyring."""
+    """A secret in the system's keyring. Methods may block, and raise `AppError` without a keyring."""
 
     def find(self) -> str:
-        """The secret; empty if there is none."""
+        """The secret; empty if none is stored."""
 
     def save(self, token: str) -> None: ...
 
@@ -49,7 +49,7 @@ class SecretStore(Protocol):
 
 
 def may_be_asked(url: str, server_url: str) -> bool:
-    """True if a server may redirect to an address: by https, or on this machine if the server is local."""
+    """True if a server may lead to an address: https, or this machine if the server is local."""
     try:
         to, own = urlsplit(url), urlsplit(server_url)
         is_here, _ = is_this_machine(to.hostname or ""), to.port
@@ -62,7 +62,7 @@ def may_be_asked(url: str, server_url: str) -> bool:
     return is_this_machine(own.hostname or "") if is_here else to.scheme == "https"
 
 
-class KeptSignIn:
+class StoredSignIn:
     """The stored sign-in of a server. Implements the package's `TokenStorage`."""
 
     def __init__(self, url: str, store: SecretStore) -> None:
@@ -71,7 +71,7 @@ class KeptSignIn:
         self._provider: OAuthClientProvider | None = None
 
     async def load(self) -> bool:
-        """Ask the keyring; True if there is a sign-in."""
+        """Read the keyring; True if it has a sign-in."""
         text = await asyncio.to_thread(self._store.find)
         try:
             kept = json.loads(base64.b64decode(text, validate=True)) if text else {}
@@ -82,7 +82,7 @@ class KeptSignIn:
             return False
 
     def auth(self) -> httpx2.Auth:
-        """Adds tokens to requests and renews them. Call `load` first."""
+        """An authenticator that adds tokens to requests and renews them. Call `load` first."""
         provider = self.provider(None, None, "http://127.0.0.1/")
         try:
             provider.context.oauth_metadata = OAuthMetadata.model_validate(self._kept.get("endpoints"))
@@ -98,7 +98,7 @@ class KeptSignIn:
         wait: Callable[[], Awaitable[AuthorizationCodeResult]] | None,
         redirect: str,
     ) -> OAuthClientProvider:
-        """The package's provider, which stores its tokens here."""
+        """The MCP package's OAuth provider with this object as token storage."""
         metadata = OAuthClientMetadata(client_name="Paceline", redirect_uris=[AnyUrl(redirect)])
         metadata.token_endpoint_auth_method = "none"  # noqa: S105  (a program on a desktop keeps no secret of its own)
         self._provider = OAuthClientProvider(self._url, metadata, self, open_page, wait)
@@ -106,13 +106,13 @@ class KeptSignIn:
 
     @property
     def token_address(self) -> str:
-        """The address that renews tokens; empty if unknown."""
+        """The address for renewing tokens; empty if unknown."""
         context = self._provider.context if self._provider is not None else None
         found = context.oauth_metadata if context is not None else None
         return "" if found is None else str(found.token_endpoint)
 
-    def begin_anew(self) -> None:
-        """Clear the sign-in here, not in the keyring: another sign-in has another redirect address."""
+    def forget_loaded(self) -> None:
+        """Forget the loaded sign-in, but keep it in the keyring: a new sign-in has another redirect address."""
         self._kept = {}
 
     async def get_tokens(self) -> OAuthToken | None:
@@ -120,7 +120,7 @@ class KeptSignIn:
         return None if found is None else OAuthToken.model_validate(found)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Store the tokens, and the data to renew them."""
+        """Store the tokens with the data for renewing them."""
         context = self._provider.context if self._provider is not None else None
         found = context.oauth_metadata if context is not None else None
         if found is not None:
@@ -135,22 +135,22 @@ class KeptSignIn:
         return None if found is None else OAuthClientInformationFull.model_validate(found)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """It is written with the tokens."""
+        """Remember the data; `set_tokens` stores it."""
         self._kept["client"] = client_info.model_dump(mode="json", exclude_none=True)
 
 
-class ReturnPlace:
-    """The redirect address of the browser: a port of this machine that is open during the sign-in."""
+class RedirectListener:
+    """Receives the browser's redirect on a port of this machine that is open during the sign-in."""
 
     def __init__(self, words: str) -> None:
-        """The browser finally displays ``words``."""
+        """``words``: the text that the browser shows at the end."""
         self._words = words
         self._server: asyncio.Server | None = None
         self._came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
         self._state = ""
         self.url = ""
 
-    async def __aenter__(self) -> ReturnPlace:
+    async def __aenter__(self) -> RedirectListener:
         self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0, limit=_HEAD_BYTES)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
         return self
@@ -161,14 +161,14 @@ class ReturnPlace:
         self._came.cancel()
 
     def expect(self, page: str) -> None:
-        """Accept only redirects of this sign-in, by its state."""
+        """Accept only redirects with the state parameter of this sign-in."""
         self._state = (parse_qs(urlsplit(page).query).get("state") or [""])[0]
 
     async def wait(self) -> AuthorizationCodeResult:
-        """The result that the browser brings.
+        """Wait for the browser's redirect; returns its result.
 
         Raises:
-            ToolServerError: the server refused.
+            ToolServerError: the server refused the sign-in.
         """
         return await self._came
 
@@ -176,7 +176,7 @@ class ReturnPlace:
         try:
             async with asyncio.timeout(_HEAD_S):
                 head = await reader.readuntil(b"\r\n\r\n")
-                status, words = self._take(head.decode("latin-1"))
+                status, words = self._parse_redirect(head.decode("latin-1"))
                 body = words.encode()
                 kind = (
                     f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
@@ -188,7 +188,7 @@ class ReturnPlace:
         finally:
             writer.close()
 
-    def _take(self, head: str) -> tuple[str, str]:
+    def _parse_redirect(self, head: str) -> tuple[str, str]:
         first, *lines = head.split("\r\n")
         method, _, rest = first.partition(" ")
         target = urlsplit(rest.rpartition(" ")[0])

@@ -1,6 +1,6 @@
-"""Cleans texts of servers for people and prompts: names, descriptions, schemas, results, log lines.
+"""Cleans texts of servers for display and prompts: names, descriptions, schemas, results, log lines.
 
-All of it is untrusted: it could control a terminal or mislead a reader. HTML stays: it is shown as text.
+The texts are untrusted: they could control a terminal or mislead a reader. HTML stays, since it is shown as text.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-NAME_CHARS = 64  # of a tool, as common APIs have it
-SHOWN_CHARS = 80  # of a title, and of a server's name
+NAME_CHARS = 64  # maximum length of a tool's name in common APIs
+SHOWN_CHARS = 80  # maximum length of a title and of a server's name
 DESCRIPTION_CHARS = 4_000
 SCHEMA_BYTES = 32 * 1024
 _SCHEMA_DEPTH = 24
-# CSI and OSC sequences, then other escapes (ECMA-48).
+# CSI and OSC sequences, then other escape sequences (ECMA-48).
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?", re.DOTALL)
-# Control characters except tab and line end; characters that change the writing direction or are invisible.
+# Control characters except tab and line end. Then characters that change the writing direction or are invisible.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_TOLD = ("description", "title")  # of a schema: read by models and people
+_READ_FIELDS = ("description", "title")  # fields of a schema that models and people read
 
 
 def plain_text(text: str) -> str:
-    """Remove escape sequences, control characters and half surrogate pairs from a text."""
+    """Remove escape sequences, control characters and lone surrogates from a text."""
     text = _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return whole_characters(_CONTROLS.sub("", text))
 
 
 def one_line(text: str, max_chars: int = SHOWN_CHARS) -> str:
-    """A name in one line without invisible characters, shortened with an ellipsis."""
+    """A name as one line without invisible characters, shortened with an ellipsis."""
     line = " ".join(_UNSEEN.sub("", plain_text(text[: 16 * max_chars])).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
@@ -47,21 +47,21 @@ def description(text: str) -> str:
 
 
 def whole_characters(text: str) -> str:
-    """Replace half surrogate pairs."""
+    """Replace lone surrogates."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def tool_name(name: str) -> str:
-    """A name of letters, digits, ``_`` and ``-``; empty if no character is left."""
+    """Reduce a name to letters, digits, ``_`` and ``-``; may become empty."""
     letters = unicodedata.normalize("NFKD", plain_text(name[: 16 * NAME_CHARS]))
     letters = "".join(char for char in letters if not unicodedata.combining(char))
     return _NO_NAME.sub("_", letters).strip("_")[:NAME_CHARS]
 
 
 def tool_names(names: Iterable[str]) -> dict[str, str]:
-    """Unique names for the tools, by their own: an empty or duplicate name gets a digest.
+    """Unique names by the tools' own names. An empty or duplicate name gets a digest.
 
-    Usable names stay. No name depends on the order of the list.
+    Valid names stay the same. No name depends on the order of the list.
     """
     found = dict[str, str]()
     taken = set[str]()
@@ -78,7 +78,7 @@ def tool_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
-    """The name, with the server's prefix if it is taken, and a number if that is taken, too."""
+    """The name; if it is taken, with the server's name as prefix; if that is taken, too, with a number."""
     if name not in taken:
         return name
     prefixed = f"{tool_name(server)[:24] or 'server'}_{name}"[:NAME_CHARS]
@@ -90,10 +90,10 @@ def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
 
 
 def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | None:
-    """The schema of a tool's arguments; None if it is too large or too deep, or not of an object.
+    """The schema of a tool's arguments; None if it is too large or too deep, or is no object schema.
 
-    Descriptions and titles are cleaned. Values and names stay exact: the server expects them. Without a schema any
-    arguments are allowed.
+    Descriptions and titles are cleaned. Values and names stay unchanged, since the server expects them. Without a
+    schema any arguments are allowed.
     """
     given = {} if given is None or given is True else given
     if not isinstance(given, Mapping):
@@ -116,14 +116,15 @@ def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | Non
 
 
 def _cleaned(value: object, depth: int, *, is_told: bool = False) -> object:
-    """``is_told``: the text is a description or a title."""
+    """Clean a value; ``is_told``: it is a description or a title."""
     if depth == 0:
         raise ValueError("nested too deep")
     if isinstance(value, str):
         return description(value) if is_told else whole_characters(value)
     if isinstance(value, Mapping):
         return {
-            whole_characters(str(key)): _cleaned(inner, depth - 1, is_told=key in _TOLD) for key, inner in value.items()
+            whole_characters(str(key)): _cleaned(inner, depth - 1, is_told=key in _READ_FIELDS)
+            for key, inner in value.items()
         }
     if isinstance(value, Sequence):
         return [_cleaned(inner, depth - 1) for inner in value]

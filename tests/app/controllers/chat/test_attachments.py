@@ -179,7 +179,7 @@ def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
 def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, qtbot: QtBot) -> None:
     """Its size is asked for where the model sees, its name where it does not."""
     offered = [("/models/seer.gguf", "Seer & Co")]
-    harness.controller.attachments._lists.find_seeing = lambda show: show(offered)  # type: ignore[method-assign]
+    harness.controller.attachments._lists.find_vision_models = lambda show: show(offered)  # type: ignore[method-assign]
     tray, chosen = harness.window.composer.tray, list[tuple[str, str]]()
     harness.window.dialogs.file_chosen.disconnect()
     harness.window.dialogs.file_chosen.connect(lambda path, role: chosen.append((path, role)))

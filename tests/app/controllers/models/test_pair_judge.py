@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
-from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
+from app.controllers.models.pair_judge import MeasuredDevices, PairJudge
 from app.core.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import RaceSpeed
@@ -138,7 +138,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
 ) -> None:
     gpus = (Device("CUDA0", "One", 1000 * MIB, gpu_mib * MIB),)
     devices = cast("DeviceList", SimpleNamespace(gpus=lambda: gpus, find=lambda _names: gpus))
-    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: free_memory(devices, 10**10))
+    monkeypatch.setattr(hub_pairs, "free_memory_at", lambda _folder, devices: free_memory(devices, 10**10))
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
@@ -146,18 +146,18 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     target, draft = (
         judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
     )
-    assert bool(judge.placed(target, draft, judge.room()).draft_gpu_layers) == on_gpu
+    assert bool(judge.plan_for(target, draft, judge.room()).draft_gpu_layers) == on_gpu
 
 
 def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path) -> None:
     request, path = LoadRequest("target.gguf"), str(builtin_draft())
-    places = MeasuredPlaces(lambda: request, tmp_path, tuple)
-    assert places.is_processor_faster(path) is None
+    places = MeasuredDevices(lambda: request, tmp_path, tuple)
+    assert places.is_cpu_faster(path) is None
     store = CostStore(tmp_path)
     options = draft_options(request, 4096)
     for place, step_ms in ((options, 2.0), (replace(options, gpu_layers=0), 1.0)):
         store.put(DraftPlacement(store, tuple)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
-    assert places.is_processor_faster(path) is True
+    assert places.is_cpu_faster(path) is True
 
 
 @pytest.mark.parametrize(

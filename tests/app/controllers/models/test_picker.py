@@ -51,7 +51,7 @@ def test_the_librarys_models_are_listed_and_one_is_loaded_with_its_draft(
 ) -> None:
     target, draft = map(str, files)
     service = harness.controller.hub.service  # type: ignore[union-attr]
-    service.note_use(target, draft)
+    service.record_use(target, draft)
     harness.window.header.open_models()
     qtbot.waitUntil(lambda: f"target:{target}" in keys_of(harness), timeout=WAIT_MS)
     row = next(row for row in rows_of(harness) if row.key == f"target:{target}")

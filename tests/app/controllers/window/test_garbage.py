@@ -24,7 +24,7 @@ def test_it_waits_for_the_answer_and_leaves_everything_as_it_was(qtbot: QtBot) -
         assert not gc.isenabled()
         garbage._timer.setInterval(1)
         left = weakref.ref(Cycle())
-        garbage.something_happened()
+        garbage.note_activity()
         qtbot.wait(50)
         assert left() is not None
         busy[0] = False
@@ -38,11 +38,11 @@ def test_it_waits_for_the_answer_and_leaves_everything_as_it_was(qtbot: QtBot) -
 def test_what_other_threads_leave_is_looked_for_however_busy_it_is(qtbot: QtBot) -> None:
     garbage = GarbageController(lambda: True)
     try:
-        garbage._elsewhere.setInterval(1)
+        garbage._other_threads.setInterval(1)
         left = weakref.ref(Cycle())
-        garbage.something_happened_elsewhere()
+        garbage.note_other_threads()
         qtbot.waitUntil(lambda: left() is None)
-        assert not garbage._elsewhere.isActive()
+        assert not garbage._other_threads.isActive()
         assert not garbage._timer.isActive()
     finally:
         garbage.close()

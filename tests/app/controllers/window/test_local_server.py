@@ -138,7 +138,7 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
     second = served.ask("second of a program")
     served.until(lambda: served.running() == (1, 1))
     served.chat("mine")
-    assert served.harness.window.local_server.view.yours_waits or served.running() == (1, 1)
+    assert served.harness.window.local_server.view.window_waits or served.running() == (1, 1)
     (card,) = served.harness.window.findChildren(AnswerCard)
     served.until(lambda: card.progress_label.text() == "Another program's request is being answered; yours is next.")
     assert "answering, 1 waiting" in served.harness.window.local_server.button.accessibleName()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.benchmark import opened_lanes
-from app.core.benchmark.opened_lanes import open_beside
+from app.core.benchmark.opened_lanes import open_lanes
 from app.core.benchmark.race import Lane, LaneFailedError
 from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice
 from app.core.paths import builtin_draft, builtin_target
@@ -41,7 +41,7 @@ def session() -> Iterator[Session]:
 
 def test_lanes_hold_question_and_answer_and_share_no_cache(session: Session) -> None:
     with ExitStack() as stack:
-        opened = open_beside((PLAIN_LANE, AUTO_LANE, DRAFT), session, QUESTION, stack)
+        opened = open_lanes((PLAIN_LANE, AUTO_LANE, DRAFT), session, QUESTION, stack)
         assert [lane.session.ready().target.n_ctx for lane in opened] == [256] * 3
         assert [lane.session.ready().draft is not None for lane in opened] == [False, True, True]
         ends = [
@@ -55,14 +55,14 @@ def test_lanes_hold_question_and_answer_and_share_no_cache(session: Session) -> 
 
 def test_a_context_is_never_larger_than_that_of_the_model(session: Session) -> None:
     with ExitStack() as stack:
-        long = open_beside((PLAIN_LANE, AUTO_LANE), session, replace(QUESTION, max_tokens=5000), stack)
+        long = open_lanes((PLAIN_LANE, AUTO_LANE), session, replace(QUESTION, max_tokens=5000), stack)
         assert {lane.session.ready().target.n_ctx for lane in long} == {1024}
 
 
 def test_a_question_without_room_for_an_answer_is_refused(session: Session) -> None:
     question = replace(QUESTION, messages=(Message("user", "red green blue " * 600),))
     with ExitStack() as stack, pytest.raises(PromptTooLongError, match="but the context holds 1,024"):
-        open_beside((PLAIN_LANE, AUTO_LANE), session, question, stack)
+        open_lanes((PLAIN_LANE, AUTO_LANE), session, question, stack)
 
 
 def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
@@ -83,7 +83,7 @@ def test_a_lane_that_cannot_run_is_named() -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN_LANE, DRAFT), alone, QUESTION, stack)
+        open_lanes((PLAIN_LANE, DRAFT), alone, QUESTION, stack)
     assert failed.value.choice == DRAFT
     assert isinstance(failed.value.error, ModeUnavailableError)
     alone.close()
@@ -93,7 +93,7 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
     with ExitStack() as stack:
-        opened = open_beside((PLAIN_LANE, replace(DRAFT, draft=str(builtin_draft()))), alone, QUESTION, stack)
+        opened = open_lanes((PLAIN_LANE, replace(DRAFT, draft=str(builtin_draft()))), alone, QUESTION, stack)
         assert opened[1].session.ready().draft is not None
         ends = [
             next(
@@ -110,14 +110,14 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
 
 def test_a_draft_that_does_not_fit_is_reported_of_its_lane(session: Session) -> None:
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN_LANE, replace(DRAFT, draft="nowhere.gguf")), session, QUESTION, stack)
+        open_lanes((PLAIN_LANE, replace(DRAFT, draft="nowhere.gguf")), session, QUESTION, stack)
     assert failed.value.choice.draft == "nowhere.gguf"
     assert session.ready().draft is not None
 
 
 def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) -> None:
     with ExitStack() as stack:
-        opened = open_beside((PLAIN_LANE, OTHER, replace(OTHER, mode=Mode.AUTO)), session, QUESTION, stack)
+        opened = open_lanes((PLAIN_LANE, OTHER, replace(OTHER, mode=Mode.AUTO)), session, QUESTION, stack)
         paths = [lane.session.ready().target.path for lane in opened]
         assert paths == [str(builtin_target()), *[str(builtin_draft())] * 2]
         assert _model_of(opened[1]) is _model_of(opened[2])
@@ -134,6 +134,6 @@ def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) ->
 def test_another_target_that_cannot_be_loaded_is_reported_of_its_lane(session: Session, tmp_path: Path) -> None:
     broken = GgufFile({}).write(tmp_path / "broken.gguf")
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN_LANE, replace(OTHER, target=str(broken))), session, QUESTION, stack)
+        open_lanes((PLAIN_LANE, replace(OTHER, target=str(broken))), session, QUESTION, stack)
     assert failed.value.choice.target == str(broken)
     assert session.ready().draft is not None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, base_of
+from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, base_lane
 from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress
 from engine.errors import DecodeError
 from engine.records import (
@@ -182,5 +182,5 @@ def test_it_goes_on_until_the_ratio_is_sure_or_the_time_is_over() -> None:
 
 
 def test_others_are_compared_with_plain_decoding_else_with_the_first() -> None:
-    assert base_of([AUTO_LANE, PLAIN_LANE]) == 1
-    assert base_of([DRAFT, AUTO_LANE]) == 0
+    assert base_lane([AUTO_LANE, PLAIN_LANE]) == 1
+    assert base_lane([DRAFT, AUTO_LANE]) == 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.devices import device_names, tensor_overrides, tensor_split, written_placement
+from app.core.domain.devices import device_names, parse_placement, tensor_overrides, tensor_split
 from app.core.domain.settings.table import FIELD_BY_KEY, complaint
 from app.core.domain.settings.values import Settings
 from engine.records import ANYWHERE, Placement, SplitMode
@@ -58,12 +58,12 @@ def test_too_many_devices_are_refused() -> None:
 
 
 def test_nothing_written_is_anywhere() -> None:
-    assert written_placement() == ANYWHERE
+    assert parse_placement() == ANYWHERE
     assert ANYWHERE.facts == ()
-    whole = written_placement("CUDA1,CUDA0", "row", 1, "3,1", 5, "ffn_up=CPU")
+    whole = parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 5, "ffn_up=CPU")
     assert whole == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, 1, (3.0, 1.0), 5, (("ffn_up", "CPU"),))
-    assert whole.facts != written_placement("CUDA1,CUDA0", "row", 1, "3,1", 4, "ffn_up=CPU").facts
-    assert written_placement("none").is_processor
+    assert whole.facts != parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 4, "ffn_up=CPU").facts
+    assert parse_placement("none").is_processor
 
 
 @pytest.mark.parametrize(

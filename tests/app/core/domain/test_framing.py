@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.framing import NOTHING, RULES, framed, with_attachments
+from app.core.domain.framing import NOTHING, RULES, as_prompt, with_attachments
 
 NASTY = st.text(alphabet="`~\n \t>a#-*=", max_size=80)
 TEXTS = st.one_of(NASTY, st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\r\0"), max_size=80))
@@ -45,20 +45,20 @@ def test_content_cannot_leave_its_fence(files: list[tuple[str, AttachmentKind, s
 
 
 def test_the_frame_names_the_file_and_its_language() -> None:
-    assert framed(attachment("a.py", "print(1)", AttachmentKind.CODE)) == (
+    assert as_prompt(attachment("a.py", "print(1)", AttachmentKind.CODE)) == (
         "Attached file: a.py (code)\n\n```python\nprint(1)\n```"
     )
-    assert framed(attachment("t.csv", "a,b\n", AttachmentKind.CSV)).endswith("```csv\na,b\n```")
-    assert framed(attachment("p.pdf", "x", AttachmentKind.PDF)).startswith("Attached file: p.pdf (text of a PDF)")
-    assert "````markdown\n```\n````" in framed(attachment(text="```"))
+    assert as_prompt(attachment("t.csv", "a,b\n", AttachmentKind.CSV)).endswith("```csv\na,b\n```")
+    assert as_prompt(attachment("p.pdf", "x", AttachmentKind.PDF)).startswith("Attached file: p.pdf (text of a PDF)")
+    assert "````markdown\n```\n````" in as_prompt(attachment(text="```"))
 
 
 def test_the_question_comes_last_and_may_be_missing() -> None:
     both = with_attachments("What is this?", [attachment(), attachment("b.md")])
     assert both.index("notes.md") < both.index("b.md") < both.index("What is this?")
-    assert with_attachments("", [attachment()]) == framed(attachment())
+    assert with_attachments("", [attachment()]) == as_prompt(attachment())
     assert with_attachments("plain", []) == "plain"
 
 
 def test_that_nothing_was_found_is_said_without_a_fence() -> None:
-    assert framed(attachment("passages.txt", NOTHING, AttachmentKind.PASSAGES)) == NOTHING
+    assert as_prompt(attachment("passages.txt", NOTHING, AttachmentKind.PASSAGES)) == NOTHING

@@ -15,7 +15,7 @@ from app.core.hub import remote_header
 from app.core.hub.client import HubClient
 from app.core.hub.errors import HubAnswerError, HubError, HubUnreachableError
 from app.core.hub.file_names import group_models
-from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
+from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
 from app.core.hub.records import RemoteLocation
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
@@ -181,7 +181,7 @@ def test_side_files_are_refused_for_what_they_are(hub: LoopbackHub, file: GgufFi
 def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) -> None:
     target = on_hub(hub, GOOD, "target.gguf")
     draft = on_hub(hub, tiny_llama(seed=2, n_ff=32), "draft.gguf")
-    proof = assess_pair(target, draft, LoadPlan(), free_room(tmp_path / "not" / "yet"))
+    proof = assess_pair(target, draft, LoadPlan(), free_memory_at(tmp_path / "not" / "yet"))
     assert proof.match is not None
     assert proof.match.matches
     assert proof.fit.verdict is FitVerdict.FITS

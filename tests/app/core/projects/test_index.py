@@ -116,19 +116,19 @@ def test_a_quoted_passage_is_found_again_by_its_place(index: DocumentIndex, tmp_
 
 
 def test_vectors_bring_what_has_none_of_the_words(index: DocumentIndex, tmp_path: Path) -> None:
-    waiting = index.without_vectors([str(tmp_path)], "m")
+    waiting = index.passages_to_embed([str(tmp_path)], "m")
     assert len(waiting) == len(TEXTS)
     numbers = {text.split("\n")[1]: number for number, text in waiting}
     axes = np.eye(4, dtype=np.float32)
     index.put_vectors("m", {numbers[text]: axes[place] for place, text in enumerate(TEXTS.values())})
-    assert index.without_vectors([str(tmp_path)], "m") == []
+    assert index.passages_to_embed([str(tmp_path)], "m") == []
     assert index.find([str(tmp_path)], "notice", Meaning("m", axes[1]))[0].name == "vertrag.txt"
     assert index.find([str(tmp_path)], "beans", Meaning("other", axes[1]))[0].name == "garden.md"
 
 
 def test_a_passage_is_as_near_as_the_nearest_of_its_pieces(index: DocumentIndex, tmp_path: Path) -> None:
     axes = np.eye(4, dtype=np.float32)
-    (first, _), (second, text), *_ = index.without_vectors([str(tmp_path)], "m")
+    (first, _), (second, text), *_ = index.passages_to_embed([str(tmp_path)], "m")
     index.put_vectors("m", {first: (axes[0] + axes[1] + axes[2]) / 3**0.5, second: np.stack([axes[3], axes[0]])})
     assert index.find([str(tmp_path)], "", Meaning("m", axes[0]))[0].text in text
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from app.core.hub.client import http_library
 from app.core.remote import client as client_module
-from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url, stays_here
+from app.core.remote.client import RemoteClient, check_plain, is_local_url, key_store, normal_url
 from app.core.remote.engines import Engines
 from app.core.remote.errors import (
     EngineAddressError,
@@ -27,7 +27,7 @@ from app.core.remote.errors import (
     PlainAddressError,
     RemoteError,
 )
-from app.core.remote.identity import ask
+from app.core.remote.identity import detect
 from tests.app.core.hub.link_server import Answer, LinkServer, says
 from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import serving
@@ -89,7 +89,7 @@ def test_a_redirect_is_not_followed_so_the_key_stays(method: str) -> None:
                 list(objects)
 
         with pytest.raises(EngineAddressError, match="redirects"):
-            ask(client) if method == "ask" else post()
+            detect(client) if method == "ask" else post()
         assert other.requests == []
         assert {key for _path, key, _body in server.requests} == {f"Bearer {KEY}"}
 
@@ -105,9 +105,9 @@ def test_a_key_is_kept_for_scheme_host_and_port(memory: Memory) -> None:
 def test_no_log_has_the_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with serving(key=KEY) as server:
-        ask(RemoteClient(server.url, KEY))
+        detect(RemoteClient(server.url, KEY))
         with pytest.raises(Exception, match="does not accept"):
-            ask(RemoteClient(server.url, KEY + "x"))
+            detect(RemoteClient(server.url, KEY + "x"))
     assert server.requests
     assert KEY not in caplog.text
 
@@ -128,7 +128,7 @@ def test_the_library_asks_the_host_that_was_judged(typed: str) -> None:
     if host.isascii():
         assert asked.raw_host.decode("ascii").strip("[]") == host
     else:
-        assert not stays_here(url)  # so it needs encryption, or a confirmation
+        assert not is_local_url(url)  # so it needs encryption, or a confirmation
     assert (asked.port or {"http": 80, "https": 443}[scheme]) == port
     assert not asked.userinfo
 
@@ -138,19 +138,19 @@ def test_another_address_in_the_file_gets_no_key(tmp_path: Path, memory: Memory)
     with serving(key=KEY) as server, serving() as other:
         Engines(file).add(server.url, KEY)
         file.write_text(file.read_text("utf-8").replace(server.url, other.url), "utf-8")
-        Engines(file).ask_again(other.url)
+        Engines(file).refresh(other.url)
         assert {key for _path, key, _body in other.requests} == {""}
     assert list(memory.kept.values()) == [KEY]
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
 def test_a_proxy_sees_nothing_that_is_not_encrypted(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "stays_here", lambda _url: False)  # as if it were another computer
+    monkeypatch.setattr(client_module, "is_local_url", lambda _url: False)  # as if it were another computer
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     with serving(key=KEY) as server, serving() as proxy:
         monkeypatch.setenv(variable, proxy.url)
-        assert ask(RemoteClient(server.url, KEY, allows_plain=True)).models
+        assert detect(RemoteClient(server.url, KEY, allows_plain=True)).models
         assert proxy.requests == []
 
 
@@ -190,7 +190,7 @@ def test_what_can_be_no_key_is_not_sent_and_not_quoted(key: str) -> None:
 def test_who_prints_a_client_sees_no_key() -> None:
     client = RemoteClient("https://gpu.example.org", KEY)
     assert KEY not in f"{client} {client!r}"
-    assert not stays_here(client.url)
+    assert not is_local_url(client.url)
 
 
 def answered(content: Answer) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pytest
 from app.core.domain.engines import EngineKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import EngineAnswerError, EngineUnreachableError, KeyRefusedError
-from app.core.remote.identity import ask
+from app.core.remote.identity import detect
 from tests.app.core.remote.scripted_server import serving
 
 
@@ -24,7 +24,7 @@ from tests.app.core.remote.scripted_server import serving
 )
 def test_each_program_is_known_by_its_own_page(kind: str, title: str, n_ctx: int, drafting: str) -> None:
     with serving(kind=kind) as server:
-        facts = ask(RemoteClient(server.url))
+        facts = detect(RemoteClient(server.url))
     assert facts.kind is EngineKind(kind)
     assert (facts.title, facts.drafting) == (title, drafting)
     assert [(model.name, model.n_ctx) for model in facts.models] == [("org/model", n_ctx)]
@@ -36,22 +36,22 @@ def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -
     seen = []
     for sees in (True, False):
         with serving(kind=kind, sees=sees) as server:
-            seen += [model.has_vision for model in ask(RemoteClient(server.url)).models]
+            seen += [model.has_vision for model in detect(RemoteClient(server.url)).models]
     assert seen == [True, kind == "vllm"]
 
 
 def test_a_server_without_a_list_of_models_is_none() -> None:
     with serving(kind="other") as server, pytest.raises(EngineAnswerError, match="has no list of models"):
-        ask(RemoteClient(server.url + "/elsewhere"))
+        detect(RemoteClient(server.url + "/elsewhere"))
 
 
 def test_a_wrong_key_and_no_server_are_one_sentence_each() -> None:
     with serving(key="right") as server:
         with pytest.raises(KeyRefusedError, match="does not accept the key"):
-            ask(RemoteClient(server.url, "wrong"))
+            detect(RemoteClient(server.url, "wrong"))
         with pytest.raises(KeyRefusedError, match="none is stored"):
-            ask(RemoteClient(server.url))
-        assert ask(RemoteClient(server.url, "right")).models
+            detect(RemoteClient(server.url))
+        assert detect(RemoteClient(server.url, "right")).models
         url = server.url
     with pytest.raises(EngineUnreachableError, match=r"127.* does not answer"):
-        ask(RemoteClient(url))
+        detect(RemoteClient(url))

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engines import EngineKind
 from app.core.domain.messages import MessageState
 from app.core.remote.client import RemoteClient
-from app.core.remote.identity import ask as ask_engine
+from app.core.remote.identity import detect as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness

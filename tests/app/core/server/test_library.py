@@ -17,7 +17,7 @@ from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
 from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer, file_of
 from app.core.server.metrics import Metrics
-from app.core.server.ollama.request import tags
+from app.core.server.ollama.request import list_models
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
 from engine.errors import NotEnoughMemoryError
@@ -123,7 +123,7 @@ def test_a_file_is_told_by_its_size_date_and_digest(tmp_path: Path) -> None:
     assert len(first.digest) == 64
     assert file_of(str(tmp_path / "gone.gguf")) is None
     model = choice("tiny").served(EngineReady(replace(info("tiny"), path=str(file))))
-    entry, away = tags(model, {"tiny": "", "b": str(other), "away": ""})["models"][::2]  # type: ignore[index]
+    entry, away = list_models(model, {"tiny": "", "b": str(other), "away": ""})["models"][::2]  # type: ignore[index]
     assert (entry["digest"], entry["details"]["quantization_level"]) == (first.digest, "Q4_K_M")
     assert datetime.fromisoformat(entry["modified_at"]).timestamp() == pytest.approx(first.modified, abs=1e-3)
     assert (away["digest"], away["modified_at"][:4], away["size"]) == ("", "1970", 0)

@@ -14,7 +14,7 @@ from app.core.domain.local_server import GONE, LoggedRequest, RequestState
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
 from app.core.server.metrics import Metrics
-from app.core.server.request_log import KEPT, RequestLog
+from app.core.server.request_log import MAX_ROWS, RequestLog
 from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
 
 PRIVATE = "the word that nobody may see"
@@ -126,9 +126,9 @@ def test_a_program_that_left_is_told_apart() -> None:
 
 def test_the_log_is_bounded_and_its_texts_are_cleaned() -> None:
     log = RequestLog()
-    for number in range(KEPT + 5):
+    for number in range(MAX_ROWS + 5):
         log.begin(f"/{number}", "a\x1b[31m\nprogram" + "x" * 200)
     latest = log.rows()
-    assert (len(latest), latest[0].path, latest[0].number) == (KEPT, f"/{KEPT + 4}", KEPT + 5)
+    assert (len(latest), latest[0].path, latest[0].number) == (MAX_ROWS, f"/{MAX_ROWS + 4}", MAX_ROWS + 5)
     assert "\x1b" not in latest[0].program
     assert len(latest[0].program) <= 40

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.sums import by_pair
+from app.core.domain.sums import sums_by_pair
 from app.core.storage.chats.answer_records import AnswerRecord
 from app.core.storage.statistics_export import answer_row, csv_chunks, escape_formulas, json_chunks, totals_row
 from engine.records import Mode, RunStats
@@ -85,7 +85,7 @@ def test_what_is_unknown_is_an_empty_cell_not_a_zero() -> None:
 
 
 def test_the_json_holds_all_and_can_be_read() -> None:
-    totals = by_pair([("big", "small", STATS), ("big", "small", STATS)])
+    totals = sums_by_pair([("big", "small", STATS), ("big", "small", STATS)])
     data = json.loads("".join(json_chunks("2026-01-01", totals, [answer("=1"), answer()])))
     assert (data["format"], data["version"]) == ("paceline-statistics", 1)
     assert data["totals"][0]["num_answers"] == 2
@@ -102,15 +102,15 @@ def test_the_json_holds_all_and_can_be_read() -> None:
 
 def test_the_rates_of_totals_are_quotients_of_sums() -> None:
     slow = RunStats(mode=Mode.DRAFT, tokens=10, passes=10, decode_s=10.0)
-    (row,) = by_pair([("big", "small", STATS), ("big", "small", slow)])
+    (row,) = sums_by_pair([("big", "small", STATS), ("big", "small", slow)])
     assert totals_row(row)["speedup_over_plain_ratio"] is None  # of the few tokens that can be compared
-    (row,) = by_pair([("big", "small", STATS)] * 2 + [("big", "small", slow)] * 2)
+    (row,) = sums_by_pair([("big", "small", STATS)] * 2 + [("big", "small", slow)] * 2)
     told = totals_row(row)
     assert told["tokens_per_second"] == pytest.approx(50 / 12)
     assert told["tokens_per_pass"] == pytest.approx(50 / 20)
     assert told["speedup_over_plain_ratio"] == pytest.approx(2.0)
-    (row,) = by_pair([("big", "small", STATS), ("big", "small", slow)])
+    (row,) = sums_by_pair([("big", "small", STATS), ("big", "small", slow)])
     told = totals_row(row)
     assert told["between_tokens_p50_ms"] == pytest.approx(10.26, abs=0.01)
     assert told["between_tokens_p99_ms"] == pytest.approx(126.3, abs=0.1)
-    assert totals_row(by_pair([("big", "small", slow)])[0])["between_tokens_p95_ms"] is None
+    assert totals_row(sums_by_pair([("big", "small", slow)])[0])["between_tokens_p95_ms"] is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import Called
 from engine.records import Source, TextChunk, TokenSpan
 
@@ -23,7 +23,7 @@ def read(
 
 
 def joined(found: list[Part]) -> tuple[str, str]:
-    thought = "".join(part.text for part in found if isinstance(part, Thought))
+    thought = "".join(part.text for part in found if isinstance(part, ReasoningPart))
     return thought, "".join(part for part in found if isinstance(part, str))
 
 

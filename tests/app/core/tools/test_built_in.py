@@ -11,7 +11,7 @@ import pytest
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.tools.built_in import MAX_HITS, NAMES, PIECE_CHARS, BuiltInSources, BuiltInTools, ChatHit
 from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolProvider, ToolResult
-from app.core.tools.policy import HARMLESS
+from app.core.tools.policy import NEVER_ASKED
 
 Make = Callable[..., BuiltInTools]
 
@@ -47,7 +47,7 @@ def attached(name: str, text: str) -> Attachment:
 
 def test_two_are_on_and_they_are_the_harmless_ones(make: Make) -> None:
     tools = BuiltInTools()
-    assert {one.name for one in tools.definitions()} == {one.name for one in HARMLESS}
+    assert {one.name for one in tools.definitions()} == {one.name for one in NEVER_ASKED}
     assert all(one.server == "Built in" for one in make().definitions())
     assert call(tools, "search_chats", words="x").is_error
     tools.close()

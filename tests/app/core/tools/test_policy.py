@@ -61,7 +61,7 @@ def test_always_goes_through_the_settings() -> None:
     kept = ToolPolicy(frozenset(read_allowed_tools(allowed_line(always.always))))
     assert kept.verdict(READ) is CallVerdict.RUN
     assert ToolPolicy(frozenset(read_allowed_tools("files/read"))).verdict(READ) is CallVerdict.RUN  # written by hand
-    assert kept.forgetting(AllowedTool("files", "read")).verdict(READ) is CallVerdict.ASK
+    assert kept.without_permission(AllowedTool("files", "read")).verdict(READ) is CallVerdict.ASK
 
 
 def test_only_the_harmless_of_the_built_in_run_unasked() -> None:

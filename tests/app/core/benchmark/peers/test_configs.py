@@ -10,8 +10,8 @@ from app.core.benchmark.peers.llama_server import (
     ServerDrafter,
     default_configs,
     drafter_of,
+    learns,
     offered_kinds,
-    remembers,
     server_arguments,
 )
 from engine.records import EngineReady
@@ -111,7 +111,7 @@ def test_a_server_without_heads_is_not_asked_for_them() -> None:
 
 
 def test_only_the_shared_pool_remembers() -> None:
-    assert [config for config in ("plain", *KINDS, "draft-3+ngram-mod") if remembers(config)] == [
+    assert [config for config in ("plain", *KINDS, "draft-3+ngram-mod") if learns(config)] == [
         "ngram-mod",
         "draft-3+ngram-mod",
     ]

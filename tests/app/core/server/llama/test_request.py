@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import passing_over
+from app.core.server.fields import lenient
 from app.core.server.llama.request import MAX_FILES, NativeRequest, parse_infill_request, parse_native_request
 from app.core.server.protocol import ServedModel, parse_request
 from tests.app.core.server.scripted_session import served
@@ -66,7 +66,7 @@ def test_errors_name_the_fields_that_were_given() -> None:
     assert refused(image_data=[{"id": 1}]) == "image_data"
     assert refused(response_fields="content") == "response_fields"
     assert refused(nobody_knows=1) == "nobody_knows"
-    with passing_over():
+    with lenient():
         assert len(asked(samplers=["top_k"], t_max_predict_ms=9).asked.warnings) == 2
 
 

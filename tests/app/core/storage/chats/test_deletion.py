@@ -48,7 +48,7 @@ def test_a_chat_that_is_taken_back_is_as_it_was(store: ChatStore) -> None:
     turn = ask(store, None, "about zebras")
     before = store.conversations(), store.messages(turn.conversation_id)
     store.deletions.mark((turn.conversation_id,), NOW)
-    store.deletions.take_back((turn.conversation_id,))
+    store.deletions.undo_deletion((turn.conversation_id,))
     assert (store.conversations(), store.messages(turn.conversation_id)) == before
     assert store.library.search("zebras").result()
 
@@ -66,7 +66,7 @@ def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     store.deletions.mark((turn.conversation_id,), NOW)
     store.deletions.wipe([turn.conversation_id])
     assert [count(store, table) for table in ("conversations", "messages", "unsent")] == [0, 0, 0]
-    store.deletions.take_back((turn.conversation_id,))  # too late, and no harm
+    store.deletions.undo_deletion((turn.conversation_id,))  # too late, and no harm
     assert store.conversations() == ()
 
 
@@ -88,7 +88,7 @@ def test_deletion_is_final_after_30_days_or_at_the_next_start(place: StoreLocati
     (found,) = second.deletions.deleted_chats()
     assert (found.id, found.title) == (recent.conversation_id, "about giraffes")
     assert timedelta(0) < found.until - now < timedelta(hours=2)
-    second.deletions.take_back((found.id,))
+    second.deletions.undo_deletion((found.id,))
     assert texts(second.messages(found.id))[0] == "about giraffes"
     assert count(second, "messages") == 4
     assert second.close()
@@ -105,7 +105,7 @@ def test_a_branch_goes_and_comes_back_with_its_place(store: ChatStore) -> None:
     assert len(branch.message_ids) == 4
     assert len(store.conversations()) == 1
     assert store.library.search("three").result() == ()
-    store.deletions.take_back_branch(branch)
+    store.deletions.undo_branch_deletion(branch)
     assert texts(store.messages(chat)) == before
     assert store.library.search("three").result()
     assert count(store, "conversations") == 1
@@ -117,7 +117,7 @@ def test_a_branch_comes_back_beside_what_was_asked_meanwhile(store: ChatStore) -
     branch = store.deletions.mark_branch(second.question.id, NOW)
     assert branch is not None
     other = ask(store, chat, "another")
-    store.deletions.take_back_branch(branch)
+    store.deletions.undo_branch_deletion(branch)
     views = store.messages(chat)
     assert texts(views)[-2:] == ["two", "The answer to two"]
     assert views[2].versions == (second.question.id, other.question.id)
@@ -134,7 +134,7 @@ def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
         at = 2 if gone == second.question.id else 3
         assert texts(store.messages(chat)) == [*before[:at], *before[at + 1 :]]
         assert not any(view.versions for view in store.messages(chat))
-        store.deletions.take_back_branch(branch)
+        store.deletions.undo_branch_deletion(branch)
         assert texts(store.messages(chat)) == before
     last = store.deletions.mark_message(second.question.id, NOW)
     assert last is not None
@@ -148,7 +148,7 @@ def test_the_first_message_can_go_alone(store: ChatStore) -> None:
     branch = store.deletions.mark_message(turn.question.id, NOW)
     assert branch is not None
     assert texts(store.messages(turn.conversation_id)) == ["The answer to one"]
-    store.deletions.take_back_branch(branch)
+    store.deletions.undo_branch_deletion(branch)
     assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
 
 
@@ -165,7 +165,7 @@ def test_what_followed_a_version_follows_the_other_one(store: ChatStore) -> None
     assert branch is not None
     assert texts(store.messages(chat)) == ["one", "The answer to one", "two", "The answer to two"]
     assert store.messages(chat)[1].versions == ()
-    store.deletions.take_back_branch(branch)
+    store.deletions.undo_branch_deletion(branch)
     assert texts(store.messages(chat)) == before
     assert store.messages(chat)[1].versions == (first.answer.id, other.answer.id)
 
@@ -190,7 +190,7 @@ def test_the_first_message_of_a_chat_can_go_and_come_back(store: ChatStore) -> N
     branch = store.deletions.mark_branch(turn.question.id, NOW)
     assert branch is not None
     assert store.messages(turn.conversation_id) == ()
-    store.deletions.take_back_branch(branch)
+    store.deletions.undo_branch_deletion(branch)
     assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
 
 

@@ -66,8 +66,8 @@ def test_undoing_a_folders_deletion_restores_its_place_and_chats(store: ChatStor
     assert store.library.delete_folder(work) is None
     store.library.move_to_folder(chats[2], last)
     store.library.create_folder("New")
-    store.library.take_back_folder(gone)
-    store.deletions.take_back((chats[3],))
+    store.library.undo_folder_deletion(gone)
+    store.deletions.undo_deletion((chats[3],))
     reopened = again(store, place)
     assert reopened.library.folders()[:3] == before
     assert row(reopened, chats[2]).folder_id == last

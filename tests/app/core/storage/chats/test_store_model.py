@@ -188,7 +188,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert branch is not None
             assert len(branch.message_ids) == before - len(model.messages)
             if not again:
-                self.store.deletions.take_back_branch(branch)
+                self.store.deletions.undo_branch_deletion(branch)
         self.store.deletions.wipe([branch.hidden_chat_id])
 
     @rule(target=growing, old=consumes(finished))

@@ -16,7 +16,7 @@ from hypothesis import given as given_by
 from hypothesis import strategies as st
 
 from app.core.domain.messages import MessageState
-from app.core.domain.sums import ADDED, PairSums, Sums, add_sums, by_pair, sums_of, total
+from app.core.domain.sums import ADDED, PairSums, Sums, add_sums, sums_by_pair, sums_of, total
 from app.core.storage.chats import answer_records, totals
 from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.database import MEMORY, connect
@@ -75,7 +75,7 @@ def test_what_is_stored_is_the_sum_of_what_was_counted(given_runs: list[tuple[st
         totals.add_run(db, target, draft, run)
     stored = {(row.target, row.draft, row.mode): row.sums for row in totals.read_totals(db)}
     counted = [each for each in given_runs if each[2].tokens]
-    expected = {(row.target, row.draft, row.mode): row.sums for row in by_pair(counted)}
+    expected = {(row.target, row.draft, row.mode): row.sums for row in sums_by_pair(counted)}
     assert stored.keys() == expected.keys()
     for key, sums in stored.items():
         assert sums.num_answers == expected[key].num_answers

@@ -15,8 +15,8 @@ from app.core.tools.mcp.entries import (
     MAX_SERVERS,
     ServerEntry,
     entries_of_line,
-    files_of_others,
     filled_entry,
+    other_program_files,
     read_entries,
     read_entries_file,
     with_imported,
@@ -212,8 +212,8 @@ def test_imported_servers_are_off_and_come_once() -> None:
 
 def test_files_of_other_programs_are_found(tmp_path: Path) -> None:
     home, config = tmp_path, tmp_path / ".config"
-    assert files_of_others(home, config) == ()
+    assert other_program_files(home, config) == ()
     for place in (config / "Claude" / "claude_desktop_config.json", home / ".lmstudio" / "mcp.json"):
         place.parent.mkdir(parents=True)
         place.write_text(CLAUDE)
-    assert [name for name, _ in files_of_others(home, config)] == ["Claude Desktop", "LM Studio"]
+    assert [name for name, _ in other_program_files(home, config)] == ["Claude Desktop", "LM Studio"]

@@ -79,7 +79,7 @@ def run(
 
     monkeypatch.setattr(ServerProcess, "_start", start)
     monkeypatch.setattr(ServerProcess, "_kill", lambda _process: None)
-    monkeypatch.setattr("app.core.tools.mcp.process.found_command", lambda entry: entry.command)
+    monkeypatch.setattr("app.core.tools.mcp.process.find_command", lambda entry: entry.command)
 
     async def live() -> tuple[McpServer, list[ToolResult], list[Json], str]:
         limits_here = limits or Limits(start_s=20, call_s=20, end_s=0.1)

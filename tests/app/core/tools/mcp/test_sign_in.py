@@ -18,7 +18,7 @@ from app.core.hub.errors import TokenStoreError
 from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.mcp.sign_in import ReturnPlace, may_be_asked
+from app.core.tools.mcp.sign_in import RedirectListener, may_be_asked
 from tests.app.core.tools.mcp.oauth_server import OAuthServer
 from tests.app.core.tools.mcp.test_hostile import call, wait_for
 from tests.waiting import PATIENCE_S
@@ -206,7 +206,7 @@ def test_who_may_be_asked_for_tokens(url: str, server: str, may_be: bool) -> Non
 
 def test_who_does_not_know_the_state_is_not_heard() -> None:
     async def visit() -> str:
-        async with ReturnPlace(WORDS) as place:
+        async with RedirectListener(WORDS) as place:
             place.expect("https://example.com/authorize?state=right")
             for path in ("/callback?code=a&state=wrong", "/callback?code=a", "/other?code=a&state=right", "/"):
                 with pytest.raises(urllib.error.HTTPError):
