@@ -65,7 +65,7 @@ def command(options: argparse.Namespace) -> int:
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        words = coverage_words(found.coverage) if found.coverage is not None else ""
+        words = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
         _print_each(words, found.difference, *expected.why_not, _vision_sentence(target), exact.sentence)
         return int(exact.is_fault)
     if is_head:
@@ -73,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
     elif found.coverage is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {coverage_words(found.coverage)}")
+        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.coverage)}")
     _print_each(found.difference, *(expected.sentences if expected else ()), _vision_sentence(target), exact.sentence)
     return int(exact.is_fault)
 

@@ -50,7 +50,7 @@ class Finding:
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
     """Run all checks, in the order of a start."""
-    library = ask_library(paths.cache)
+    library = query_library(paths.cache)
     return (
         _program(),
         *_packages(),

@@ -23,7 +23,6 @@ from app.core.projects.passages import passages_of, text_sections
 from engine.sandbox.document_child import Section
 from engine.sentences import said, size_of
 
-MOST_FILES = 10_000  # maximum number of files of one source
 # In folders only files with known extensions are read; a file that the user added itself is always tried.
 _TEXTS = frozenset({"txt", "text", "rst", "org", "adoc", "log", "srt", "vtt"})
 _WEB = frozenset({"html", "htm", "xhtml"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.projects import fitting_passages, passages_attachment
+from app.core.domain.projects import Passage, Project, fitting_passages, passages_attachment
 from app.core.paths import Paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.meaning import PassageEmbedder
@@ -30,11 +30,7 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
         raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
     index = DocumentIndex(paths.documents_file)
     try:
-        meaning = None
-        if embedder is not None:
-            with suppress(EngineError):  # search by words only
-                meaning = embedder.meaning(question)
-        found = index.find(project.sources, question, meaning) or index.beginning(project.sources)
+        found = find_passages(index, project, question, paths) or index.beginning(project.sources)
         return passages_attachment(fitting_passages(found, FOUND_CHARS))
     finally:
         index.close()

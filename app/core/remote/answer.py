@@ -66,7 +66,7 @@ def path_and_body(
             text = "\n\n".join(message.content for message in request.messages)
         return COMPLETION, {**body, "prompt": text}
     # The API does not allow pictures in tool results.
-    body["messages"] = [_message(message) for message in beside_results(request.messages)]
+    body["messages"] = [_message(message) for message in after_results(request.messages)]
     body |= _template(request, kind, thinks)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)
