@@ -1,8 +1,7 @@
-"""Markdown that arrives in pieces: closed top-level blocks are kept, only the open tail is parsed again. No Qt.
+"""Parses streamed Markdown: keeps closed top-level blocks and parses only the open tail again. No Qt.
 
-A new top-level block is certain only when its first line is complete (of a table the second, too); until then
-everything from the last certain block on is the tail. Reference definitions are off, so that a closed block can never
-change its meaning later.
+A top-level block is recognised once its first line is complete (for a table, its first two lines). The tail begins at
+the last recognised block. Reference definitions are off, so that a closed block can never change its meaning later.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from ui.text.reading_direction import is_right_to_left
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 2_000
 ROW_CHARS = 250  # layout cost of a table row, in characters of prose
-_PARSER = SafeParser()  # keeps nothing between calls
+_PARSER = SafeParser()  # keeps no state between calls
 _FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 _CITED = range(1, 100)
-READ_CHARS = 400  # at once: about a millisecond
-LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
-TABLE_ROWS = 4  # rows that decide the widths, and rows in a part of a longer table
-MORE = "more"  # class of a part that continues a table
-_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
-ROOM_CHARS = 60  # about as many stand beside each other between both side panes of a small window
-WIDE_CHARS, LEAST_WIDTH = 45, 40  # narrower tables get their own width, but at least this percentage
+READ_CHARS = 400  # characters that one `MarkdownReading` step parses, in about a millisecond
+LIST_ITEMS = 12  # a longer list is split into parts; each decides for itself whether its items are spaced
+TABLE_ROWS = 4  # rows that decide the column widths; also the number of rows in one part of a longer table
+MORE = "more"  # CSS class of a part that continues a table
+_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # column widths in characters; few, so a growing cell rarely widens its column
+ROOM_CHARS = 60  # column widths in characters; few, so that a growing cell rarely widens its column
+WIDE_CHARS, LEAST_WIDTH = 45, 40  # a table below this number of characters gets its own width, at least this percentage
 Group = Sequence[Token]  # a top-level block
 
 
@@ -46,7 +45,7 @@ def is_table(group: Group) -> bool:
 
 
 def line_of_item(group: Group, number: int) -> int:
-    """The line at which a list item begins; 0 without such an item."""
+    """The line at which a list item begins; 0 if there is no such item."""
     if group[0].type not in ("bullet_list_open", "ordered_list_open"):
         return 0
     items = (token.map[0] for token in group if token.type == "list_item_open" and token.level == 1 and token.map)
@@ -77,10 +76,10 @@ def line_of_row(row: Sequence[Token]) -> int:
 def table_part(
     group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, goes_on: bool = False
 ) -> list[Token]:
-    """Some rows of a table as a table of its own, with column widths in percent.
+    """Some rows of a table as a separate table, with column widths in percent.
 
-    It has the header unless it ``is_more`` of a table above; it ``goes_on`` if more rows follow. The first width is the
-    table's.
+    ``is_more``: it continues a table above and has no header. ``goes_on``: more rows follow. ``widths`` are those of
+    the table and its columns.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
     opening.attrSet("width", f"{widths[0]}%")
@@ -93,13 +92,13 @@ def table_part(
         body = [Token("tbody_open", "tbody", 1, level=1), *body, Token("tbody_close", "tbody", -1, level=1)]
     part = [opening, *head, *body, group[-1]]
     cells = (token for token in part if token.type in ("th_open", "td_open"))
-    for cell, width in zip(cells, widths[1:], strict=False):  # widths of the first row hold for the table
+    for cell, width in zip(cells, widths[1:], strict=False):  # all rows have the column widths of the first one
         cell.attrSet("width", f"{width}%")
     return part
 
 
 def column_widths(group: Group) -> tuple[int, ...]:
-    """The widths of a table and its columns in percent, by the longest cells of its first rows.
+    """The widths of a table and its columns in percent, from the longest cells of its first rows.
 
     Later rows do not change them, so that earlier rows do not move.
     """
@@ -135,7 +134,7 @@ def mirrored(table: Group) -> list[Token]:
 
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
-    """If not all columns fit, narrow ones keep their width and the others share the rest."""
+    """Share the width: if the columns are too wide, narrow ones keep their width and the others get equal parts."""
     fitted, room = [float(size) for size in sizes], float(ROOM_CHARS)
     for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
         if size * num_left > room:
@@ -153,7 +152,7 @@ def _head_of(group: Group) -> Iterator[Token]:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Prose as HTML, or the text of a code fence; with its source positions."""
+    """Prose as HTML, or the text of a code fence; with the source positions of its characters."""
 
     html: str = ""
     code: str = ""
@@ -161,13 +160,13 @@ class Content:
     is_code: bool = False
     closed: bool = True
     source_map: SourceMap = NO_TEXT
-    goes_on: bool = False  # the next segment continues its last list or table
+    goes_on: bool = False  # the next segment continues the last list or table
     is_plain: bool = False  # ``code`` is plain text, shown literally
 
 
 @dataclass(frozen=True, slots=True)
 class Block(Content):
-    num_rows: int = 0  # of a table
+    num_rows: int = 0  # number of rows of a table
 
     @property
     def num_chars(self) -> int:
@@ -187,13 +186,13 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
 
 
 def plain_segments(text: str) -> list[Segment]:
-    """Segments of plain text in which only code fences mean something."""
+    """Split plain text into segments at its code fences; it has no other markup."""
     segments, lines, line = list[Segment](), Lines.of(text), 0
 
     def add_words(end: int) -> None:
         start = lines.starts[line] if line < len(lines.starts) else len(text)
         words = "\n".join(lines.text[line:end])
-        if end < len(lines.text) or segments:  # text beside code needs no empty lines
+        if end < len(lines.text) or segments:  # empty lines beside code are omitted
             start += len(words) - len(words.lstrip("\n"))
             words = words.strip("\n")
         if words:
@@ -212,7 +211,7 @@ def plain_segments(text: str) -> list[Segment]:
 
 
 def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
-    """The open blocks as a segment of their own, if all join the prose run that ends ``final``."""
+    """The open blocks as a separate segment; None unless all of them join the prose run that ends ``final``."""
     if not tail or not final or final[-1].is_code:
         return None
     run = _runs(final)[-1]
@@ -259,10 +258,10 @@ def _segment(run: Sequence[Block]) -> Segment:
 
 @dataclass(slots=True)
 class BlockStream:
-    """Takes text, gives blocks. The result does not depend on how the text was split.
+    """Parses text in chunks. The resulting blocks do not depend on how the text was split.
 
     ``base``: the position of the text in the source that block positions refer to. ``cites``: the start of the address
-    of a citation such as ``[1]``; empty if such numbers are no links.
+    of a citation such as ``[1]``; empty if such numbers are not links.
     """
 
     base: int = 0
@@ -270,24 +269,24 @@ class BlockStream:
     _tail: str = ""
     _tail_blocks: list[Block] = field(default_factory=list)
     _finished: bool = False
-    _begin: int = 0  # of the tail, without what is left out
+    _begin: int = 0  # offset of the tail, not counting removed carriage returns
     _num_fed: int = 0
-    _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
+    _left_out: list[int] = field(default_factory=list)  # offsets of removed carriage returns, not counting earlier ones
     _takes_words: bool = False  # whether the open block ends in plain words
-    _next_number: int = 0  # of the ordered list whose part comes next
-    _head: str = ""  # of the table whose part comes next: its first two lines
-    _widths: tuple[int, ...] = ()  # of its columns
-    words: str = ""  # that the last piece added to the open block, if nothing else changed
-    was_parsed: bool = False  # whether the last piece took more than to make the open block longer
+    _next_number: int = 0  # number of the next item of a split ordered list
+    _head: str = ""  # first two lines of a split table
+    _widths: tuple[int, ...] = ()  # column widths of a split table
+    words: str = ""  # words that the last chunk added to the open block, if nothing else changed
+    was_parsed: bool = False  # whether the last chunk had to be parsed
 
     def feed(self, text: str) -> list[Block]:
-        """Add text; returns the blocks that became final."""
+        """Add text; returns the blocks that became closed."""
         pieces = text.split("\r")
         for piece in pieces[:-1]:
             self._num_fed += len(piece)
             self._left_out.append(self._num_fed)
         self._num_fed += len(pieces[-1])
-        # Empty lines before a block mean nothing, and without them a fence is recognised at the very start.
+        # Skip empty lines before a block, so that a fence is also recognised at the start of the text.
         num_known = len(self._tail)
         grown = self._tail + "".join(pieces)
         self._tail = grown.lstrip("\n")
@@ -303,7 +302,7 @@ class BlockStream:
         return bool(words_after(self._tail + text, len(self._tail)))
 
     def finish(self) -> list[Block]:
-        """End of the text: returns the last blocks."""
+        """End the text; returns the remaining blocks."""
         self._finished = True
         final = self._parse() + [self._as_final(block) for block in self._tail_blocks]
         self._tail, self._tail_blocks = "", []
@@ -317,7 +316,7 @@ class BlockStream:
         return block if block.closed else replace(block, closed=True)
 
     def _grow_open_fence(self) -> bool:
-        """Fast path of a long code block: no parsing while no line can close it."""
+        """Fast path for a long code block: no parsing until a line may close it."""
         opening = _FENCE_OPEN.match(self._tail)
         last = self._tail_blocks[-1] if self._tail_blocks else None
         if opening is None or last is None or not last.is_code or last.closed:
@@ -333,7 +332,7 @@ class BlockStream:
         return True
 
     def _grow_words(self, num_known: int) -> bool:
-        """Fast path of prose: words without Markdown characters."""
+        """Fast path for prose: words without Markdown characters."""
         words = words_after(self._tail, num_known) if self._takes_words else None
         if words is None:
             return False
@@ -348,14 +347,14 @@ class BlockStream:
         return True
 
     def _in_source(self, shown: SourceMap) -> SourceMap:
-        """Positions with the carriage returns, which are removed before parsing."""
+        """Positions in the source, with the carriage returns that were removed before parsing."""
         if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
             return shown
         places = tuple(place + bisect_right(self._left_out, place - self.base) for place in shown.places)
         return replace(shown, places=places)
 
     def _parse(self) -> list[Block]:
-        # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
+        # One or two backticks alone on the last line usually begin a fence: wait for the third.
         known = self._tail
         if not self._finished and _HALF_FENCE.search(known):
             known = _HALF_FENCE.sub("", known)
@@ -372,7 +371,7 @@ class BlockStream:
             self._tail_blocks = blocks
             return []
         start = _line_offset(text, _first_line(groups[-1]))
-        # A table may break into a paragraph, and only its second line, once whole, makes it one.
+        # A table may interrupt a paragraph, and is recognised only when its second line is complete.
         if text.count("\n", start) < (2 if is_table(groups[-1]) else 1):
             self._tail_blocks = blocks
             return []
@@ -381,13 +380,13 @@ class BlockStream:
         return [self._as_final(block) for block in blocks[:-1]]
 
     def _move_to(self, place: int) -> None:
-        """Start the tail at this offset: all before it is final."""
+        """Start the tail at this offset; all text before it is closed."""
         self._tail = self._tail[place - len(self._head) :]
         self._begin += place - len(self._head)
         self._next_number, self._head = 0, ""
 
     def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
-        """Split the first long list or table after its first items, once the next item has begun."""
+        """Close the first items or rows of a long list or table, once the next one has begun."""
         for number, group in enumerate(groups):
             rows = rows_of(group) if is_table(group) else []
             line = line_of_row(rows[TABLE_ROWS]) if len(rows) > TABLE_ROWS else line_of_item(group, LIST_ITEMS)
@@ -404,7 +403,7 @@ class BlockStream:
         return self._finished or "\n" in text[place:]
 
     def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
-        """The items of a list before a line; empty if they cannot be split off."""
+        """The list items before ``line``; empty if they cannot be split off."""
         first, place = _line_offset(text, _first_line(group)), _line_offset(text, line)
         part = list(_top_level(_PARSER.parse(text[first:place], _references(self.cites))))
         if len(part) != 1:
@@ -420,7 +419,7 @@ class BlockStream:
         return [replace(block, goes_on=True)]
 
     def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
-        """The complete parts of a table; its first two lines are kept for the rest."""
+        """The complete parts of a table; keeps its first two lines for the rest."""
         first, lines = _first_line(group), Lines.of(text)
         is_more, widths = self._is_more(group), self._widths_of(group)
         head = text[_line_offset(text, first) : _line_offset(text, first + 2)]
@@ -437,7 +436,7 @@ class BlockStream:
         return blocks
 
     def _is_more(self, group: list[Token]) -> bool:
-        """Whether a table continues one whose first rows are final."""
+        """Whether a table continues one whose first rows are closed."""
         return bool(self._head) and _first_line(group) == 0
 
     def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
@@ -456,7 +455,7 @@ class BlockStream:
 
     @property
     def _base(self) -> int:
-        """The position of the parsed text in the whole text."""
+        """The position of the parsed text in the source."""
         return self.base + self._begin - len(self._head)
 
     def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
@@ -508,7 +507,7 @@ def _references(cites: str) -> dict[str, object]:
 
 @dataclass(slots=True)
 class MarkdownReading:
-    """Reads ``text``, which starts at ``base`` of the raw text, in slices."""
+    """Parses a whole text in slices; ``base`` is the position of the text in the raw message."""
 
     text: str
     base: int = 0
@@ -521,9 +520,9 @@ class MarkdownReading:
         self._stream = BlockStream(self.base, self.cites)
 
     def go_on(self) -> list[Segment] | None:
-        """Read the next slice; returns the segments of the whole text at its end, None before."""
+        """Parse the next slice. Returns the segments of the whole text at its end, None before."""
         num_open = sum(block.num_chars for block in self._stream.tail)
-        end = self._at + max(READ_CHARS, num_open)  # an open block is parsed again with every piece
+        end = self._at + max(READ_CHARS, num_open)  # an open block is parsed again in every slice
         cut = self.text.find("\n\n", end, end + READ_CHARS)
         end = cut + 2 if cut >= 0 else end
         self._blocks += self._stream.feed(self.text[self._at : end])

@@ -25,12 +25,12 @@ _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:ce
 
 
 MAX_QUOTE_LEVEL = 8
-FORMULA = "formula:"  # how the address of a formula begins
+FORMULA = "formula:"  # prefix of the address of a formula
 FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 
 
 def formula_address(source: str) -> str:
-    """The address of a formula in the HTML; contains its source."""
+    """The image address of a formula in the HTML; contains its source."""
     return FORMULA + quote(source, safe="")
 
 
@@ -39,19 +39,19 @@ def formula_source(address: str) -> str:
 
 
 def image_link(token: Token) -> str:
-    """Nothing is loaded: an image becomes its description, linked to its address."""
+    """A link with the description of an image: images are never loaded."""
     address = str(token.attrGet("src") or "")
     return f'<a href="{escape(address)}">{escape(token.content or "image")}</a>'
 
 
 def _nested_code(token: Token) -> str:
-    """Code in a list or quotation: in a table cell, which gives it a background."""
+    """Code in a list or quotation: a table cell, since Qt gives only cells a background."""
     opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
     return f'{opening}<pre class="nested" dir="ltr">{escape(token.content.rstrip())}</pre></td></tr></table>'
 
 
 def _place(token: Token) -> str:
-    """Classes for the indent of a table in lists, and for the first table of an item."""
+    """CSS classes for the indent of a table in lists, and for the first table of an item."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
 
@@ -66,7 +66,7 @@ def _numbered(token: Token) -> str:
 
 
 def _item(token: Token) -> str:
-    """A list item; a list of tasks and other items becomes one list per kind."""
+    """A list item. A list that mixes tasks and other items becomes one list per kind."""
     kind, turns = token.attrGet("class"), token.meta.get(TURNS)
     item = f'<li class="{kind}">' if kind else "<li>"
     return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
@@ -89,7 +89,7 @@ def _table(token: Token) -> str:
 
 
 def _open_quote(token: Token) -> str:
-    """Limit nested quotations: Qt's layout time doubles with each nested table."""
+    """Open a quotation, up to a nesting limit: Qt's layout time doubles with each nested table."""
     if token.level >= MAX_QUOTE_LEVEL:
         return ""
     kind = "quote-rtl" if token.meta.get(RIGHT_TO_LEFT) else "quote"
@@ -105,13 +105,13 @@ def _formula(token: Token) -> str:
 
 
 def _formula_block(token: Token) -> str:
-    """A display formula on its own line; while it is incomplete, its source."""
+    """A display formula on its own line; its source while it is incomplete."""
     if not token.info:
         return f"<p>{escape(token.content).replace(chr(10), '<br/>')}</p>"
     return f'<p class="formula" align="center">{_formula(token)}</p>'
 
 
-# What Qt lays out differently from browsers.
+# Elements that Qt lays out differently from browsers.
 _RULES: dict[str, Callable[[Token], str]] = {
     "code_inline": lambda token: f'<span class="code">{escape(token.content)}</span>',
     "fence": _nested_code,
@@ -121,7 +121,7 @@ _RULES: dict[str, Callable[[Token], str]] = {
     INLINE: _formula,
     BLOCK: _formula_block,
     "hr": lambda _token: "<hr/>",
-    "softbreak": lambda _token: "<br/>",  # chat models mean their line breaks
+    "softbreak": lambda _token: "<br/>",  # chat models expect their line breaks to be shown
     "table_open": _table,
     "table_close": lambda _token: "</table>",
     "th_open": _cell("th"),
@@ -142,13 +142,13 @@ class _DocumentRenderer(RendererHTML):
         self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
 
     def renderInline(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
-        """Called for inline content; as the parser's own, with a fast path for words and simple marks."""
+        """Render inline content, with a fast path for words and simple marks."""
         parts: list[str] = []
         for index, token in enumerate(tokens):
             if token.type == "text":
                 parts.append(escapeHtml(token.content))
             elif token.type == "code_inline" and any(LEFTWARDS.search(each.content) for each in tokens):
-                # Code beside words that are read from the right: brackets at its ends would change sides.
+                # Isolate code within right-to-left text: brackets at its ends would change sides.
                 parts.append(f"\u2066{self.rules[token.type](tokens, index, options, env)}\u2069")
             elif token.type in self.rules:
                 parts.append(self.rules[token.type](tokens, index, options, env))

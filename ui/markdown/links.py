@@ -1,6 +1,6 @@
 """Bare addresses as links: ``https://…``, ``http://…`` and ``www.…``. No Qt, opens nothing.
 
-As in GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address also ends at unescaped
+Follows GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address also ends at unescaped
 quotes, backslashes, Chinese and Japanese punctuation, and before a bracket that closes an outer one, so that
 ``[https://a.org](https://b.org)`` stays a link.
 """
@@ -18,7 +18,7 @@ from ui.markdown.inline import BARE, PLACE
 from ui.text.links import is_safe
 
 RULE = "bare_link"
-MAX_CHARS = 2_000  # a longer run is no address, and would be looked through again and again
+MAX_CHARS = 2_000  # a longer run is not an address: it would be searched again and again
 _SCHEME = re.compile(r"(?<![a-z])https?\Z", re.IGNORECASE)
 _WWW = re.compile(r"(?:\A|(?<=[\s*_~()\[\]\"']))www\Z", re.IGNORECASE)
 _RUN = re.compile(rf"""[^\s<>"`\\\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f“”„«»]{{1,{MAX_CHARS}}}""")
@@ -30,9 +30,9 @@ _NUM_SCHEME = len("https")
 
 
 def add_bare_links(parser: MarkdownIt) -> None:
-    """Add bare addresses to a parser; its text rule then also stops before the full stop of ``www.``."""
+    """Add bare addresses to a parser. Its text rule then also stops before the full stop of ``www.``."""
     signs = parser.inline.terminator_re.pattern.removeprefix("[").removesuffix("]")
-    # A set first keeps the search as quick as it was.
+    # A character set first keeps the search fast.
     parser.inline.terminator_re = re.compile(rf"[{signs}.](?:(?<!\.)|(?<=[Ww]{{3}}\.))")
     parser.inline.ruler.after("text", RULE, _rule)
 
@@ -43,7 +43,7 @@ def may_be_link(text: str) -> bool:
 
 
 def _rule(state: StateInline, silent: bool) -> bool:
-    """Called at a colon or full stop; the text before it is pending already."""
+    """Parser rule for a colon or full stop; the text before it is already pending."""
     src, pos = state.src, state.pos
     if src[pos] == ":":
         begin = _SCHEME.search(src, max(pos - _NUM_SCHEME, 0), pos) if src.startswith("://", pos) else None
@@ -76,7 +76,7 @@ def _push(state: StateInline, href: str, shown: str, start: int) -> None:
 
 
 def _address(text: str, num_scheme: int) -> str:
-    """The address at the start of a text; empty without one."""
+    """The address at the start of a text; empty if there is none."""
     run = _RUN.match(text)
     if run is None or run.end() == MAX_CHARS:
         return ""
@@ -89,7 +89,7 @@ def _address(text: str, num_scheme: int) -> str:
 
 
 def _closed(address: str) -> str:
-    """The address up to an unmatched closing bracket."""
+    """The address up to the first unmatched closing bracket."""
     opened: list[str] = []
     for place, char in enumerate(address):
         if char in "[{":
@@ -116,7 +116,7 @@ def _without_end(address: str) -> str:
 
 @lru_cache(maxsize=256)
 def _href(shown: str) -> str:
-    """The safe target of a link, else empty. Cached: an open block is parsed repeatedly."""
+    """The target of a safe link, else empty. Cached: an open block is parsed repeatedly."""
     if not shown:
         return ""
     address = shown.replace("&amp;", "&")

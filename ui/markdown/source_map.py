@@ -123,7 +123,7 @@ def _map_literal(token: Token, lines: Lines, builder: _MapBuilder) -> None:
     places: list[int] = []
     for number, line in enumerate(token.content.split("\n"), start=first):
         if places:
-            places.append(places[-1] + 1)  # the line's end
+            places.append(places[-1] + 1)  # the line break
         elif number > first:
             places.append(lines.starts[min(first, len(lines.starts) - 1)])
         places += lines.align(line, number)
@@ -131,7 +131,7 @@ def _map_literal(token: Token, lines: Lines, builder: _MapBuilder) -> None:
 
 
 def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[int]:
-    """The position of every character of an inline block's source."""
+    """The source position of every character of an inline block."""
     token, opening = tokens[index], tokens[index - 1]
     first = (token.map or opening.map or [0, 0])[0]
     if opening.type in ("th_open", "td_open"):
@@ -153,7 +153,7 @@ def _map_inline(token: Token, places: Sequence[int], builder: _MapBuilder) -> No
     src = token.content
     for child in token.children or ():
         begin = int(child.meta.get(PLACE, 0))
-        if child.type == "text" and src.startswith(child.content, begin):  # nearly always
+        if child.type == "text" and src.startswith(child.content, begin):  # true for nearly all tokens
             builder.text.append(child.content)
             builder.places += places[begin : begin + len(child.content)]
         elif child.content or child.type == "image":
@@ -179,7 +179,7 @@ def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
 
 
 def clip(tokens: Sequence[Token], lines: Lines, begin: int, end: int) -> list[Token]:
-    """The tokens that show a range of their source, without empty ones."""
+    """The tokens that show a range of their source; empty tokens are dropped."""
     kept: list[Token] = []
     for index, token in enumerate(tokens):
         if token.type in _LITERAL_BLOCKS:
@@ -213,7 +213,7 @@ def _clip_inline(token: Token, places: Sequence[int], begin: int, end: int) -> l
             kept += [child] if whole else [child.copy(content=cut)] if cut and child.type != "image" else []
         elif child.nesting < 0:
             _close(kept, child)
-        elif child.nesting or (kept and kept[-1].nesting <= 0):  # no line break comes first
+        elif child.nesting or (kept and kept[-1].nesting <= 0):  # no line break at the start
             kept.append(child)
     while kept and not kept[-1].content and not kept[-1].nesting and kept[-1].type != "image":
         kept.pop()
@@ -221,7 +221,7 @@ def _clip_inline(token: Token, places: Sequence[int], begin: int, end: int) -> l
 
 
 def _close(kept: list[Token], closing: Token) -> None:
-    """Close the last open token, or drop it if it is empty (a row: if its cells are)."""
+    """Close the last open token, or drop it if it is empty (a row if all its cells are empty)."""
     if closing.type == "tr_close":
         first = next(index for index in range(len(kept) - 1, -1, -1) if kept[index].type == "tr_open")
         if not any(token.children for token in kept[first:]):

@@ -32,7 +32,7 @@ from ui.widgets.popups import Menu
 
 tr = Translator("MessageMenu")
 
-# A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
+# A layout that has grown also changes the layouts around it, up to the page, whose scroll bar may then narrow them all.
 LAYOUT_ROUNDS = 6
 CARD_PADDING_PX = 76  # column and card margins around the text
 
@@ -91,7 +91,7 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    """Model titles; models that share one are named by their files."""
+    """Model titles; models with equal titles are named by their files."""
     titles = [title_of(name) for name in names]
     return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
 
@@ -129,11 +129,11 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
 
 
 class SummaryLine(QFrame):
-    """A summary, or one that is being written."""
+    """A summary of messages, finished or being written."""
 
-    undo_requested = Signal()  # send the messages themselves again
+    undo_requested = Signal()  # send the original messages again
     skip_requested = Signal()  # do not summarise this time
-    unfolded = Signal(bool)  # it was unfolded or folded
+    unfolded = Signal(bool)  # the summary was unfolded (True) or folded
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ class SummaryLines(QObject):
         self._theme = theme
         self._cards = cards
         self._views: dict[int, SummaryView] = {}
-        self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
+        self._unfolded: set[int] = set()  # message ids; the lines may be deleted and created again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
         self._views = dict(views)
@@ -272,7 +272,7 @@ class MessageMenus:
         self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """``source`` returns the models that can regenerate an answer, for each menu."""
+        """Set the function that returns the models that can regenerate an answer. It is called for each menu."""
         self._targets = source
 
     def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
@@ -330,9 +330,9 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
 
 
 class MessageArea(SelectingArea, QScrollArea):
-    """Marks apply to all cards, including later ones."""
+    """The scroll area of the messages. Marks apply to all cards, including later ones."""
 
-    # another version of an answer, in another mode, with another target
+    # regenerate an answer: as another version; in another mode; with another target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
@@ -361,7 +361,7 @@ class MessageArea(SelectingArea, QScrollArea):
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
-        self.edits: dict[int, str] = {}  # unsaved edits by message; their cards open an editor
+        self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
         self.menus = MessageMenus(self.selection)
@@ -392,11 +392,11 @@ class MessageArea(SelectingArea, QScrollArea):
 
     def _mark_again(self) -> None:
         if self._marked or self._shows_refused:
-            # After the answers have taken the palette themselves.
+            # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
-        """A message's card, connected and marked; in no layout, to be filled by `build_next`."""
+        """Create a message's card, connected and marked. The caller adds it to a layout; `build_next` fills it."""
         width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
         card = self.pool.take(view, width)
         if card is None:
@@ -410,7 +410,7 @@ class MessageArea(SelectingArea, QScrollArea):
         return card
 
     def make_empty_card(self, view: MessageView) -> MessageCard:
-        """A card for the pool, of the kind that `make_card` makes for this message."""
+        """Create a card for the pool, of the class that `make_card` uses for this message."""
         return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
 
     def _create_card(self, view: MessageView, width: int) -> MessageCard:

@@ -1,6 +1,6 @@
 """The bar below an answer: its versions, statistics, buttons, and Continue.
 
-Statistics share a row with the buttons if they are readable there, else they have lines of their own above.
+Statistics share a row with the buttons if they fit there; otherwise they have separate lines above.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ui.widgets.icon_button import IconButton
 
 BUTTON_PX = 29  # width and height of a styled icon button, needed before the style is applied
 VERSIONS_GAP_PX = 4
-GAP_PX = 8  # between the figures and the first button
+GAP_PX = 8  # between the statistics and the first button
 SPACING_PX = 2  # between buttons
-LINES_GAP_PX = 4  # between figures and the buttons below them
-NUM_LATE_BUTTONS = 1  # the menu's is added when it is first shown; nothing is to move then
+LINES_GAP_PX = 4  # between the statistics and the buttons below them
+NUM_LATE_BUTTONS = 1  # the menu button, created on first hover; its width is reserved so that nothing moves
 SEPARATOR = " · "
 
 
@@ -47,7 +47,7 @@ class AnswerFooter(QLabel):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._figures: tuple[_Figure, ...] = ()
-        self._widths: dict[str, float] = {}  # by the font in force
+        self._widths: dict[str, float] = {}  # text widths in the current font
         self._lines: list[list[_Figure]] = []
         self.setProperty("kind", "caption")
         theme.set_font(self, -1)
@@ -69,7 +69,7 @@ class AnswerFooter(QLabel):
         return _joined(self._figures)
 
     def minimumSizeHint(self) -> QSize:
-        """A narrow window breaks the line."""
+        """A small width: `wrap` breaks the line in a narrow window."""
         return QSize(40, super().minimumSizeHint().height())
 
     def wrap(self, width: int) -> None:
@@ -118,7 +118,7 @@ class AnswerFooter(QLabel):
         return _Figure(text, f"{one.text}: {one.meaning}", is_whole=False)
 
     def meaning_at(self, place: QPointF) -> str:
-        """The explanation of a statistic, with its whole text if it was cut."""
+        """The explanation of a statistic, preceded by its whole text if it was cut."""
         metrics = QFontMetricsF(self.font())
         top = (self.height() - metrics.lineSpacing() * len(self._lines)) / 2
         number = math.floor((place.y() - top) / metrics.lineSpacing())
@@ -152,17 +152,17 @@ class AnswerActionBar(QWidget):
         self._versions = versions
         self._buttons: Sequence[IconButton] = ()
         self._width = 0
-        self._fitted_for: tuple[int, int, str, str] | None = None  # the sizes and texts of the last layout
+        self._fitted_for: tuple[int, int, str, str] | None = None  # widths and texts of the last layout
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
         self.row = hbox(spacing=SPACING_PX)
-        self._indent = hbox(ARROW_INSET_PX)  # of figures above the buttons
+        self._indent = hbox(ARROW_INSET_PX)  # indent of statistics above the buttons
         if versions is None:
             self.row.addSpacing(ARROW_INSET_PX)
         else:
             self.row.addWidget(versions)
             self.row.addSpacing(VERSIONS_GAP_PX)
-        self._figures_index = self.row.count()  # of the figures
+        self._figures_index = self.row.count()  # layout index of the statistics
         self.row.addWidget(self.figures)
         self._column = vbox(self._indent, self.row, parent=self, margins=0, spacing=LINES_GAP_PX)
 
@@ -199,7 +199,7 @@ class AnswerActionBar(QWidget):
             self.continue_button.setIcon(self._theme.icon("play", self._theme.tokens.text, 14))
 
     def fit(self, width: int) -> None:
-        """Place the statistics for text of this width; 0 if unknown."""
+        """Lay out the statistics for this text width in pixels; 0 if unknown."""
         self._width = width
         if width <= 0 or self.figures.isHidden():
             return
@@ -230,15 +230,15 @@ class AnswerActionBar(QWidget):
         return wide + SPACING_PX
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Statistics may fit beside the buttons at another width."""
+        """Lay out again: statistics may fit beside the buttons at another width."""
         super().resizeEvent(event)
         width = event.size().width() - ARROW_INSET_PX
         if width != self._width:
             self.fit(width)
 
     def event(self, event: QEvent) -> bool:
-        """The style or the text size changed a part's size."""
-        # Paintings and the like have classes of their own; to ask an event for its type takes longer.
+        """Lay out again after the style or text size changed the size of a part."""
+        # Test the class first: most events, such as paint events, have their own class, and `event.type()` is slower.
         if type(event) is QEvent and event.type() == QEvent.Type.LayoutRequest:
             self.fit(self._width)
         return super().event(event)

@@ -1,6 +1,6 @@
 """A readable text of the page: its view, and the position of each character in its message.
 
-The selection belongs to the page: a text passes on the mouse, and highlights what the page says.
+The selection belongs to the page: a text passes mouse events on and highlights the range that the page sets.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
 class ReadText(Base):
-    """A mixin of text views: mouse and page-wide keys go to the page."""
+    """A mixin of text views: passes mouse events and page-wide keys to the page."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)  # links
+        super().mousePressEvent(event)  # Qt handles links
         event.ignore()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if not event.buttons():  # else Qt would scroll the text by itself
+        if not event.buttons():  # otherwise Qt would scroll the text by itself
             super().mouseMoveEvent(event)
         event.ignore()
 
@@ -71,7 +71,7 @@ def _page_of(text: QWidget) -> _Page:
 
 @dataclass(slots=True, eq=False)
 class TextPart:
-    """``source_map``: the part of the message's raw text that the view shows."""
+    """A text view and ``source_map``, the part of the message's raw text that it shows."""
 
     view: TextView
     source_map: SourceMap
@@ -88,7 +88,7 @@ class TextPart:
         return self.view.document().characterCount() - 1
 
     def place_of(self, unit: int) -> int:
-        """The raw text position of a unit of the view; at the end, the last one's end."""
+        """The raw text position of a UTF-16 unit of the view; at the end, the end of the last character."""
         places = self._all_places()
         return places[min(unit, len(places) - 1)]
 
@@ -127,14 +127,14 @@ class TextPart:
         self._set_cursor(cursor)
 
     def _set_cursor(self, cursor: QTextCursor) -> None:
-        """Set the cursor without Qt's scrolling."""
+        """Set the cursor without scrolling, which Qt's own method would do."""
         bar = self.view.horizontalScrollBar()
         across = bar.value()
         self.view.setTextCursor(cursor)
         bar.setValue(across)
 
     def _all_places(self) -> Sequence[int]:
-        """For each unit of the view and its end; non-decreasing."""
+        """The raw text positions of each unit of the view and of its end; non-decreasing."""
         key = (self.source_map, self.view.document().revision())
         if self._placed is None or self._placed[0] is not key[0] or self._placed[1] != key[1]:
             self._placed, self._places = key, _places(self.view.toPlainText(), self.source_map)

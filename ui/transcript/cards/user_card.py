@@ -27,14 +27,14 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("UserCard")
 
-FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
+FOLD_CHARS, FOLD_LINES = 2_400, 24  # longer messages are folded
 SHOWN_CHARS, SHOWN_LINES = 800, 10
 MORE = " …"
-LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
+LINE_CHARS = 5_000  # longer lines are broken: the layout time of a line without spaces is quadratic
 
 
 def shown_text(text: str) -> str:
-    """The part of a message that can be laid out at once, absurd lines broken; copying and sending use all."""
+    """The part of a message that can be laid out at once, with extremely long lines broken; only for display."""
     lines = text[:MOST_CHARS].split("\n")
     shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
     if len(text) <= MOST_CHARS:
@@ -63,10 +63,10 @@ class UserCard(MessageCard):
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(tr("Your message"))
-        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
-        self._whole: TextPart | None = None  # the body, if it shows the message
-        self._mixed: AnswerBody | None = None  # words and code, for a message with code
-        self._is_mixed = False  # whether that is shown
+        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has its own menu
+        self._whole: TextPart | None = None  # the body, if it shows the whole message
+        self._mixed: AnswerBody | None = None  # text and code of a message with code
+        self._is_mixed = False  # whether `_mixed` is shown
         self._text_width = text_width
         self._fold: QPushButton | None = None
         if beginning(view.text):
@@ -81,7 +81,7 @@ class UserCard(MessageCard):
         self.editor: MessageEditor | None = None
         self._top = top = hbox((self.author, 1), copy, spacing=2)
         if self.versions is not None:
-            top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it
+            top.addWidget(self.versions)  # at the end, so that buttons that appear on hover leave no gap beside it
             QWidget.setTabOrder(self.versions.back, self.versions.forth)
         self._texts = vbox(self.body)
         self._place = hbox(
@@ -138,7 +138,7 @@ class UserCard(MessageCard):
         self.body.set_plain(shown)
         source = shown.removesuffix(MORE) if is_folded else text
         self._whole = TextPart(self.body, SourceMap(source, range(len(source))))
-        # Before its width is set, Qt would scroll to the caret of a right-to-left text, at the right.
+        # Until its width is set, Qt would scroll right-to-left text to the caret at its right end.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
 

@@ -1,4 +1,4 @@
-"""The tool tip of a marked token: what its pass proposed, accepted and rejected, with probabilities."""
+"""The tool tip of a marked token: the proposed, accepted and rejected tokens of its pass, with probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.transcript.marks.provenance import PassView
 tr = Translator("PassTip")
 
 MOST_ROWS = 16
-NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
+NUM_COLUMNS = 4  # token, result, probability of the target, probability of the draft
 _LAST = {
     Source.RECOVERED: tr.mark("sampled instead"),
     Source.BONUS: tr.mark("one more, because all were accepted"),
@@ -35,7 +35,7 @@ class TokenLine:
 
 
 def pass_tip(view: PassView) -> str:
-    """Rich text with escaped words; a token per line, rejected ones struck through."""
+    """The tool tip as rich text: one token per line, rejected ones struck through. Token texts are escaped."""
     lines = _lines(view)
     rows = "".join(_row(line) for line in lines[:MOST_ROWS])
     left = len(lines) - MOST_ROWS
@@ -48,7 +48,7 @@ def pass_tip(view: PassView) -> str:
 
 
 def pass_words(view: PassView) -> str:
-    """The same as plain sentences, for screen readers."""
+    """The tool tip as plain sentences, for screen readers."""
     said = (_heading(view), *(f"{line}." for line in _lines(view)), _note(view))
     return " ".join(words for words in said if words)
 
@@ -58,7 +58,7 @@ def _heading(view: PassView) -> str:
     proposed = len(view.accepted) + num_refused
     if view.source not in _LAST:
         return tr("One pass of the target, in which the answer ended.")
-    if not proposed or (num_refused and view.probabilities is None):  # once it was not noted how many were refused
+    if not proposed or (num_refused and view.probabilities is None):  # old versions did not store the number
         return tr("One pass of the target.")
     words = tr("One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
     return words.format(accepted=len(view.accepted))
@@ -102,7 +102,7 @@ def _last_chance(view: PassView) -> tuple[str, ...]:
 
 
 def _chances(view: PassView, place: int) -> tuple[str, ...]:
-    """The probabilities of the proposed token at ``place``."""
+    """The probabilities of the proposed token at index ``place``."""
     probabilities, num_accepted = view.probabilities, len(view.accepted)
     if probabilities is None or (probabilities.greedy and place > num_accepted):
         return ()
