@@ -40,9 +40,9 @@ class HelpButton(IconButton):
 
 
 class Sidebar(QFrame):
-    new_chat = Signal()  # its button; the other buttons, the list and the results have their own signals
-    search_requested = Signal(str)  # words to look for, at every key
-    left = Signal()  # the search was left by Esc
+    new_chat = Signal()  # the button was pressed; the other buttons, the list and the results have their own signals
+    search_requested = Signal(str)  # search text, at every key
+    left = Signal()  # Esc ended the search
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +70,7 @@ class Sidebar(QFrame):
         theme.changed.connect(self._recolor)
         self._recolor()
         self._found_for = ""  # the query of the displayed results
-        self._takes_first = False  # Enter was pressed before the results came
+        self._takes_first = False  # whether Enter was pressed before the results arrived
         self.set_rows([], None)
 
     def _make(self) -> None:
@@ -119,7 +119,7 @@ class Sidebar(QFrame):
                 self._take_first()
 
     def _take_first(self) -> None:
-        """Open the first result; if the search is still running, as soon as there is one."""
+        """Open the first result, or wait for it if the search is still running."""
         self._takes_first = self.is_searching and self._found_for != self.search.text()
         if not self._takes_first:
             self.results.choose_first()

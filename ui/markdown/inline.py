@@ -30,8 +30,8 @@ _WORDS = frozenset(("text", "text_special"))
 
 
 # CJK letters: their writing puts no spaces around emphasis. CommonMark requires a space or punctuation outside of a
-# delimiter run that has punctuation inside, so ``是**“重点”**内容`` would keep its stars. Here a CJK letter outside acts as
-# a space, full-width punctuation inside as a letter: https://github.com/tats-u/markdown-cjk-friendly
+# delimiter run that has punctuation inside, so the stars of ``是**“重点”**内容`` would stay. Here a CJK letter outside
+# acts as a space, full-width punctuation inside as a letter: https://github.com/tats-u/markdown-cjk-friendly
 _CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u2ff0-\u303f\u3041-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\ufe30-\ufe4f\uff01-\uffee\U00020000-\U0003ffff]"

@@ -1,4 +1,4 @@
-"""The Models panel: its pages, the list that leads to them, and banners below."""
+"""The Models panel: its pages, the page list, and banners below."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class RecommendedPage(QWidget):
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:
-        """Show the verdicts on one pair, unless another one is shown by now."""
+        """Show the verdict on a pair, unless another pair is shown by now."""
         if key == self.list.current_key():
             self.card.set_pair(pair)
 
@@ -263,7 +263,7 @@ class DraftsPage(QWidget):
             self._requests.drafts_requested.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
-        """Show the drafts found so far; an empty list has an explanation."""
+        """Show the drafts found so far; for an empty list explain why."""
         other = found.target != self.found_drafts.target
         self.found_drafts = found
         self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
@@ -313,7 +313,7 @@ class DraftsPage(QWidget):
             self.words.hide()
             self.nothing.say(
                 translate("DraftsPage", "No drafts found"),
-                found.words  # these already mention n-grams
+                found.words  # the text already mentions n-grams
                 or translate("DraftsPage", "{words} N-gram mode needs no draft and works with every model.").format(
                     words=none
                 ),
@@ -345,7 +345,7 @@ Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage |
 
 
 class ModelsPanel(QWidget):
-    """Requests from all pages leave by the signals of `requests`."""
+    """The Models panel. The requests of all pages are emitted by `requests`."""
 
     back = Signal()  # return to the chat
 
@@ -454,7 +454,7 @@ class ModelsPanel(QWidget):
         self.pages.setCurrentWidget(shown)
         self.requests.page_shown.emit(page)
         shown.start()
-        if had_focus:  # arrows walk through the pages
+        if had_focus:  # arrow keys move through the pages
             self.nav.setFocus()
 
     def show_problem(self, problem: Problem) -> None:
@@ -469,7 +469,7 @@ class ModelsPanel(QWidget):
         return dialog
 
     def show_link(self, view: LinkView) -> None:
-        """Show the model behind a link, if the dialog is still open."""
+        """Show the model behind a link if the dialog is still open."""
         if self.link is not None and isValid(self.link):
             self.link.set_view(view)
 
@@ -484,7 +484,7 @@ class ModelsPanel(QWidget):
         self._show_names()
 
     def _show_names(self) -> None:
-        """In a narrow window only icons; names stay in hovers and for screen readers."""
+        """In a narrow window show only icons; names remain as tool tips and for screen readers."""
         narrow = self._is_narrow
         self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
         self.heading.setVisible(not narrow)
@@ -511,7 +511,7 @@ class ModelsPanel(QWidget):
             self._show_names()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the foot only while one of its banners is visible."""
+        """Show the bottom bar only while one of its banners is visible."""
         if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
         return super().eventFilter(watched, event)
@@ -523,12 +523,12 @@ class ModelsPanel(QWidget):
         self._by_name[page].start()
 
     def _on_row(self, row: int) -> None:
-        # A row that only got the focus is current without being selected: it was not asked for.
+        # A row that only got the focus is current without being selected: the user did not choose it.
         if row >= 0 and self.nav.item(row).isSelected():
             self.show_page(PAGES[row][0])
 
     def _recolor(self) -> None:
-        self._show_names()  # the text may have another size
+        self._show_names()  # the text size may have changed
         tokens = self._theme.tokens
         self.back_button.setIcon(self._theme.icon("arrow-left", tokens.text_muted))
         self.welcome_button.setIcon(self._theme.icon("circle-question-mark", tokens.text_muted))

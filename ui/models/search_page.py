@@ -1,4 +1,4 @@
-"""Hub search: query, order and filter with the results at the left, the chosen repository at the right."""
+"""Hub search: query, sort order, filter and results at the left, the chosen repository at the right."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WIDTH_PX = 560
 
 
 class LinkDialog(Dialog):
-    """The primary button first checks the link, then downloads."""
+    """Asks for a link. The primary button checks the link, then downloads."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget) -> None:
         super().__init__(parent, translate("LinkDialog", "A model from a link"))
@@ -154,7 +154,7 @@ def result_row(row: RepoRow) -> Choice:
 
 
 class SearchPage(QWidget):
-    """Searches while typing, after a pause."""
+    """Searches while the user types, after a pause."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()

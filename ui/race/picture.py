@@ -33,13 +33,13 @@ from ui.widgets.figures import paint_bar
 
 tr = Translator("Race")
 
-WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
-FOOT_PX = 62.0  # from the lower margin to where the question begins
-RATIO = 2  # device pixels for each
+WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # in logical pixels, in the aspect ratio of social media previews
+FOOT_PX = 62.0  # from the lower margin up to the question
+RATIO = 2  # device pixels per logical pixel
 ICON_PX = 30
 HEADLINE_PX, TITLE_PX, BODY_PX, SMALL_PX = 92, 27, 17, 15
 LANE_BAR_PX, LANE_STEP_PX, MOST_STEP_PX = 18.0, 78.0, 108.0
-NAME_PX, SPEED_PX = 190.0, 150.0  # columns of a lane: its name, its speed
+NAME_PX, SPEED_PX = 190.0, 150.0  # column widths for a lane's name and speed
 _WRAP = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

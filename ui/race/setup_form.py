@@ -45,7 +45,7 @@ HOW = tr.mark(
 
 
 class QuestionEdit(ExactTextEdit):
-    """Tab leaves it; Ctrl+Enter starts."""
+    """The question; Tab leaves the field, Ctrl+Enter starts the race."""
 
     start = Signal()  # Ctrl+Enter
 
@@ -71,7 +71,7 @@ class QuestionEdit(ExactTextEdit):
 
 
 class LaneRow(QWidget):
-    # another mode, depth or model; the lane is not wanted
+    # mode, depth or model changed; remove the lane
     changed = Signal()
     removed = Signal()
 
@@ -131,7 +131,7 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """Set the other targets: file and name."""
+        """Set the other available targets: file and name."""
         chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
         self.target_box.clear()
         self.target_box.addItem(tr("Loaded model"), "")
@@ -141,13 +141,13 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """Set the other drafts by target file; the loaded target's key is empty."""
+        """Set the other available drafts by target file; the loaded target has an empty key."""
         self._drafts = drafts
         self._fill_drafts()
         self._follow_mode()
 
     def _fill_drafts(self, *, same_target: bool = True) -> None:
-        """List the drafts of the chosen target; the choice stays unless the known drafts lack it."""
+        """List the drafts of the chosen target; the selection stays if the list contains it."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
@@ -199,7 +199,7 @@ class LaneRow(QWidget):
 
 
 def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
-    """Select a model file, adding it if needed; no file selects the first entry."""
+    """Select a model file, adding it if needed; an empty file selects the first entry."""
     if file and box.findData(file) < 0:
         box.addItem(name or name_of_file(file), file)
     box.setCurrentIndex(max(box.findData(file), 0))
@@ -217,7 +217,7 @@ def _has_depth(mode: Mode) -> bool:
 
 class SetupForm(QFrame):
     start_requested = Signal(object)  # the `RaceSetup`
-    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
+    drafts_wanted = Signal(str)  # find drafts for a lane's target, given by its file
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ class SetupForm(QFrame):
         self._pictures: tuple[tuple[int, Picture], ...] = ()
         self._lost_pictures = 0
         self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
-        self._looked_for: set[str] = set()  # targets whose drafts were asked for
+        self._looked_for: set[str] = set()  # targets whose drafts were requested
         self._targets: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
@@ -303,9 +303,9 @@ class SetupForm(QFrame):
         pictures: tuple[tuple[int, Picture], ...] = (),
         lost_pictures: int = 0,
     ) -> None:
-        """Show a question; ``before``: the system prompt and the previous messages, which may be included.
+        """Show a question. ``before``: the system prompt and the earlier messages, which the user may include.
 
-        ``pictures`` are included; ``lost_pictures`` of a stored race no longer exist.
+        ``pictures`` are included. ``lost_pictures``: number of pictures of a stored race that no longer exist.
         """
         self.question.setPlainText(text)
         self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
@@ -338,7 +338,7 @@ class SetupForm(QFrame):
         self._number()
 
     def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
-        """Set the other drafts of this target (empty: the loaded one): file and name."""
+        """Set the other available drafts of this target (empty: the loaded one): file and name."""
         self._drafts[target] = drafts
         for row in self.rows:
             row.set_drafts(self._drafts)
@@ -454,8 +454,8 @@ class SetupForm(QFrame):
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 
     def _reason(self, choice: LaneChoice) -> str:
-        """Why a lane cannot run; modes with a draft may lack only a draft of their own."""
-        if choice.target:  # what it can do is found when it is loaded
+        """Why a lane cannot run; empty if it can. A lane may have its own draft although the target has none."""
+        if choice.target:  # its abilities are known only once it is loaded
             needs_draft = choice.mode is Mode.DRAFT and not choice.draft
             return tr("This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode

@@ -1,6 +1,6 @@
 """The settings dialog, generated from the table of fields: sections at the left, rows at the right.
 
-Further pages can follow; their `save` is called when the dialog is saved.
+Further pages can follow; the dialog calls their `save` when it is saved.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
-NAV_PX, AROUND_NAV_PX = 168, 38  # the margins include a scroll bar
+NAV_PX, AROUND_NAV_PX = 168, 38  # the margins around the list include a scroll bar
 
 
 class _Sections(QListWidget):
-    """As wide as its section names."""
+    """The section list, as wide as the names."""
 
     def __init__(self) -> None:
         super().__init__()

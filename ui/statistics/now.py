@@ -36,8 +36,8 @@ from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, b
 tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
-REFUSED = "refused"  # among the marks: proposals that were not kept
-PAUSE_MS = 8  # between what is drawn in one go while text arrives
+REFUSED = "refused"  # mark of rejected tokens
+PAUSE_MS = 8  # between two parts that are drawn while text arrives
 BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -110,7 +110,7 @@ class SpeedBar(ValueFigure):
 
 
 class SpeedPart:
-    """The headline, its two bars, and the basis of the comparison: the same rows for every answer."""
+    """The headline, its two bars, and the basis of the comparison. Every answer has the same rows."""
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
@@ -139,9 +139,9 @@ class SpeedPart:
 
 
 class NowPage(StatsPage):
-    """Takes `RunStats` a few times a second.
+    """Shows an answer's `RunStats`, updated a few times a second.
 
-    While an answer streams, the page is updated in turns of the event loop of its own, not with the text.
+    While an answer streams, the page is updated in separate event loop iterations, not together with the text.
     """
 
     sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
@@ -154,8 +154,8 @@ class NowPage(StatsPage):
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
-        self._parts = (self._fill_figures, self._fill_plots)  # a picture is painted for each
-        self._num_filled = len(self._parts)  # with the newest counters
+        self._parts = (self._fill_figures, self._fill_plots)  # filled one after another
+        self._num_filled = len(self._parts)  # number of parts that show the newest counters
         self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._turn.timeout.connect(self._fill_next)
         self.state = label("", "caption")
@@ -200,10 +200,10 @@ class NowPage(StatsPage):
         self._of_answer: list[QWidget] = []  # hidden without an answer
         self._of_drafts: list[QWidget] = []  # hidden for an answer without drafts
         self._of_details: list[QWidget] = []  # hidden while the details are folded
-        self._shown_parts: tuple[object, ...] | None = None  # whether there is an answer, with drafts, with details
-        self._offered: frozenset[Source] = frozenset()  # possible sources of its tokens
+        self._shown_parts: tuple[object, ...] | None = None  # has an answer, drafts, details
+        self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
         self._has_memory = self._is_away = False
-        self._of_engine_here: list[QWidget] = []  # what remote servers do not report
+        self._of_engine_here: list[QWidget] = []  # statistics that remote servers do not report
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -292,7 +292,7 @@ class NowPage(StatsPage):
             self._turn.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show what arrived while the page was hidden."""
+        """Show the counters that arrived while the page was hidden."""
         super().showEvent(event)
         if self._num_filled < len(self._parts):
             self._fill()
@@ -312,7 +312,7 @@ class NowPage(StatsPage):
         stats = stats or self.stats
         self.show_stats(stats)
         self._set_state(tr("last answer"))
-        if stats == RunStats():  # it failed before its first word
+        if stats == RunStats():  # the answer failed before its first token
             self.empty.setText(tr("The last answer failed before its first word, so it has no statistics."))
             self._show_parts(has_answer=False)
 
@@ -367,7 +367,7 @@ class NowPage(StatsPage):
         self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
-        """Show the parts that have data; during an answer all, so that nothing moves."""
+        """Show the parts that have data; during an answer show all, so that nothing moves."""
         stats = self.stats
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
@@ -397,7 +397,7 @@ class NowPage(StatsPage):
             self.move_tab_stop(self.speed.headline)
         elif is_open and has_memory:
             self.move_tab_stop(next(iter(self.memory.values())))
-        # At once: a frame with lines on one another must not be painted.
+        # At once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()
         QApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
 

@@ -33,7 +33,7 @@ tr = Translator("StatsPanel")
 
 _TOGETHER = tr.mark("Over several answers it is accurate to within 2%; answers without recorded times are left out.")
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
-_FIGURES = {  # the name of each, and its explanation
+_FIGURES = {  # name and explanation of each statistic
     "headline": (
         tr.mark("Speed"),
         tr.mark(
@@ -200,7 +200,7 @@ def sums_help_of(key: str) -> str:
 
 
 def explanations() -> tuple[FigureText, ...]:
-    """Every statistic with its explanation, in the window's order."""
+    """All statistics with their explanations, in the window's order."""
     figures = [FigureText(_named(key), sums_help_of(key)) for key in _FIGURES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (
@@ -211,7 +211,7 @@ def explanations() -> tuple[FigureText, ...]:
 
 def _named(key: str) -> str:
     name = name_of(key)
-    return name if "/" in name else name[:1].upper() + name[1:]  # a unit stays as it is written
+    return name if "/" in name else name[:1].upper() + name[1:]  # a unit keeps its case
 
 
 def answer_texts(stats: RunStats) -> dict[str, str]:
@@ -291,7 +291,7 @@ def pair_title(row: PairSums) -> str:
 
 
 def target_title(row: PairSums) -> str:
-    """The target of a row; older versions did not record it."""
+    """The target of a row; older versions did not store it."""
     return title_of(row.target) or tr("Model not recorded")
 
 
@@ -302,7 +302,7 @@ def draft_title(row: PairSums) -> str:
 
 
 def mode_title(mode: str) -> str:
-    """A mode's label; an unknown mode's name."""
+    """A mode's label; for an unknown mode its name."""
     return mode_label(mode) if Mode.known(mode) else mode
 
 
@@ -325,7 +325,7 @@ def row_text(sums: Sums) -> str:
 
 
 def summary(texts: Mapping[str, str]) -> str:
-    """The main statistics as a sentence for screen readers; empty without any."""
+    """The main statistics as a sentence for screen readers; empty if there are none."""
     if texts["speed"] == UNKNOWN:
         return ""
     parts = [tr("{number} tokens per second").format(number=texts["speed"])]

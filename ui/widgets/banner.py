@@ -1,4 +1,4 @@
-"""A line above the composer: a problem and its solution, or a notice that disappears after a while."""
+"""A banner above the composer: a problem and its solution, or a notice that disappears after a while."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTICE_MS = 20_000  # a notice disappears after this; a problem stays
 
 
 class Banner(QFrame):
-    """Hidden while empty."""
+    """A banner with text and buttons; hidden while empty."""
 
     def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +41,7 @@ class Banner(QFrame):
         words = vbox(
             self.title,
             self.message,
-            margins=(0, 4, 0, 4),  # one line is as high as the button
+            margins=(0, 4, 0, 4),  # makes one line as high as the button
             spacing=2,
         )
         self.icon.setContentsMargins(0, 5, 0, 0)
@@ -65,15 +65,15 @@ class Banner(QFrame):
         self._say(in_words(problem).title, explanation(problem))
 
     def show_notice(self, text: str) -> None:
-        """Show a notice; a message that is not dismissed stays above it."""
+        """Show a notice; a message that was not dismissed stays above it."""
         text = in_language(text)
-        is_notice = not self.isHidden() and self._do is None  # of a suggestion nothing stays without its button
+        is_notice = not self.isHidden() and self._do is None  # a suggestion is useless without its button
         kept = [line for line in self.message.text().split("\n") if is_notice and line != text]
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
         self._leave.start(NOTICE_MS)
 
     def show_suggestion(self, text: str, action: str, do: Callable[[], object]) -> None:
-        """Show a suggestion with a button; it stays until one of both is pressed."""
+        """Show a suggestion with a button; it stays until it is accepted or dismissed."""
         self._say("", text)
         self._leave.stop()
         self._do = do
@@ -97,7 +97,7 @@ class Banner(QFrame):
         self._say("", text)
 
     def _leave_unread(self) -> None:
-        """Disappear, unless the user points at it or has not seen it."""
+        """Disappear, unless the pointer is on the banner or the user has not seen it."""
         focus = QApplication.focusWidget()
         is_away = QApplication.applicationState() is not Qt.ApplicationState.ApplicationActive
         if is_away or self.underMouse() or (focus is not None and self.isAncestorOf(focus)):

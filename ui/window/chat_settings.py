@@ -1,4 +1,4 @@
-"""Opens a chat's settings, presets and reusable prompts: button, shortcuts, panel, prompt list.
+"""Opens a chat's settings, presets and reusable prompts, by a button, shortcuts and the prompt list.
 
 A line above the chat shows the system prompt.
 """
@@ -29,7 +29,7 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("ChatSettings")
 
-if TYPE_CHECKING:  # the first paint waits for no dialog
+if TYPE_CHECKING:  # the first paint does not wait for dialogs
     from ui.settings.chat_panel import ChatSettingsPanel
     from ui.settings.prompts_page import PromptsPage
     from ui.window.main_window import MainWindow
@@ -47,7 +47,7 @@ _SAID: dict[Layer, str] = {
 
 
 class PromptLine(QPushButton):
-    """Hidden without a system prompt."""
+    """A line with the system prompt; hidden if there is none."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class PromptLine(QPushButton):
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The elided text on a button's background."""
+        """Paint the elided text on a button's background."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setFont(self._theme.paint_cache.font(-1))
@@ -88,7 +88,7 @@ class PromptLine(QPushButton):
 
 
 class ChatSettings(QObject):
-    """The button, the shortcuts and the panel; changes leave by signals."""
+    """Connects the button, the shortcuts and the settings panel."""
 
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
@@ -132,7 +132,7 @@ class ChatSettings(QObject):
         commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
-        """Show the layers; ``chat_id`` tells chats apart."""
+        """Show the values of all layers; ``chat_id`` identifies the chat."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
         completes = held is not None and held.value == COMPLETES
@@ -146,7 +146,7 @@ class ChatSettings(QObject):
         self._show_button()
 
     def choose_completing(self, completes: bool) -> None:
-        """Continue messages as texts, or answer them, with this model."""
+        """Choose whether this model continues messages as texts or answers them."""
         self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
@@ -168,7 +168,7 @@ class ChatSettings(QObject):
             self.panel.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
-        """Emit pending edits before another chat is opened."""
+        """Emit pending edits; called before another chat is opened."""
         if self.panel is not None:
             self.panel.flush()
 
@@ -234,7 +234,7 @@ class ChatSettings(QObject):
         return panel
 
     def take_mode(self, mode: Mode) -> None:
-        """Set a mode by its key; if it cannot run, say why."""
+        """Set a mode chosen by a shortcut; if it cannot run, show why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:
             words = tr("{mode} is not available now. {reason}")

@@ -65,7 +65,7 @@ def _waiting_words(number: int) -> str:
 
 
 class ServerButton(IconButton):
-    """Shown while the server is on: ready, or answering; its menu has actions."""
+    """The indicator of the local server, shown while it is on; its menu has actions."""
 
     def __init__(self, theme: Theme) -> None:
         name = tr("Local server")
@@ -168,7 +168,7 @@ class ServerButton(IconButton):
 class LocalServer(QObject):
     key_requested = Signal()  # show the API key
     renewal_requested = Signal()  # create a new API key
-    stop_requested = Signal()  # stop the answer to a program
+    stop_requested = Signal()  # stop the answer for another program
     retry_requested = Signal()  # restart the failed server
     page_shown = Signal()  # the page is visible; call `set_models` and `set_requests`
 
@@ -229,7 +229,7 @@ class LocalServer(QObject):
             self._window.server.page.set_requests(rows)
 
     def set_key(self, key: str, problem: Problem | None = None) -> None:
-        """The key; if empty, ``problem`` says why."""
+        """Show the key. An empty ``key`` shows ``problem``, the reason why there is none."""
         if self._window.server.is_created:
             self._window.server.page.access.set_key(key, explanation(problem) if problem is not None else "")
 

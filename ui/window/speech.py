@@ -1,4 +1,4 @@
-"""Screen reader support: roles that Qt does not know, and announcements during an answer."""
+"""Screen reader support: roles that Qt lacks, and announcements during an answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallStatus
 from ui.text.language import mark, translate
 
-ROLES = {  # by the names of classes, or of objects
+ROLES = {  # by class or object names
     "messageList": QAccessible.Role.List,
     "UserCard": QAccessible.Role.ListItem,
     "AnswerCard": QAccessible.Role.ListItem,
     "ToolCard": QAccessible.Role.ListItem,
 }
-HEADINGS = ("title", "heading", "section")  # kinds of labels
+HEADINGS = ("title", "heading", "section")  # label kinds that are headings
 _SENTENCE_END = re.compile(r"[.!?:…。！？]+(?=\s)|\n+")
-_MARKS = str.maketrans("", "", "*`#|")  # of Markdown
+_MARKS = str.maketrans("", "", "*`#|")  # Markdown characters
 _CALLS = {
     CallStatus.ASKED: mark("AnswerSpeech", "{tool} waits for your permission."),
     CallStatus.RUNNING: mark("AnswerSpeech", "{tool} is running."),
@@ -32,7 +32,7 @@ _CALLS = {
 
 
 class HeadingInterface(QAccessibleWidget):
-    """A label that is a heading."""
+    """A label that is reported as a heading."""
 
     def text(self, kind: QAccessible.Text) -> str:
         shown = self.object()
@@ -42,7 +42,7 @@ class HeadingInterface(QAccessibleWidget):
 
 
 def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
-    """The interface of a part of the window; None for Qt's own."""
+    """The accessible interface of a widget; None leaves it to Qt."""
     role = ROLES.get(name) or ROLES.get(item.objectName())
     if role is not None and isinstance(item, QWidget):
         return QAccessibleWidget(item, role)
@@ -53,12 +53,12 @@ def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
 
 @cache
 def _install_roles() -> None:
-    """Once per process: Qt asks each installed factory."""
+    """Install the roles once per process: Qt asks each installed factory."""
     QAccessible.installFactory(interface_of)
 
 
 class AnswerSpeech:
-    """Announces the answer on the page. ``level``: the setting `announce`, "words", "events" or "nothing"."""
+    """Announces the answer on the page. ``level``: the setting `announce`: "words", "events" or "nothing"."""
 
     def __init__(self, page: QWidget) -> None:
         self.level = "words"

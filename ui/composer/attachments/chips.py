@@ -43,11 +43,11 @@ KINDS = {
     AttachmentKind.PASSAGES: tr.mark("Found for this question"),
     AttachmentKind.PICTURE: tr.mark("Picture"),
 }
-ROWS_SEEN = 3.5  # half a row says that there are more
+ROWS_SEEN = 3.5  # the visible half row shows that there are more
 
 
 def title_of(attachment: Attachment) -> str:
-    """The name of a file; what was found in the files of a project has none."""
+    """The file name of an attachment; passages found in project files have another title."""
     is_found = attachment.kind is AttachmentKind.PASSAGES
     return tr("Passages of your files") if is_found else attachment.name
 
@@ -77,12 +77,12 @@ def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | 
 
 
 class AttachmentChip(QPushButton):
-    # its id
+    # the attachment's id
     opened = Signal(int)
     removed = Signal(int)
 
     def __init__(self, theme: Theme, attachment: Attachment, *, removable: bool, note: str = "") -> None:
-        """``note``: shown in place of unknown facts."""
+        """``note``: shown if the facts are unknown."""
         super().__init__()
         self._theme = theme
         self.attachment = attachment
@@ -162,7 +162,7 @@ class AttachmentRows(QWidget):
         self.hide()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
-        """Show these with their notes; the focused chip keeps the focus, or passes it to its neighbour."""
+        """Show these attachments with their notes. The focus stays on its chip, or moves to a neighbour."""
         focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
         focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
         for chip in self.chips:
@@ -196,13 +196,13 @@ class AttachmentRows(QWidget):
         self.setFixedHeight(y + height)
 
     def event(self, event: QEvent) -> bool:
-        """A chip that changed its size may need another row."""
+        """Lay out again: a chip that changed its size may need another row."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return super().event(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Chips have their style, and so their size, only now."""
+        """Lay out again: chips get their style, and so their size, when first shown."""
         super().showEvent(event)
         self._place()
 
@@ -259,7 +259,7 @@ class AttachmentScrollArea(QScrollArea):
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
-        """Rows get their height after they are filled; the newest stay visible until the user scrolls."""
+        """Scroll to the newest row until the user scrolls: rows get their height only after they are filled."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
@@ -268,12 +268,12 @@ class AttachmentScrollArea(QScrollArea):
 
 
 class AttachmentTray(QWidget):
-    """Hidden while it is empty."""
+    """The attachments above the text box; hidden while empty."""
 
     # an attachment's id
     removed = Signal(int)
     opened = Signal(int)
-    text_offered = Signal(str)  # a pasted text that was moved out of the box, to be attached
+    text_offered = Signal(str)  # a long pasted text was taken out of the box and is to be attached
     model_wanted = Signal(str)  # the file of a vision model to load
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
@@ -290,7 +290,7 @@ class AttachmentTray(QWidget):
         self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_wanted.emit(self._seeing))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
         self.sight = _row(self.sight_text, self.load_button)
-        self._seeing = ""  # the file of the model that is offered
+        self._seeing = ""  # the file of the offered vision model
         self.sight.hide()
         vbox(self.room, self.sight, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
         edit.long_pasted.connect(self._offer)
@@ -305,7 +305,7 @@ class AttachmentTray(QWidget):
         self._update()
 
     def show_sight(self, words: str, path: str = "", name: str = "") -> None:
-        """Say that the model cannot see the pictures, and offer a vision model if there is one; no words: it can."""
+        """Show why the model cannot see the pictures, and offer a vision model. Empty ``words`` hide the line."""
         had_focus = self.load_button.hasFocus()
         self._seeing = path
         self.sight_text.setText(words)
@@ -318,7 +318,7 @@ class AttachmentTray(QWidget):
         self._update()
 
     def _put_in_tab_order(self) -> None:
-        """Chips are created late; put them before the text in the tab order."""
+        """Chips are created late: put them before the text box in the tab order."""
         before = self._edit.previousInFocusChain()
         while before is not None and self.rows.isAncestorOf(before):
             before = before.previousInFocusChain()

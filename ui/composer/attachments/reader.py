@@ -1,4 +1,4 @@
-"""Shows an attachment to look at, copy and save: its text, or its picture."""
+"""Dialogs that show an attachment, its text or its picture, with Copy and Save."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ui.widgets.dialogs import Dialog, copy_with_feedback
 
 tr = Translator("PictureViewer")
 
-MOST_CHARS = 200_000  # more would keep the window waiting for its layout
+MOST_CHARS = 200_000  # longer texts are cut: their layout would block the window
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
-MARGINS = QSize(80, 80)  # of the window that stay in sight around the dialog, in pixels
+MARGINS = QSize(80, 80)  # pixels of the window that stay visible around the dialog
 
 
 class AttachmentDialog(Dialog):
