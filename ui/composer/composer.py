@@ -31,22 +31,22 @@ from ui.widgets.popups import ChoicePopup
 
 tr = Translator("Composer")
 
-BESIDE_PX = 48  # the card's margins and the spaces between its controls
+CONTROL_SPACE_PX = 48  # the card's margins and the spaces between its controls
 RACE_COMMAND = "/race"
 OVERFLOW_HELP = {
     "drop": tr.mark("When it is full, the oldest messages are left out, and the answer says so."),
     "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": tr.mark("When it is full, start a new chat or choose a larger context to get another answer."),
 }
-LEAVES = tr.mark("Messages and files of this chat are sent to {host}.")
-STAYS = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
+SENT_AWAY = tr.mark("Messages and files of this chat are sent to {host}.")
+SENT_LOCALLY = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY = {
     EngineState.EMPTY: tr.mark("No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: tr.mark("The model is loading. You can send your message in a moment."),
     EngineState.RACING: tr.mark("A race is using the model. You can send your message when it is over."),
 }
 MENU_PX, TOOLS_PX = 260, 400
-MOST_OF_CONTEXT = 0.25  # maximum share of the context for tool descriptions without a warning
+MAX_TOOLS_SHARE = 0.25  # maximum share of the context for tool descriptions without a warning
 MANAGE = "manage"
 _NAMES = {
     THINKING_OFF: mark("Thinking", "Off"),
@@ -313,7 +313,7 @@ class Composer(QWidget):
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
-            words = STAYS if stays_here(url) else LEAVES
+            words = SENT_LOCALLY if stays_here(url) else SENT_AWAY
             self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
@@ -322,7 +322,7 @@ class Composer(QWidget):
         words = tools_words(menu)
         if menu.is_on and menu.refusal:
             words = tr("Tools are on, but this model cannot use them: {reason}.").format(reason=menu.refusal)
-        costs_much = menu.tokens > MOST_OF_CONTEXT * menu.context_size
+        costs_much = menu.tokens > MAX_TOOLS_SHARE * menu.context_size
         warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
         self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")
         self.tools_button.setToolTip(hover(words))
@@ -480,7 +480,7 @@ class Composer(QWidget):
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
         icons = self.attach_button.sizeHint().width() + self.tools_button.sizeHint().width()
-        taken = icons + self.modes.sizeHint().width() + end + BESIDE_PX
+        taken = icons + self.modes.sizeHint().width() + end + CONTROL_SPACE_PX
         if not self.thinking.isHidden():
             taken += self.thinking.sizeHint().width()
         self._say(worded=event.size().width() >= taken)

@@ -115,8 +115,8 @@ class ContextMeter(ShrinkingButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
-        self._drawn: tuple[object, ...] = ()  # the values that the bar was painted with
-        self._owes_words = False
+        self._painted_values: tuple[object, ...] = ()  # the values that the bar was painted with
+        self._needs_description = False
         theme.changed.connect(self._show)
         self._show()
 
@@ -165,10 +165,10 @@ class ContextMeter(ShrinkingButton):
         parts = self.parts
         self.set_compact(self._compact)
         drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
-        if drawn != self._drawn:
-            self._drawn = drawn
+        if drawn != self._painted_values:
+            self._painted_values = drawn
             self.setIcon(QIcon(self._bar()))
-        text, self._owes_words = f" {_short_words(parts)}", True
+        text, self._needs_description = f" {_short_words(parts)}", True
         stays = text == self.text()
         if not stays:  # otherwise Qt would lay out the whole header, even for the same text
             self.setText(text)
@@ -176,9 +176,9 @@ class ContextMeter(ShrinkingButton):
             self._update_description()
 
     def _update_description(self) -> None:
-        if not self._owes_words:
+        if not self._needs_description:
             return
-        self._owes_words = False
+        self._needs_description = False
         words = summary_words(self.parts)
         after = tr("When it is full: {policy}.").format(policy=tr(POLICIES.get(self._policy, POLICIES["drop"])))
         self.setToolTip(hover(f"{words} {after}"))

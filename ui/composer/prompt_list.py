@@ -122,8 +122,8 @@ class PromptList(QFrame):
         self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
         self._arrange()
         self.hide()
-        self._follows = QTimer(self, singleShot=True, interval=0)  # runs after the layout of the widgets around it
-        self._follows.timeout.connect(self._place_again)
+        self._place_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layout of the widgets around it
+        self._place_timer.timeout.connect(self._place_again)
         edit.installEventFilter(self)
         above.installEventFilter(self)
         edit.textChanged.connect(self._follow)
@@ -219,7 +219,7 @@ class PromptList(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is not self._edit:
             if event.type() in (QEvent.Type.Move, QEvent.Type.Resize) and self.isVisible():
-                self._follows.start()
+                self._place_timer.start()
             return super().eventFilter(watched, event)
         if event.type() == QEvent.Type.FocusOut:
             self.hide()

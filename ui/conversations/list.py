@@ -148,7 +148,7 @@ class ConversationList(QListView):
         self.theme = theme
         self._current: int | None = None
         self._came_from: QWidget | None = None  # the focused widget before renaming
-        self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
+        self._delayed_rows: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
         self.rows = ConversationModel(self)  # a child, so that its connections end with the list
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
@@ -180,18 +180,18 @@ class ConversationList(QListView):
         if not same:
             self.viewport().update()
         if self.state() is QAbstractItemView.State.EditingState:
-            kept = self._later[1] if self._later else None
-            self._later = (tuple(rows), kept if folders is None else tuple(folders))
+            kept = self._delayed_rows[1] if self._delayed_rows else None
+            self._delayed_rows = (tuple(rows), kept if folders is None else tuple(folders))
             return
         row = self.currentIndex().row()
         chosen = self.rows.item(self.currentIndex()) if same and self.hasFocus() else None
         self.rows.set_rows(rows, folders)
-        if chosen is None or not self._mark_again(chosen):
+        if chosen is None or not self._reselect(chosen):
             self._mark()
         if self.hasFocus() and not self.currentIndex().isValid():
-            self._mark_near(row)
+            self._select_near(row)
 
-    def _mark_again(self, chosen: Item) -> bool:
+    def _reselect(self, chosen: Item) -> bool:
         """Select the same row after a change; False if the row is gone or has no id."""
         if isinstance(chosen, ConversationRow):
             index = self.rows.index_of(chosen.id)
@@ -203,7 +203,7 @@ class ConversationList(QListView):
             self.setCurrentIndex(index)
         return index.isValid()
 
-    def _mark_near(self, row: int) -> None:
+    def _select_near(self, row: int) -> None:
         """Select the row that followed a removed row, or else the one above: the keyboard needs a visible row."""
         places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
         places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
@@ -213,13 +213,13 @@ class ConversationList(QListView):
     def update_day(self) -> None:
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
-            if self.rows.update_day() and (row is None or not self._mark_again(row)):
+            if self.rows.update_day() and (row is None or not self._reselect(row)):
                 self._mark()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason and not self.currentIndex().isValid():
-            self._mark_near(0)
+            self._select_near(0)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Return the focus, and apply the changes that were delayed during the edit."""
@@ -227,8 +227,8 @@ class ConversationList(QListView):
         came_from, self._came_from = self._came_from, None
         if came_from is not None and isValid(came_from):
             came_from.setFocus(Qt.FocusReason.OtherFocusReason)
-        if self._later is not None:
-            later, self._later = self._later, None
+        if self._delayed_rows is not None:
+            later, self._delayed_rows = self._delayed_rows, None
             self.set_rows(later[0], self._current, later[1])
 
     def _mark(self) -> None:

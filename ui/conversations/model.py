@@ -37,12 +37,12 @@ class LibrarySignals(QObject):
     archived = Signal(int, bool)
     duplicated = Signal(int)
     moved_to_folder = Signal(int, object)  # move a conversation into a folder; None: out of its folder
-    arranged = Signal(object, object)  # ids in their new order, and their folder; None: pinned conversations
-    folder_made = Signal(object)  # create a folder for a conversation; None: an empty folder
+    reordered = Signal(object, object)  # ids in their new order, and their folder; None: pinned conversations
+    folder_created = Signal(object)  # create a folder for a conversation; None: an empty folder
     folder_renamed = Signal(int, str)
     folder_folded = Signal(int, bool)
     folder_deleted = Signal(int)  # delete a folder but keep its conversations
-    folders_arranged = Signal(object)  # ids of folders in their new order
+    folders_reordered = Signal(object)  # ids of folders in their new order
     # A conversation and "markdown", "json" or "print". None means all conversations; for "print", the open one.
     exported = Signal(object, str)
     imported = Signal()  # choose a file to import
@@ -306,7 +306,7 @@ class ConversationModel(QAbstractListModel):
         before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
         others = [[number for number in part if number != conversation_id] for part in (before, after)]
         folder = heading.folder.id if heading.folder else None
-        self.library_signals.arranged.emit([*others[0], conversation_id, *others[1]], folder)
+        self.library_signals.reordered.emit([*others[0], conversation_id, *others[1]], folder)
 
     def place_folder(self, folder_id: int, line: int) -> None:
         """Request to move a folder before the next folder at or after ``line``, or to the end."""
@@ -317,7 +317,7 @@ class ConversationModel(QAbstractListModel):
         others = [number for number in ids if number != folder_id]
         wanted = [*others[:num_before], folder_id, *others[num_before:]]
         if wanted != ids:
-            self.library_signals.folders_arranged.emit(wanted)
+            self.library_signals.folders_reordered.emit(wanted)
 
     def _folder_line(self, folder_id: int) -> int:
         return self.index_of_folder(folder_id).row()
@@ -327,7 +327,7 @@ class ConversationModel(QAbstractListModel):
         at = ids.index(folder.id)
         if 0 <= at + by < len(ids):
             ids[at], ids[at + by] = ids[at + by], ids[at]
-            self.library_signals.folders_arranged.emit(ids)
+            self.library_signals.folders_reordered.emit(ids)
 
     def move(self, index: Index, by: int) -> None:
         """Request to move a folder, or a conversation that is pinned or in a folder, one row up (-1) or down (1)."""

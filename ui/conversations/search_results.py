@@ -61,7 +61,7 @@ class SearchBox(QLineEdit):
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # the title height is a minimum
-BEFORE_FOUND = 0.75  # share of a line for the text before the first match, if the text is too long
+SHARE_BEFORE_MATCH = 0.75  # share of a line for the text before the first match, if the text is too long
 SNIPPET_SLACK = 40  # margins, and the extra width of bold letters
 _NO_PARENT = QModelIndex()
 
@@ -104,7 +104,7 @@ def _with_place(hit: SearchHit) -> SearchHit:
     )
 
 
-def laid_out(
+def layout_text(
     text: str, marks: Sequence[QTextLayout.FormatRange], font: QFont, width: float, num_lines: int
 ) -> QTextLayout:
     """Lay out a text on at most ``num_lines`` lines, with an ellipsis."""
@@ -129,13 +129,13 @@ def laid_out(
     bold = QFont(font)
     bold.setWeight(SEMIBOLD)  # the widest weight
     cut = QFontMetrics(bold).elidedText(left, Qt.TextElideMode.ElideRight, int(width))
-    return laid_out(begun + cut, marks, font, width, num_lines) if cut != left else layout
+    return layout_text(begun + cut, marks, font, width, num_lines) if cut != left else layout
 
 
-def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
+def cut_near_match(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
     """The parts of an excerpt, cut so that the first match is within its first line of ``width`` pixels."""
     first = next((number for number, (_, found) in enumerate(parts) if found), 0)
-    before, room = "".join(text for text, _ in parts[:first]), int(BEFORE_FOUND * width)
+    before, room = "".join(text for text, _ in parts[:first]), int(SHARE_BEFORE_MATCH * width)
     if metrics.horizontalAdvance(before + parts[first][0]) <= width:
         return list(parts)
     return [(metrics.elidedText(before, Qt.TextElideMode.ElideLeft, room), False), *parts[first:]]
@@ -187,9 +187,9 @@ class _Delegate(QStyledItemDelegate):
     def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
         parts = list(hit.parts)
         if hit.message_id is not None:
-            parts = begun_near_found(parts, self._metrics, box.width())
+            parts = cut_near_match(parts, self._metrics, box.width())
         text = "".join(text for text, _ in parts)
-        layout = laid_out(text, self._marks(parts), self._font(hit), box.width(), num_lines)
+        layout = layout_text(text, self._marks(parts), self._font(hit), box.width(), num_lines)
         painter.setClipRect(box)
         layout.draw(painter, box.topLeft())
 

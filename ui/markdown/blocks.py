@@ -19,7 +19,7 @@ from ui.markdown.html_writer import render_tokens
 from ui.markdown.lists import PART, RIGHT_TO_LEFT
 from ui.markdown.parser import SafeParser
 from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
-from ui.markdown.words import grow_html, takes_words, words_after
+from ui.markdown.words import accepts_words, appended_words, grow_html
 from ui.text.reading_direction import is_right_to_left
 
 MAX_RUN_BLOCKS = 10
@@ -30,13 +30,13 @@ _FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 _CITED = range(1, 100)
-READ_CHARS = 400  # characters that one `MarkdownReading` step parses, in about a millisecond
+SLICE_CHARS = 400  # characters that one `SlicedParser` step parses, in about a millisecond
 LIST_ITEMS = 12  # a longer list is split into parts; each decides for itself whether its items are spaced
 TABLE_ROWS = 4  # rows that decide the column widths; also the number of rows in one part of a longer table
-MORE = "more"  # CSS class of a part that continues a table
-_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # column widths in characters; few, so a growing cell rarely widens its column
-ROOM_CHARS = 60  # column widths in characters; few, so that a growing cell rarely widens its column
-WIDE_CHARS, LEAST_WIDTH = 45, 40  # a table below this number of characters gets its own width, at least this percentage
+CONTINUED = "more"  # CSS class of a part that continues a table
+_WIDTH_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell rarely widens its column
+PAGE_CHARS = 60  # characters in a line of a small window with both side panes open
+WIDE_CHARS, MIN_WIDTH = 45, 40  # a table below this number of characters gets its own width, at least this percentage
 Group = Sequence[Token]  # a top-level block
 
 
@@ -74,18 +74,18 @@ def line_of_row(row: Sequence[Token]) -> int:
 
 
 def table_part(
-    group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, goes_on: bool = False
+    group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, has_more: bool = False
 ) -> list[Token]:
     """Some rows of a table as a separate table, with column widths in percent.
 
-    ``is_more``: it continues a table above and has no header. ``goes_on``: more rows follow. ``widths`` are those of
+    ``is_more``: it continues a table above and has no header. ``has_more``: more rows follow. ``widths`` are those of
     the table and its columns.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
     opening.attrSet("width", f"{widths[0]}%")
     words = "".join(token.content for token in _head_of(group) if token.type == "inline")
     opening.meta = {RIGHT_TO_LEFT: is_right_to_left(words)}
-    opening.attrSet("class", " ".join(["grid", *[MORE] * is_more, *[PART] * goes_on]))
+    opening.attrSet("class", " ".join(["grid", *[CONTINUED] * is_more, *[PART] * has_more]))
     head = [] if is_more else [token for token in _head_of(group) if token.type != "table_open"]
     body = [token for row in rows for token in row]
     if body:
@@ -112,9 +112,9 @@ def column_widths(group: Group) -> tuple[int, ...]:
                 longest[number] = max(longest[number], length)
             else:
                 longest.append(length)
-    wanted = [next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest]
+    wanted = [next((step for step in _WIDTH_STEPS if step >= length), _WIDTH_STEPS[-1]) + 2 for length in longest]
     sizes = _fitted(wanted)
-    all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), LEAST_WIDTH), 100)
+    all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), MIN_WIDTH), 100)
     return all_of_it, *(round(100 * size / sum(sizes)) for size in sizes)
 
 
@@ -135,7 +135,7 @@ def mirrored(table: Group) -> list[Token]:
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
     """Share the width: if the columns are too wide, narrow ones keep their width and the others get equal parts."""
-    fitted, room = [float(size) for size in sizes], float(ROOM_CHARS)
+    fitted, room = [float(size) for size in sizes], float(PAGE_CHARS)
     for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
         if size * num_left > room:
             return [min(each, room / num_left) for each in fitted]
@@ -160,7 +160,7 @@ class Content:
     is_code: bool = False
     closed: bool = True
     source_map: SourceMap = NO_TEXT
-    goes_on: bool = False  # the next segment continues the last list or table
+    has_more: bool = False  # the next segment continues the last list or table
     is_plain: bool = False  # ``code`` is plain text, shown literally
 
 
@@ -253,7 +253,7 @@ def _segment(run: Sequence[Block]) -> Segment:
         places.extend(block.source_map.places)
     shown = SourceMap("".join(block.source_map.text for block in run), tuple(places), tuple(formulas))
     html = "".join(block.html for block in run)
-    return Segment(html=html, num_blocks=len(run), source_map=shown, goes_on=run[-1].goes_on)
+    return Segment(html=html, num_blocks=len(run), source_map=shown, has_more=run[-1].has_more)
 
 
 @dataclass(slots=True)
@@ -271,7 +271,7 @@ class BlockStream:
     _finished: bool = False
     _begin: int = 0  # offset of the tail, not counting removed carriage returns
     _num_fed: int = 0
-    _left_out: list[int] = field(default_factory=list)  # offsets of removed carriage returns, not counting earlier ones
+    _removed_returns: list[int] = field(default_factory=list)  # offsets, not counting earlier carriage returns
     _takes_words: bool = False  # whether the open block ends in plain words
     _next_number: int = 0  # number of the next item of a split ordered list
     _head: str = ""  # first two lines of a split table
@@ -284,7 +284,7 @@ class BlockStream:
         pieces = text.split("\r")
         for piece in pieces[:-1]:
             self._num_fed += len(piece)
-            self._left_out.append(self._num_fed)
+            self._removed_returns.append(self._num_fed)
         self._num_fed += len(pieces[-1])
         # Skip empty lines before a block, so that a fence is also recognised at the start of the text.
         num_known = len(self._tail)
@@ -295,11 +295,11 @@ class BlockStream:
         self.was_parsed = not (self._grow_open_fence() or self._grow_words(num_known))
         return self._parse() if self.was_parsed else []
 
-    def takes_words(self, text: str) -> bool:
+    def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the open block."""
         if not self._takes_words or "\r" in text:
             return False
-        return bool(words_after(self._tail + text, len(self._tail)))
+        return bool(appended_words(self._tail + text, len(self._tail)))
 
     def finish(self) -> list[Block]:
         """End the text; returns the remaining blocks."""
@@ -327,18 +327,18 @@ class BlockStream:
             return False
         code = self._tail[opening.end() :]
         start = self.base + self._begin + opening.end()
-        shown = self._in_source(SourceMap(code, range(start, start + len(code))))
+        shown = self._to_source(SourceMap(code, range(start, start + len(code))))
         self._tail_blocks = [Block("", code, last.language, is_code=True, closed=False, source_map=shown)]
         return True
 
     def _grow_words(self, num_known: int) -> bool:
         """Fast path for prose: words without Markdown characters."""
-        words = words_after(self._tail, num_known) if self._takes_words else None
+        words = appended_words(self._tail, num_known) if self._takes_words else None
         if words is None:
             return False
         if words:
             block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
-            more = self._in_source(SourceMap(words, range(start, start + len(words))))
+            more = self._to_source(SourceMap(words, range(start, start + len(words))))
             known = block.source_map
             shown = SourceMap(known.text + words, (*known.places, *more.places), known.formulas)
             grown = replace(block, html=grow_html(block.html, words), source_map=shown)
@@ -346,11 +346,11 @@ class BlockStream:
             self.words = words
         return True
 
-    def _in_source(self, shown: SourceMap) -> SourceMap:
+    def _to_source(self, shown: SourceMap) -> SourceMap:
         """Positions in the source, with the carriage returns that were removed before parsing."""
-        if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
+        if not self._removed_returns or not shown.places or self._removed_returns[0] > max(shown.places) - self.base:
             return shown
-        places = tuple(place + bisect_right(self._left_out, place - self.base) for place in shown.places)
+        places = tuple(place + bisect_right(self._removed_returns, place - self.base) for place in shown.places)
         return replace(shown, places=places)
 
     def _parse(self) -> list[Block]:
@@ -364,7 +364,7 @@ class BlockStream:
         parts = self._close_part(text, groups)
         if parts:
             return parts + self._parse()
-        self._takes_words = bool(groups) and known is self._tail and takes_words(groups[-1])
+        self._takes_words = bool(groups) and known is self._tail and accepts_words(groups[-1])
         lines = Lines.of(text)
         blocks = [self._block(group, text, lines) for group in groups]
         if len(blocks) < 2:
@@ -416,7 +416,7 @@ class BlockStream:
         block = self._block(items, text[first:place], Lines.of(text[first:place]))
         self._move_to(place - first)
         self._next_number = number_of(items) + LIST_ITEMS
-        return [replace(block, goes_on=True)]
+        return [replace(block, has_more=True)]
 
     def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
         """The complete parts of a table; keeps its first two lines for the rest."""
@@ -429,8 +429,8 @@ class BlockStream:
             if not self._is_whole(text, end):
                 break
             kept = rows[begin : begin + TABLE_ROWS]
-            part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, goes_on=True), end
-            blocks.append(self._table(part, kept, lines, goes_on=True))
+            part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, has_more=True), end
+            blocks.append(self._table(part, kept, lines, has_more=True))
         self._move_to(place)
         self._head, self._widths = head, widths
         return blocks
@@ -442,11 +442,11 @@ class BlockStream:
     def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
         return self._widths if self._is_more(group) else column_widths(group)
 
-    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
+    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, has_more: bool = False) -> Block:
         is_mirrored = bool(group[0].meta.get(RIGHT_TO_LEFT))
-        shown = self._in_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
+        shown = self._to_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
         html = render_tokens(_PARSER, mirrored(group) if is_mirrored else group)
-        return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
+        return Block(html, source_map=shown, has_more=has_more, num_rows=len(rows))
 
     def _continue_numbering(self, groups: list[list[Token]]) -> None:
         """Number the rest of a split ordered list."""
@@ -463,13 +463,13 @@ class BlockStream:
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._in_source(SourceMap(code, code_places(first, text, lines, self._base)))
+            shown = self._to_source(SourceMap(code, code_places(first, text, lines, self._base)))
             is_closed = is_fence and _is_closed(first, text)
             return Block("", code, language, is_code=True, closed=is_closed, source_map=shown)
         if is_table(group):
             rows, is_more = rows_of(group), self._is_more(group)
             return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
-        shown = self._in_source(map_source(group, lines, self._base))
+        shown = self._to_source(map_source(group, lines, self._base))
         return Block(render_tokens(_PARSER, group), source_map=shown)
 
 
@@ -506,7 +506,7 @@ def _references(cites: str) -> dict[str, object]:
 
 
 @dataclass(slots=True)
-class MarkdownReading:
+class SlicedParser:
     """Parses a whole text in slices; ``base`` is the position of the text in the raw message."""
 
     text: str
@@ -519,11 +519,11 @@ class MarkdownReading:
     def __post_init__(self) -> None:
         self._stream = BlockStream(self.base, self.cites)
 
-    def go_on(self) -> list[Segment] | None:
+    def read_next(self) -> list[Segment] | None:
         """Parse the next slice. Returns the segments of the whole text at its end, None before."""
         num_open = sum(block.num_chars for block in self._stream.tail)
-        end = self._at + max(READ_CHARS, num_open)  # an open block is parsed again in every slice
-        cut = self.text.find("\n\n", end, end + READ_CHARS)
+        end = self._at + max(SLICE_CHARS, num_open)  # an open block is parsed again in every slice
+        cut = self.text.find("\n\n", end, end + SLICE_CHARS)
         end = cut + 2 if cut >= 0 else end
         self._blocks += self._stream.feed(self.text[self._at : end])
         self._at = end

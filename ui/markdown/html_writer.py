@@ -17,7 +17,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from ui.markdown.lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, RIGHT_TO_LEFT, TASK, TURNS
+from ui.markdown.lists import DEPTH, FIRST, ITEMS, NEW_LIST, NUM_DIGITS, RIGHT_TO_LEFT, TASK
 from ui.markdown.math_rules import BLOCK, INLINE
 from ui.text.reading_direction import LEFTWARDS
 
@@ -46,17 +46,17 @@ def image_link(token: Token) -> str:
 
 def _nested_code(token: Token) -> str:
     """Code in a list or quotation: a table cell, since Qt gives only cells a background."""
-    opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
+    opening = f'<table class="code{_table_classes(token)}" width="100%" cellspacing="0"><tr><td class="code">'
     return f'{opening}<pre class="nested" dir="ltr">{escape(token.content.rstrip())}</pre></td></tr></table>'
 
 
-def _place(token: Token) -> str:
+def _table_classes(token: Token) -> str:
     """CSS classes for the indent of a table in lists, and for the first table of an item."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
 
 
-def _numbered(token: Token) -> str:
+def _ordered_list(token: Token) -> str:
     """An ordered list, indented further if its last number is long."""
     start = token.attrGet("start")
     num_digits = len(str((1 if start is None else int(start)) + token.meta.get(ITEMS, 1) - 1))
@@ -65,9 +65,9 @@ def _numbered(token: Token) -> str:
     return "<ol" + (f' start="{start}"' if start is not None else "") + (f' class="{kind}"' if kind else "") + ">\n"
 
 
-def _item(token: Token) -> str:
+def _list_item(token: Token) -> str:
     """A list item. A list that mixes tasks and other items becomes one list per kind."""
-    kind, turns = token.attrGet("class"), token.meta.get(TURNS)
+    kind, turns = token.attrGet("class"), token.meta.get(NEW_LIST)
     item = f'<li class="{kind}">' if kind else "<li>"
     return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
 
@@ -85,7 +85,7 @@ def _table(token: Token) -> str:
     kind = token.attrGet("class") or "grid"
     way = ' align="right"' if token.meta.get(RIGHT_TO_LEFT) else ""
     width = token.attrGet("width") or "100%"
-    return f'<table class="{kind}{_place(token)}" width="{width}"{way} cellspacing="0" cellpadding="6">'
+    return f'<table class="{kind}{_table_classes(token)}" width="{width}"{way} cellspacing="0" cellpadding="6">'
 
 
 def _open_quote(token: Token) -> str:
@@ -93,7 +93,7 @@ def _open_quote(token: Token) -> str:
     if token.level >= MAX_QUOTE_LEVEL:
         return ""
     kind = "quote-rtl" if token.meta.get(RIGHT_TO_LEFT) else "quote"
-    return f'<table class="quote{_place(token)}" width="100%" cellspacing="0"><tr><td class="{kind}">'
+    return f'<table class="quote{_table_classes(token)}" width="100%" cellspacing="0"><tr><td class="{kind}">'
 
 
 def _close_quote(token: Token) -> str:
@@ -128,8 +128,8 @@ _RULES: dict[str, Callable[[Token], str]] = {
     "td_open": _cell("td"),
     "blockquote_open": _open_quote,
     "blockquote_close": _close_quote,
-    "ordered_list_open": _numbered,
-    "list_item_open": _item,
+    "ordered_list_open": _ordered_list,
+    "list_item_open": _list_item,
     TASK: lambda token: token.content,
 }
 

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.rules_inline import StateInline
 
-from ui.markdown.inline import BARE, PLACE
+from ui.markdown.inline import BARE_LINK, OFFSET
 from ui.text.links import is_safe
 
 RULE = "bare_link"
@@ -72,7 +72,7 @@ def _push(state: StateInline, href: str, shown: str, start: int) -> None:
     words.content = shown
     closing = state.push("link_close", "a", -1)
     for token in (opening, words, closing):
-        token.markup, token.meta = BARE, {PLACE: start}
+        token.markup, token.meta = BARE_LINK, {OFFSET: start}
 
 
 def _address(text: str, num_scheme: int) -> str:
@@ -80,7 +80,7 @@ def _address(text: str, num_scheme: int) -> str:
     run = _RUN.match(text)
     if run is None or run.end() == MAX_CHARS:
         return ""
-    address = _without_end(_closed(run[0]))
+    address = _without_punctuation(_before_unmatched_bracket(run[0]))
     first = num_scheme + len("://") if address.startswith("://", num_scheme) else 0
     domain = _DOMAIN.match(address, first)
     if domain is None or (not first and domain.end() <= num_scheme):
@@ -88,7 +88,7 @@ def _address(text: str, num_scheme: int) -> str:
     return "" if any("_" in part for part in domain[0].split(".")[-2:]) else address
 
 
-def _closed(address: str) -> str:
+def _before_unmatched_bracket(address: str) -> str:
     """The address up to the first unmatched closing bracket."""
     opened: list[str] = []
     for place, char in enumerate(address):
@@ -99,7 +99,7 @@ def _closed(address: str) -> str:
     return address
 
 
-def _without_end(address: str) -> str:
+def _without_punctuation(address: str) -> str:
     """The address without trailing punctuation and unmatched parentheses."""
     num_extra = address.count(")") - address.count("(")
     while address:

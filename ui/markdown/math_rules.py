@@ -57,7 +57,7 @@ def _find(src: str, closing: str, start: int, limit: int) -> int:
 
 
 def _end_of_dollars(src: str, start: int, limit: int) -> int:
-    if start and (_is_of_word(src[start - 1]) or src[start - 1] in "$\\"):
+    if start and (_is_word_char(src[start - 1]) or src[start - 1] in "$\\"):
         return -1
     first = src[start + 1 : start + 2]
     spaced = first in (" ", "\u00a0") and not _AMOUNT_BEFORE.search(src, max(start - 2, 0), start)
@@ -69,7 +69,7 @@ def _end_of_dollars(src: str, start: int, limit: int) -> int:
         following = src[place + 1 : place + 2]
         if src[place - 1] == "\\":
             place += 1
-        elif src[place - 1].isspace() != spaced or _is_of_word(following) or following == "$":
+        elif src[place - 1].isspace() != spaced or _is_word_char(following) or following == "$":
             return -1
         else:
             content = src[start + 1 : place]
@@ -77,7 +77,7 @@ def _end_of_dollars(src: str, start: int, limit: int) -> int:
     return -1
 
 
-def _is_of_word(char: str) -> bool:
+def _is_word_char(char: str) -> bool:
     """Whether this character makes an adjacent dollar sign part of a word."""
     return char.isalnum() and not has_unspaced(char)
 

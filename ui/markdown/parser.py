@@ -11,7 +11,7 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
-from ui.markdown.inline import PlacedInline
+from ui.markdown.inline import PositionedInline
 from ui.markdown.links import add_bare_links
 from ui.markdown.lists import add_lists
 from ui.markdown.math_rules import add_formulas
@@ -42,7 +42,7 @@ class SafeParser(MarkdownIt):
 
     def __init__(self, *, formulas: bool = True) -> None:
         super().__init__("commonmark")
-        self.inline = PlacedInline()
+        self.inline = PositionedInline()
         self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
         self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
         add_bare_links(self)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
-from ui.markdown.inline import PLACE
+from ui.markdown.inline import OFFSET
 from ui.markdown.math_rules import BLOCK, INLINE
 
 _LITERAL_BLOCKS = frozenset({"fence", "code_block", BLOCK})
@@ -152,7 +152,7 @@ def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[in
 def _map_inline(token: Token, places: Sequence[int], builder: _MapBuilder) -> None:
     src = token.content
     for child in token.children or ():
-        begin = int(child.meta.get(PLACE, 0))
+        begin = int(child.meta.get(OFFSET, 0))
         if child.type == "text" and src.startswith(child.content, begin):  # true for nearly all tokens
             builder.text.append(child.content)
             builder.places += places[begin : begin + len(child.content)]
@@ -174,7 +174,7 @@ def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
     elif not src.startswith(shown, begin):
         begin = next((place for place in (begin + 1, begin + 2) if src.startswith(shown, place)), -1)
     if begin < 0 or begin + len(shown) > len(src):
-        return [min(int(child.meta.get(PLACE, 0)), len(src) - 1)] * len(shown)
+        return [min(int(child.meta.get(OFFSET, 0)), len(src) - 1)] * len(shown)
     return range(begin, begin + len(shown))
 
 
@@ -206,7 +206,7 @@ def _clip_inline(token: Token, places: Sequence[int], begin: int, end: int) -> l
     for child in token.children or ():
         if child.content or child.type == "image":
             shown = child.content or "image"
-            offsets = _offsets(child, shown, token.content, int(child.meta.get(PLACE, 0)))
+            offsets = _offsets(child, shown, token.content, int(child.meta.get(OFFSET, 0)))
             inside = [begin <= places[offset] < end for offset in offsets]
             whole = all(inside) or (child.type in (INLINE, "image") and any(inside))
             cut = "".join(char for char, stays in zip(shown, inside, strict=True) if stays)

@@ -27,7 +27,7 @@ _ENTITIES = re.compile(r"&#?\w+;")
 _PLAIN = re.compile("[0-9A-Za-z .,:'\"?/%=+\u00a1-\U0010ffff-]*")
 
 
-def takes_words(group: Sequence[Token]) -> bool:
+def accepts_words(group: Sequence[Token]) -> bool:
     """Whether a block ends with plain words at the end of its document."""
     last = next((token for token in reversed(group) if token.type not in _CLOSINGS), None)
     if last is None or last.type != "inline" or not last.children:
@@ -36,7 +36,7 @@ def takes_words(group: Sequence[Token]) -> bool:
     return child.type == "text" and child.level == 0 and bool(child.content)
 
 
-def words_after(text: str, num_known: int) -> str | None:
+def appended_words(text: str, num_known: int) -> str | None:
     """The words that extend the shown end of ``text[:num_known]``, without trailing spaces; None: parse again."""
     known = text[:num_known].rstrip(" ")
     added = text[len(known) :]
@@ -59,9 +59,9 @@ def grow_html(html: str, words: str) -> str:
     return f"{html[:place]}{escapeHtml(words)}{html[place:]}"
 
 
-def place_shown(text: str, before: str, html: str) -> int:
+def first_difference(text: str, before: str, html: str) -> int:
     """The first shown position at which two HTML texts differ; may be too early."""
-    same = html[: _num_same(before, html)]
+    same = html[: _common_length(before, html)]
     same = same[: max(same.rfind("<") if same.rfind("<") > same.rfind(">") else len(same), 0)]
     num_letters = len(_SPACES.sub("", _TAGS.sub("", same)))  # an entity counts as too many letters, never too few
     num_letters -= sum(len(found) - 1 for found in _ENTITIES.findall(_TAGS.sub("", same))) + same.count("&")
@@ -74,7 +74,7 @@ def place_shown(text: str, before: str, html: str) -> int:
     return place
 
 
-def _num_same(one: str, other: str) -> int:
+def _common_length(one: str, other: str) -> int:
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

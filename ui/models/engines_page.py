@@ -36,7 +36,7 @@ INTRO = tr.mark(
 KEPT = tr.mark("The key is stored in the system's keyring and sent only to this address.")
 
 
-class EngineForm(QFrame):
+class RemoteServerForm(QFrame):
     """Address and key of a remote server to add. The key is emitted and not stored here."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
@@ -108,7 +108,7 @@ class EngineForm(QFrame):
         self.failure.show()
 
 
-class EngineCard(QFrame):
+class RemoteServerCard(QFrame):
     def __init__(
         self,
         theme: Theme,
@@ -156,7 +156,7 @@ class EngineCard(QFrame):
         """Refresh the server. The result recreates all cards, including this one."""
         self.ask_button.setText(tr("Connecting…"))
         self.ask_button.setEnabled(False)
-        requests.engine_asked.emit(self.url)
+        requests.refresh_requested.emit(self.url)
 
     def choose(self, model: str) -> None:
         """Select a model; does nothing if the server lacks it."""
@@ -195,8 +195,8 @@ class EnginesPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self.form = EngineForm(theme, requests)
-        self.cards: list[EngineCard] = []
+        self.form = RemoteServerForm(theme, requests)
+        self.cards: list[RemoteServerCard] = []
         self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
@@ -219,7 +219,7 @@ class EnginesPage(QWidget):
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
         self.cards = [
-            EngineCard(self._theme, self._requests, record, self.form.begin_key, silent=record.url in silent)
+            RemoteServerCard(self._theme, self._requests, record, self.form.begin_key, silent=record.url in silent)
             for record in records
         ]
         for each in self.cards:

@@ -26,7 +26,7 @@ from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu, NoWheelComboBox
@@ -173,7 +173,7 @@ class LibraryPage(QWidget):
         self.add_button = button(
             tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
-        self.look_button = button(
+        self.scan_button = button(
             tr("Search again"), requests.rescan_requested.emit, tip=tr("Looks for models in other apps' folders.")
         )
         self.ways = WaysToModels(requests)
@@ -216,7 +216,7 @@ class LibraryPage(QWidget):
     def _arrange(self) -> None:
         names = vbox(label(tr("Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
-        for each in (self.ways.folder_button, self.ways.link_button, self.look_button, self.add_button):
+        for each in (self.ways.folder_button, self.ways.link_button, self.scan_button, self.add_button):
             actions.add(each)
         actions.add_gap()
         self.narrowing = QWidget()
@@ -252,7 +252,7 @@ class LibraryPage(QWidget):
     def _own_file(self) -> QPushButton:
         """The button that adds a file, or the scan button while the models are unknown."""
         if self._shown is None:
-            return self.look_button
+            return self.scan_button
         return self.add_button if self._rows or self._offers else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
@@ -264,7 +264,7 @@ class LibraryPage(QWidget):
         self._rows, self._offers = shown[0], shown[1]
         is_empty = not rows and not offers
         self.empty.setVisible(is_empty)
-        if is_empty and self.isVisible() and (self.look_button.hasFocus() or self.add_button.hasFocus()):
+        if is_empty and self.isVisible() and (self.scan_button.hasFocus() or self.add_button.hasFocus()):
             self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
         self.add_button.setVisible(not is_empty)  # the empty page has its own button; last, so that nothing moves
         self.skipped.setText("\n".join((tr("Cannot be used:"), *skipped)))
@@ -305,8 +305,8 @@ class LibraryPage(QWidget):
             cards.get((offer, offer in self._offers)) or self._offer(offer, is_here=offer not in self._offers)
             for offer in self._seen_offers
         ]
-        put_in_order(self.models, self._kept_lines, wanted)
-        put_in_order(self.offers, self._kept_offers, offers)
+        reorder(self.models, self._kept_lines, wanted)
+        reorder(self.offers, self._kept_offers, offers)
         self._kept_lines, self._kept_offers = wanted, offers
 
     @property

@@ -250,7 +250,7 @@ class PairCard(QFrame):
 
     def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
         refs = tuple(side.ref for side in wanted)
-        what = _what(missing, pair.target, pair.draft is not None)
+        what = _missing_words(missing, pair.target, pair.draft is not None)
         sizes = [side.size_bytes for side in missing]
         weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
         download = self._offer(
@@ -303,7 +303,7 @@ def _place_words(presence: Presence) -> str:
     return tr(words) if words else ""
 
 
-def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
+def _missing_words(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
     if len(missing) > 1:
         return tr("both")
     if missing[0] is not target:

@@ -32,7 +32,7 @@ from ui.models.downloads_page import DownloadsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.pair_card import PairCard
-from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_beside, verdict_side
+from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_side_by_side, verdict_side
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown
@@ -47,7 +47,7 @@ tr = Translator("RecommendedPage")
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
-BESIDE_NAME_PX = 76  # margins, an icon, and the number of downloads
+NAME_MARGIN_PX = 76  # margins, an icon, and the number of downloads
 PAGES = (
     ("recommended", mark("Place", "Recommended"), "sparkles"),
     ("search", mark("Place", "Search"), "search"),
@@ -69,7 +69,7 @@ def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """Models that run well first; the rest grouped by their drawback, smallest first."""
     well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
     rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
-    fitting = _of(rest, FitLevel.FITS)
+    fitting = _rows_of_level(rest, FitLevel.FITS)
     groups = (
         (tr("Run well on this computer"), well),
         *(
@@ -78,14 +78,14 @@ def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
             if well
         ),
         (tr("Fit this computer"), [] if well else fitting),
-        (tr("A tight fit"), _of(rest, FitLevel.TIGHT)),
-        (tr("Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
-        (tr("Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
+        (tr("A tight fit"), _rows_of_level(rest, FitLevel.TIGHT)),
+        (tr("Not checked yet"), _rows_of_level(rest, FitLevel.UNKNOWN)),
+        (tr("Too large for this computer"), _rows_of_level(rest, FitLevel.TOO_LARGE)),
     )
     return grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups)
 
 
-def _of(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
+def _rows_of_level(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
     return [row for row in rows if row.fit is level]
 
 
@@ -143,7 +143,7 @@ class RecommendedPage(QWidget):
         column.addWidget(self.list, 1)
         pieces = [self.title, self.good_for, self.facts_box, self.card]
         self.right = verdict_side(self.empty, pieces, tr("Pair"))
-        put_beside(self, left, self.right)
+        put_side_by_side(self, left, self.right)
 
     def start(self) -> None:
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -254,7 +254,7 @@ class DraftsPage(QWidget):
             column.addWidget(piece)
         column.addWidget(self.found, 1)
         self.right = verdict_side(self.empty, [self.card], translate("DraftsPage", "Verdict"))
-        put_beside(self, left, self.right)
+        put_side_by_side(self, left, self.right)
 
     def start(self) -> None:
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -413,7 +413,7 @@ class ModelsPanel(QWidget):
         self.nav.itemActivated.connect(self._go_in)
         self.nav.currentRowChanged.connect(self._on_row)
         self.requests.page_requested.connect(self.show_page)
-        self.requests.link_wanted.connect(self.ask_link)
+        self.requests.link_dialog_requested.connect(self.ask_link)
 
     def _arrange(self) -> None:
         self.side = side = QFrame()
@@ -501,7 +501,7 @@ class ModelsPanel(QWidget):
     def _nav_px(self) -> int:
         words = [translate("Place", english) for _key, english, _icon in PAGES]
         words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
-        return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
+        return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + NAME_MARGIN_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -69,7 +69,7 @@ class ModelsRequests(QObject):
     # scan a folder; stop
     scan_requested = Signal(str)
     scan_stopped = Signal()
-    link_wanted = Signal()  # open the link dialog
+    link_dialog_requested = Signal()  # open the link dialog
     link_given = Signal(str)  # check a link
     link_closed = Signal()  # the link dialog was closed
     self_draft_requested = Signal(object)  # make a draft from this `ModelRef`
@@ -82,7 +82,7 @@ class ModelsRequests(QObject):
     link_requested = Signal(str)  # open a link of a README
     engine_added = Signal(str, str, bool)  # URL and key of a remote server; whether the key may be sent unencrypted
     # URL of a server
-    engine_asked = Signal(str)
+    refresh_requested = Signal(str)
     engine_removed = Signal(str)
     engine_chat_requested = Signal(str)  # path of a server's model
 
@@ -90,7 +90,7 @@ class ModelsRequests(QObject):
 WELCOME = "welcome"
 
 
-TEXT_PX, LEAST_TEXT_PX = 420, 160
+TEXT_PX, MIN_TEXT_PX = 420, 160
 BESIDE_PX = 24
 
 
@@ -234,12 +234,12 @@ class EmptyPagePlaceholder(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as the widest control."""
-        least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), LEAST_TEXT_PX)
+        least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), MIN_TEXT_PX)
         return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
+        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), MIN_TEXT_PX))
 
     def say(self, title: str, text: str, *offers: QPushButton) -> None:
         self.title.setText(title)
@@ -265,8 +265,8 @@ class EmptyPagePlaceholder(QWidget):
         )
 
 
-LIST_PX, LEAST_LIST_PX = 340, 316
-LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # width in line heights: larger text needs more
+LIST_PX, MIN_LIST_PX = 340, 316
+LIST_LINES, MIN_LIST_LINES = 22.5, 19.0  # width in line heights: larger text needs more
 CARD_PX = 640
 
 
@@ -281,7 +281,7 @@ class _ListSide(QWidget):
 
     def _fit(self) -> None:
         line = self._theme.text_height()
-        self.setMinimumWidth(max(LEAST_LIST_PX, round(LEAST_LIST_LINES * line)))
+        self.setMinimumWidth(max(MIN_LIST_PX, round(MIN_LIST_LINES * line)))
         self.setMaximumWidth(max(LIST_PX, round(LIST_LINES * line)))
 
 
@@ -305,7 +305,7 @@ def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStack
     return side
 
 
-def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
+def put_side_by_side(page: QWidget, left: QWidget, right: QWidget) -> None:
     hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)
 
 
@@ -322,7 +322,7 @@ class WaysToModels(WrappingRow):
         )
         self.link_button = button(
             translate("WaysToModels", "From a link…"),
-            requests.link_wanted.emit,
+            requests.link_dialog_requested.emit,
             tip=translate("WaysToModels", "Downloads a GGUF file from any https address. Its header is checked first."),
         )
         self.add(self.folder_button)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoRow, SearchQuery
 from engine.records import Problem
 from engine.sentences import merge_stops
-from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_beside
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact, day
 from ui.text import clock
@@ -207,7 +207,7 @@ class SearchPage(QWidget):
         column.addWidget(filters)
         column.addWidget(self.status)
         column.addWidget(self.results, 1)
-        put_beside(self, left, self.pane)
+        put_side_by_side(self, left, self.pane)
 
     @property
     def query(self) -> SearchQuery:

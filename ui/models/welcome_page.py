@@ -47,7 +47,7 @@ WIDTH_PX = 860
 CARD_LINES = 10  # height of a suggested pair in text lines
 SIDE_PX = 24
 NUM_HERE = 3
-MOST_OF_MEMORY = 0.8  # maximum share for weights, so that cache and buffers fit as well
+MAX_SHARE = 0.8  # maximum share for weights, so that cache and buffers fit as well
 NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
 NOT_CHECKED = tr.mark(
     "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."
@@ -422,7 +422,7 @@ class WelcomePage(QWidget):
         """Offer the models of other apps; the largest that is likely to run comes first."""
         free = self._free_bytes
         usable = [row for row in offers if row.kind.runs_alone]
-        usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
+        usable.sort(key=lambda row: (bool(free) and row.size_bytes > MAX_SHARE * free, -row.size_bytes, row.name))
         shown = usable[:NUM_HERE]
         if [made.offer for made in self.here_cards] != shown:
             empty_layout(self.here)

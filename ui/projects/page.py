@@ -33,7 +33,7 @@ from ui.widgets.popups import NoWheelComboBox
 
 PAUSE_MS = 500  # a pause in typing ends a change
 INSTRUCTION_LINES = 5
-MOST_CHARS = 50_000  # the limit of a system prompt
+MAX_CHARS = 50_000  # the limit of a system prompt
 _COLUMNS = (
     mark("ProjectPage", "File"),
     mark("ProjectPage", "State"),
@@ -56,9 +56,9 @@ class ProjectPage(Dialog):
         sources_added(object): paths of files and folders. source_removed(str): a path.
         instructions_changed(str): new instructions, after a pause in typing.
         model_changed(str), embedder_changed(str): path of a GGUF file; empty for none.
-        reading_wanted(bool): continue (True) or pause reading.
+        reading_requested(bool): continue (True) or pause reading.
         embedder_offered(EmbedderOffer): the chosen offer.
-        export_wanted(): export the project to a file.
+        export_requested(): export the project to a file.
     """
 
     sources_added = Signal(object)
@@ -66,9 +66,9 @@ class ProjectPage(Dialog):
     instructions_changed = Signal(str)
     model_changed = Signal(str)
     embedder_changed = Signal(str)
-    reading_wanted = Signal(bool)
+    reading_requested = Signal(bool)
     embedder_offered = Signal(object)
-    export_wanted = Signal()
+    export_requested = Signal()
 
     def __init__(
         self, theme: Theme, project: Project, parent: QWidget, loaded: tuple[str, str] | None = None, embedder: str = ""
@@ -87,7 +87,7 @@ class ProjectPage(Dialog):
         self.progress, self.progress_words = QProgressBar(), label("", "caption")
         self.tree = QTreeWidget()
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(self._keep_instructions)
+        self._pause.timeout.connect(self._save_instructions)
         self._is_reading = False
         self._make_instructions()
         self._fill_model(loaded)
@@ -189,7 +189,7 @@ class ProjectPage(Dialog):
         self.remove_button = button(translate("ProjectPage", "Remove from the project"), self._remove)
         self.remove_button.setToolTip(translate("ProjectPage", "The files themselves stay where they are"))
         self.pause_button = button("", self._toggle_reading)
-        self.export_button = button(translate("ProjectPage", "Export…"), self.export_wanted.emit)
+        self.export_button = button(translate("ProjectPage", "Export…"), self.export_requested.emit)
         self.export_button.setToolTip(
             translate("ProjectPage", "One zip file with the instructions, the files and the chats of this project")
         )
@@ -355,22 +355,22 @@ class ProjectPage(Dialog):
             self.sources_added.emit([path])
 
     def _toggle_reading(self) -> None:
-        self.reading_wanted.emit(not self._is_reading)
+        self.reading_requested.emit(not self._is_reading)
 
     def _open(self, item: QTreeWidgetItem) -> None:
         path = str(item.data(0, _PATH))
         if Path(path).is_file():
             QDesktopServices.openUrl(QUrl.fromLocalFile(path))
 
-    def _keep_instructions(self) -> None:
+    def _save_instructions(self) -> None:
         self._pause.stop()
-        text = self.instructions.toPlainText()[:MOST_CHARS]
+        text = self.instructions.toPlainText()[:MAX_CHARS]
         if text != str(self.project.values.get("system_prompt") or ""):
             self.instructions_changed.emit(text)
 
     def done(self, result: int) -> None:
         """Save the typed instructions, also if the page closes before the pause."""
-        self._keep_instructions()
+        self._save_instructions()
         super().done(result)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

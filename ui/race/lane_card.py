@@ -25,8 +25,8 @@ from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
 tr = Translator("Race")
 
 TEXT_MARGIN_PX = 14
-LEAST_TEXT_PX = 120  # minimum height
-BESIDE_LINE_PX = 100  # width of a row without its name: the number and margins
+MIN_TEXT_PX = 120  # minimum height
+LINE_MARGIN_PX = 100  # width of a row without its name: the number and margins
 LINES = {
     "per_pass": (
         tr.mark("Tokens per pass"),
@@ -128,7 +128,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         self.setWidget(inner)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumHeight(LEAST_TEXT_PX)
+        self.setMinimumHeight(MIN_TEXT_PX)
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
         self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._note_place))
 
@@ -259,7 +259,7 @@ class LaneCard(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
-        self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
+        self._place_lines(2 if event.size().width() >= 2 * (longest + LINE_MARGIN_PX) else 1)
 
     def wait(self) -> None:
         """Clear everything before a race."""

@@ -160,7 +160,7 @@ class RacePage(QWidget):
     # start a race (`RaceSetup`); stop the running one
     start_requested = Signal(object)
     stop_requested = Signal()
-    drafts_wanted = Signal(str)  # find drafts for a lane's target, given by its file
+    drafts_needed = Signal(str)  # find drafts for a lane's target, given by its file
     # open or delete a stored race, by its id
     result_requested = Signal(str)
     delete_requested = Signal(str)
@@ -228,7 +228,7 @@ class RacePage(QWidget):
 
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)
-        self.form.drafts_wanted.connect(self.drafts_wanted)
+        self.form.drafts_needed.connect(self.drafts_needed)
         self.earlier.chosen.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
 

@@ -32,7 +32,7 @@ from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("Race")
 
-MOST_DEPTH = 16
+MAX_DEPTH = 16
 QUESTION_LINES = 4
 LENGTHS = (64, 128, 256, 512, 1024)
 USUAL_LENGTH = 256
@@ -81,7 +81,7 @@ class LaneRow(QWidget):
         self.number = label("", "muted")
         self.mode_box = NoWheelComboBox(choices=[(lane_name(LaneChoice(mode)), mode) for mode in MODE_ORDER])
         length = tr("Draft length {depth}")
-        depths = [(length.format(depth=depth), depth) for depth in range(1, MOST_DEPTH + 1)]
+        depths = [(length.format(depth=depth), depth) for depth in range(1, MAX_DEPTH + 1)]
         self.depth_box = NoWheelComboBox(
             choices=[(tr("Draft length: auto"), None), *depths],
             tip=tr("How many tokens are proposed for a pass of the target."),
@@ -217,7 +217,7 @@ def _has_depth(mode: Mode) -> bool:
 
 class SetupForm(QFrame):
     start_requested = Signal(object)  # the `RaceSetup`
-    drafts_wanted = Signal(str)  # find drafts for a lane's target, given by its file
+    drafts_needed = Signal(str)  # find drafts for a lane's target, given by its file
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ class SetupForm(QFrame):
         self._pictures: tuple[tuple[int, Picture], ...] = ()
         self._lost_pictures = 0
         self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
-        self._looked_for: set[str] = set()  # targets whose drafts were requested
+        self._requested_drafts: set[str] = set()  # targets whose drafts were requested
         self._targets: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
@@ -438,9 +438,9 @@ class SetupForm(QFrame):
 
     def _update(self) -> None:
         choices = [row.choice for row in self.rows]
-        for target in {choice.target for choice in choices if choice.target} - self._looked_for:
-            self._looked_for.add(target)
-            self.drafts_wanted.emit(target)
+        for target in {choice.target for choice in choices if choice.target} - self._requested_drafts:
+            self._requested_drafts.add(target)
+            self.drafts_needed.emit(target)
         for row in self.rows:
             row.show_reason(unavailable_text(self._reason(row.choice)))
         words = self._blocked

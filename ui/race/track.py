@@ -32,8 +32,8 @@ from ui.widgets.figures import LegendRow
 
 tr = Translator("Race")
 
-BESIDE_NAME_PX = 38  # width of a legend row without its name: swatch and padding
-LEAST_LANE_PX = 250  # narrower lanes are stacked
+NAME_MARGIN_PX = 38  # width of a legend row without its name: swatch and padding
+MIN_LANE_PX = 250  # narrower lanes are stacked
 
 
 class RaceVerdictBox(QFrame):
@@ -104,7 +104,7 @@ class RaceTrack(QWidget):
         self._theme = theme
         self._setup = RaceSetup("")
         self._verdicts: tuple[LaneVerdict, ...] = ()
-        self._round, self._heard = 0, [-1]  # number of the round, and the last round with text of each lane
+        self._round, self._last_rounds = 0, [-1]  # number of the round, and the last round with text of each lane
         self._lengths: dict[int, int] = {}  # tokens of the lanes that have finished this round
         self._known_scale: int | None = None  # tokens of the longest answer in the previous round
         self.lanes: list[LaneCard] = []
@@ -115,8 +115,8 @@ class RaceTrack(QWidget):
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
         }
-        self._legend_room = QWidget()  # reserves the legend's height, also before the first mark
-        self._legend_room.setFixedWidth(0)
+        self._legend_space = QWidget()  # reserves the legend's height, also before the first mark
+        self._legend_space.setFixedWidth(0)
         self._lane_box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lane_box.setSpacing(12)
         self._arrange()
@@ -131,7 +131,7 @@ class RaceTrack(QWidget):
             row.toggled.connect(self._mark)
             legend.addWidget(row)
         legend.addStretch(1)
-        legend.addWidget(self._legend_room)
+        legend.addWidget(self._legend_space)
         self._theme.changed.connect(self._fit_legend)
         self._fit_legend()
         vbox(
@@ -141,10 +141,10 @@ class RaceTrack(QWidget):
     def _fit_legend(self) -> None:
         """Make the legend as wide as its names, and as high as needed."""
         for row in self.legend.values():
-            row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
+            row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + NAME_MARGIN_PX)
             row.ensurePolished()  # the stylesheet sets the minimum height of clickable widgets
         heights = (max(row.sizeHint().height(), row.minimumHeight()) for row in self.legend.values())
-        self._legend_room.setFixedHeight(max(heights))
+        self._legend_space.setFixedHeight(max(heights))
 
     def begin(self, setup: RaceSetup) -> None:
         self._take(setup)
@@ -157,7 +157,7 @@ class RaceTrack(QWidget):
 
     def _take(self, setup: RaceSetup) -> None:
         self._setup, self._verdicts, self._round = setup, (), 0
-        self._heard, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
+        self._last_rounds, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
         self.question.setText(" ".join(setup.question.split()))
         if [lane.choice for lane in self.lanes] != list(setup.lanes):
             self._make_lanes(setup.lanes)
@@ -200,8 +200,8 @@ class RaceTrack(QWidget):
 
     def add_text(self, event: LaneText) -> None:
         lane = self.lanes[event.lane]
-        if self._heard[event.lane] != event.round:
-            self._heard[event.lane] = event.round
+        if self._last_rounds[event.lane] != event.round:
+            self._last_rounds[event.lane] = event.round
             lane.begin_text()
             self._say_state()
         lane.append(event.text, event.spans, self.scale)
@@ -280,7 +280,7 @@ class RaceTrack(QWidget):
             lane.text.mark_sources(wanted)
 
     def _turn(self, width: int) -> None:
-        narrow = width < LEAST_LANE_PX * max(len(self.lanes), 1) * self._theme.type.base / 13
+        narrow = width < MIN_LANE_PX * max(len(self.lanes), 1) * self._theme.type.base / 13
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if self._lane_box.direction() is not direction:
             self._lane_box.setDirection(direction)

@@ -89,10 +89,10 @@ def answers_sentence(verdict: LaneVerdict) -> str:
         if verdict.is_complete:
             return tr("Same answer, token for token.")
         return tr("Same text, up to the end of the shorter answer.")
-    return _parting_sentence(verdict, parting)
+    return _difference_sentence(verdict, parting)
 
 
-def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
+def _difference_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     place = tr("{place}.").format(place=_place(parting, verdict.num_rounds))
     if parting.is_fault:
         fault = tr("This should not happen: answers are exact on this computer. Please report it.")

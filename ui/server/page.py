@@ -70,7 +70,7 @@ TONES = {
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
-MOST_NAMES = 12  # maximum number of names of other models in a line
+MAX_NAMES = 12  # maximum number of names of other models in a line
 COLUMNS = (
     tr.mark("Time"),
     tr.mark("Program"),
@@ -464,9 +464,9 @@ class ServerPage(QWidget):
             loaded = tr("In memory now, for a program: {name}.")
             lines.append(loaded.format(name=self._guest))
         if self._others and self.switches["server_loads"].value():
-            names = ", ".join(self._others[:MOST_NAMES])
-            if len(self._others) > MOST_NAMES:
-                more = len(self._others) - MOST_NAMES
+            names = ", ".join(self._others[:MAX_NAMES])
+            if len(self._others) > MAX_NAMES:
+                more = len(self._others) - MAX_NAMES
                 names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
             lines.append(tr("Other models that programs may request: {names}.").format(names=names))
         self.others.setText("\n".join(lines))

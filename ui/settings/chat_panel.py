@@ -163,7 +163,7 @@ class ChatSettingsPanel(QFrame):
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()  # copy the chat's own values to its model
+    saved_for_model = Signal()  # copy the chat's own values to its model
     closed = Signal()  # the panel was closed
 
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
@@ -302,7 +302,7 @@ class ChatSettingsPanel(QFrame):
 
     def _on_keep(self) -> None:
         self.flush()
-        self.kept_for_model.emit()
+        self.saved_for_model.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Emit pending edits, also if the panel is closed before the pause."""

@@ -31,10 +31,10 @@ tr = Translator("StatsTable")
 NUMBERS_FROM = 3  # columns from this one on are numbers
 MODE = NUMBERS_FROM - 1  # the column before the numbers
 TABLE_WIDTH, TABLE_HEIGHT = 1160, 420
-LEAST_TABLE_WIDTH = 1000
+MIN_TABLE_WIDTH = 1000
 CELL_PX = 32  # width around the text of a heading: space for numbers and the sort arrow
-LEAST_NAME_PX = 140  # minimum width of name columns; a narrow table scrolls sideways
-AROUND_PX = 32  # margin between a window and the screen's edges
+MIN_NAME_PX = 140  # minimum width of name columns; a narrow table scrolls sideways
+EDGE_PX = 32  # margin between a window and the screen's edges
 HELP_WIDTH, HELP_HEIGHT = 600, 560
 MARGINS_PX = 56  # margins of a dialog, and borders and scroll bar of its content
 RING_PX = 8  # distance between the focus ring and the text within
@@ -147,7 +147,7 @@ class _PairTable(QTableWidget):
     def fit_names(self) -> None:
         numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))
         for column in range(MODE):
-            self.setColumnWidth(column, max(LEAST_NAME_PX, (self.viewport().width() - numbers) // MODE))
+            self.setColumnWidth(column, max(MIN_NAME_PX, (self.viewport().width() - numbers) // MODE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -197,8 +197,8 @@ class TotalsTable(_Dialog):
         )
         self.table.fit_names()
         needed = self.table.horizontalHeader().length() + MARGINS_PX
-        wide = max(LEAST_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
-        self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - AROUND_PX)), TABLE_HEIGHT)
+        wide = max(MIN_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
+        self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - EDGE_PX)), TABLE_HEIGHT)
 
     def show_rows(self, rows: tuple[PairSums, ...]) -> None:
         self.rows = rows

@@ -190,20 +190,20 @@ class NowPage(StatsPage):
             self.context_bar,
         )
         self._is_silent = False
-        self._of_memory: list[QWidget] = []
+        self._memory_widgets: list[QWidget] = []
         self.empty = label("", "caption", wrap=True)
         self.not_drafted = label("", "caption", wrap=True)
         self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit)
         self._wants_draft = False
         self.details = QToolButton()
         self._make_buttons()
-        self._of_answer: list[QWidget] = []  # hidden without an answer
-        self._of_drafts: list[QWidget] = []  # hidden for an answer without drafts
-        self._of_details: list[QWidget] = []  # hidden while the details are folded
+        self._answer_widgets: list[QWidget] = []  # hidden without an answer
+        self._draft_widgets: list[QWidget] = []  # hidden for an answer without drafts
+        self._detail_widgets: list[QWidget] = []  # hidden while the details are folded
         self._shown_parts: tuple[object, ...] | None = None  # has an answer, drafts, details
         self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
         self._has_memory = self._is_away = False
-        self._of_engine_here: list[QWidget] = []  # statistics that remote servers do not report
+        self._local_engine_widgets: list[QWidget] = []  # statistics that remote servers do not report
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -232,17 +232,17 @@ class NowPage(StatsPage):
         self.column.addLayout(passes)
         figures = [*self.speed.figures, self.per_pass, self.spark]
         self.add_to_navigation(figures)
-        self._of_answer += [speed, self.state, self.speed.basis, *figures]
-        self._add_of_answer(tr("Acceptance"), [self.not_drafted])
+        self._answer_widgets += [speed, self.state, self.speed.basis, *figures]
+        self._add_answer_section(tr("Acceptance"), [self.not_drafted])
         find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
         self.column.addLayout(find)
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
-        self._of_drafts += accepted
-        sources = self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
-        self._of_engine_here = [self.acceptance.by_depth, *sources]
-        self._add_of_answer(tr("Context"), [self.context_bar, self.context])
-        self._of_engine_here += self._add_of_answer(tr("Why"), [self.why])
+        self._draft_widgets += accepted
+        sources = self._add_answer_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        self._local_engine_widgets = [self.acceptance.by_depth, *sources]
+        self._add_answer_section(tr("Context"), [self.context_bar, self.context])
+        self._local_engine_widgets += self._add_answer_section(tr("Why"), [self.why])
         self._arrange_details()
         self.column.addStretch(1)
 
@@ -251,20 +251,20 @@ class NowPage(StatsPage):
         self.column.addLayout(row)
         self._add_details(tr("This answer"), list(self.rows.values()))
         lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
-        self._of_drafts += lengths
+        self._draft_widgets += lengths
         self._add_details(name_of("split"), self.split.widgets)
         memory = self.add_section(tr("Memory"), list(self.memory.values()))
-        self._of_memory = [memory, *self.memory.values()]
+        self._memory_widgets = [memory, *self.memory.values()]
 
-    def _add_of_answer(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
+    def _add_answer_section(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
         added = [self.add_section(title, widgets), *widgets]
-        self._of_answer += added
+        self._answer_widgets += added
         return added
 
     def _add_details(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
         added = [self.add_section(title, widgets), *widgets]
-        self._of_answer += added
-        self._of_details += added
+        self._answer_widgets += added
+        self._detail_widgets += added
         return added
 
     def clear(self) -> None:
@@ -382,16 +382,16 @@ class NowPage(StatsPage):
             return
         self._shown_parts = shown
         self.empty.setVisible(not has_answer)
-        hidden = set() if is_open else set(self._of_details)
-        hidden |= set() if has_drafts else set(self._of_drafts)
+        hidden = set() if is_open else set(self._detail_widgets)
+        hidden |= set() if has_drafts else set(self._draft_widgets)
         hidden |= {row for source, row in self.sources.items() if source not in sources}
-        hidden |= set() if is_told else set(self._of_engine_here)
-        for widget in {*self._of_answer, *self._of_drafts}:
+        hidden |= set() if is_told else set(self._local_engine_widgets)
+        for widget in {*self._answer_widgets, *self._draft_widgets}:
             widget.setVisible(has_answer and widget not in hidden)
         self.not_drafted.setVisible(has_answer and not has_drafts)
         self.find_draft_button.setVisible(offers_draft)
         self.details.setVisible(has_memory)
-        for widget in self._of_memory:
+        for widget in self._memory_widgets:
             widget.setVisible(has_memory and is_open)
         if has_answer:
             self.move_tab_stop(self.speed.headline)

@@ -283,7 +283,7 @@ class DepthBars(_Plot):
 class LengthBars(_Plot):
     """Passes by number of accepted tokens: one column each, scaled to the highest."""
 
-    MOST_COLUMNS = 17  # higher numbers are counted in the last column
+    MAX_COLUMNS = 17  # higher numbers are counted in the last column
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 58)
@@ -292,7 +292,7 @@ class LengthBars(_Plot):
 
     def set_counts(self, counts: Sequence[int]) -> None:
         """``counts[i]``: passes that accepted exactly i tokens."""
-        most = self.MOST_COLUMNS
+        most = self.MAX_COLUMNS
         shown = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
         if shown == self.counts:
             return
@@ -333,7 +333,7 @@ class LengthBars(_Plot):
         painter.setFont(paint_cache.font(-1))
         painter.setPen(paint_cache.color(self.theme.tokens.text_muted))
         for i in range(0, columns, 1 if columns <= 9 else 4):
-            label = f"{i}+" if i == self.MOST_COLUMNS - 1 else str(i)
+            label = f"{i}+" if i == self.MAX_COLUMNS - 1 else str(i)
             wide = metrics.horizontalAdvance(label)
             left = min((i + 0.5) * step - wide / 2, width - wide)  # the last label is wider than its column
             painter.drawText(QPointF(max(left, 0.0), base + 2 + metrics.ascent()), label)

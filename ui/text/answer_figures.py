@@ -17,11 +17,11 @@ from ui.text.setting_words import sentence
 tr = Translator("Figures")
 
 # The English beginnings, which every decision has, also decisions stored as plain text.
-_OF_DRAFTING = re.compile(
+_DRAFTING_DECISION = re.compile(
     r"(token \d+: )?((the )?draft|n-gram on|using repeated|repeated text|text lookup|plain decoding)"
 )
-_OF_TEXT = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
-_WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
+_TEXT_DECISION = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
+_WITH_POSITION = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
 _MISSING = {
     Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
@@ -110,7 +110,7 @@ def help_words(stats: RunStats) -> str:
 
 def decision_words(decision: str) -> tuple[str, str]:
     """A pacing decision as text, and the token at which it was made; empty if there is none."""
-    found = _WITH_PLACE.fullmatch(decision)
+    found = _WITH_POSITION.fullmatch(decision)
     if found is None:
         return in_language(decision), ""
     reason = decision.fields.get("reason", decision) if isinstance(decision, Sentence) else found["reason"]
@@ -210,8 +210,8 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 
     "The text repeats" describes the moment, so a finished answer shows only the number.
     """
-    reason = next((each for each in reversed(stats.decisions) if _OF_DRAFTING.match(each)), "")
-    words = decision_words(reason)[0] if live or not _OF_TEXT.fullmatch(reason) else ""
+    reason = next((each for each in reversed(stats.decisions) if _DRAFTING_DECISION.match(each)), "")
+    words = decision_words(reason)[0] if live or not _TEXT_DECISION.fullmatch(reason) else ""
     found = [f"{sentence(words)}."] if words else []
     if live or not stats.proposed:
         return found

@@ -41,7 +41,7 @@ AT_ONCE_CHARS = 600  # colouring takes less than two milliseconds
 TURN_S = 0.002
 PAUSE_MS = 4
 LOAD_AFTER_MS = 80  # loading holds the interpreter lock, so the content is painted first
-TOKENS_A_LOOK = 16  # tokens between two checks of the time
+TOKENS_PER_CHECK = 16  # tokens between two checks of the time
 GROWTH_MS = 250  # pause between two updates of growing code: a line is coloured soon after it is complete
 GROWTH_REST = 20.0  # minimum pause as a multiple of the last update's duration
 
@@ -158,9 +158,9 @@ class RangeHighlighter(QSyntaxHighlighter):
             for start, length, field in self._ranges[line]:
                 self.setFormat(start, length, self._formats[field])
         for start, length, shape in self._marks.get(line, ()):
-            self._lay_over(start, start + length, shape)
+            self._apply_over(start, start + length, shape)
 
-    def _lay_over(self, start: int, end: int, shape: QTextCharFormat) -> None:
+    def _apply_over(self, start: int, end: int, shape: QTextCharFormat) -> None:
         """Apply a format, keeping the colours below."""
         while start < end:
             below, stop = self.format(start), start + 1
@@ -198,7 +198,7 @@ class _Job:
                 self.line, self.parts = line, []
             if part is not None:
                 self.parts.append(part)
-            if number % TOKENS_A_LOOK == 0 and time.perf_counter() > until:
+            if number % TOKENS_PER_CHECK == 0 and time.perf_counter() > until:
                 return True
         self.highlighter.set_line(self.line, self.parts)
         return False
@@ -218,7 +218,7 @@ class HighlightQueue(QObject):
         self._growing: dict[RangeHighlighter, tuple[str, str]] = {}  # code and language that still have to be coloured
         self._rest_until: dict[RangeHighlighter, float] = {}
         self._growth = QTimer(self, singleShot=True, interval=GROWTH_MS)
-        self._growth.timeout.connect(self._look_at_growth)
+        self._growth.timeout.connect(self._update_growing)
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self._work)
 
@@ -248,7 +248,7 @@ class HighlightQueue(QObject):
         if not self._growth.isActive():
             self._growth.start()
 
-    def _look_at_growth(self) -> None:
+    def _update_growing(self) -> None:
         self._growing = {one: given for one, given in self._growing.items() if isValid(one)}
         self._rest_until = {one: until for one, until in self._rest_until.items() if isValid(one)}
         now, at_work = time.perf_counter(), {job.highlighter for job in self._jobs}

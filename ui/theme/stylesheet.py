@@ -9,7 +9,7 @@ from string import Template
 from ui.theme.palette import Palette
 
 LINE_HEIGHT = 1.2  # line height as a multiple of the letter height
-DRAWN_FOR_PX = 13  # text size for which all widths were designed
+DESIGN_TEXT_PX = 13  # text size for which all widths were designed
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class TypeScale:
     @property
     def growth(self) -> float:
         """The factor relative to the default text size; at least 1."""
-        return max(self.base / DRAWN_FOR_PX, 1.0)
+        return max(self.base / DESIGN_TEXT_PX, 1.0)
 
     @property
     def line(self) -> int:

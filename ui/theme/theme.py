@@ -338,7 +338,7 @@ class Theme(QObject):
         window.setStyleSheet(self._sheet())
         self.changed.emit()
 
-    def text_size_beside(self, by: int) -> str:
+    def adjacent_text_size(self, by: int) -> str:
         """The next larger (1) or smaller (-1) text size; the current one at the ends."""
         names = tuple(TEXT_SIZES)
         return names[min(max(names.index(self._text_size) + by, 0), len(names) - 1)]

@@ -44,7 +44,7 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
-        _add_of_answer(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
+        _add_actions(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
     else:
         menu.addAction(theme.icon("copy"), tr("Copy"), card.copy_text)
         if isinstance(card, UserCard):
@@ -61,7 +61,7 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     return menu
 
 
-def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
+def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
     theme = card.theme
     menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
     as_text = tr("Copy as text")
@@ -79,7 +79,7 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
         action.setToolTip(hover(reason or mode_summary(mode)))
     if targets:
         others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
-        for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):
+        for choice, told in zip(targets, _distinct_titles([choice.name for choice in targets]), strict=True):
             name = on_button(told)
             label = tr("{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
@@ -90,7 +90,7 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
+def _distinct_titles(names: Sequence[str]) -> list[str]:
     """Model titles; models with equal titles are named by their files."""
     titles = [title_of(name) for name in names]
     return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
@@ -104,7 +104,7 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
     seed = drawn.seed if drawn is not None else None
 
     def add(words: str, choice: SeedChoice, meaning: str) -> None:
-        action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, choice))
+        action = seeds.addAction(words, partial(card.seed_requested.emit, card.message_id, choice))
         action.setToolTip(hover(meaning))
 
     with_seed, without = tr("Seed {seed}"), tr("Seed")
@@ -271,7 +271,7 @@ class MessageMenus:
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
 
-    def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
+    def set_target_source(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
         """Set the function that returns the models that can regenerate an answer. It is called for each menu."""
         self._targets = source
 
@@ -294,10 +294,10 @@ class MessageMenus:
             place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         menu = self._menu(card)
         if view is not None and card.isAncestorOf(view):
-            self._offer_of_text(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
+            self._add_text_actions(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
         self._pop_up(menu, place)
 
-    def _offer_of_text(self, menu: QMenu, address: str) -> None:
+    def _add_text_actions(self, menu: QMenu, address: str) -> None:
         """Add actions for the selected text and link above the message's actions."""
         first = menu.actions()[0]
         if self._selection:
@@ -336,14 +336,14 @@ class MessageArea(SelectingArea, QScrollArea):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)  # see `AnswerCard`
+    seed_requested = Signal(int, object)  # see `AnswerCard`
     continue_requested = Signal(int)  # continue a truncated answer
     edited = Signal(int, str)  # an edited question, as another version
     edit_typed = Signal(int, str)  # a message and its editor's text; empty if it was closed
     answer_edited = Signal(int, str)  # an edited answer, as another version
     # see `UserCard`
     attachment_opened = Signal(int)
-    attachments_left_out = Signal(int, object)
+    attachments_removed = Signal(int, object)
     version_requested = Signal(int)  # show another version
     # a message with all after it; a message alone
     delete_requested = Signal(int)
@@ -421,7 +421,7 @@ class MessageArea(SelectingArea, QScrollArea):
             question.resized.connect(self.lay_out)
             question.edit_typed.connect(self._on_edit_typed)
             question.attachment_opened.connect(self.attachment_opened)
-            question.attachments_left_out.connect(self.attachments_left_out)
+            question.attachments_removed.connect(self.attachments_removed)
         elif view.role == "tool":
             card = tool = ToolCard(self._theme, view)
             tool.decided.connect(self.call_decided)
@@ -433,7 +433,7 @@ class MessageArea(SelectingArea, QScrollArea):
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
             answer.regenerate_with.connect(self.regenerate_with)
-            answer.seed_wanted.connect(self.seed_wanted)
+            answer.seed_requested.connect(self.seed_requested)
             answer.edited.connect(self.answer_edited)
             answer.edit_typed.connect(self._on_edit_typed)
             answer.unfolded.connect(self.on_unfolded)

@@ -127,7 +127,7 @@ class ChatFinder(QObject):
     def is_active(self) -> bool:
         return bool(self._pattern)
 
-    def look_for(self, text: str) -> None:
+    def search(self, text: str) -> None:
         """Mark all matches, ignoring case, and go to the first one from the visible part on."""
         self._clear_marks()
         words = text.split()
@@ -245,7 +245,7 @@ def plain_text(markdown: str) -> str:
             words += block.code.rstrip("\n") + "\n\n"
             continue
         document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
-        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
+        words += document.toPlainText().strip() + ("\n" if block.has_more else "\n\n")
     return words.removesuffix("\n\n")
 
 
@@ -298,7 +298,7 @@ class FindBar(QFrame):
         for button in (self.back_button, self.next_button, self.close_button):
             row.addWidget(button)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(lambda: self.finder.look_for(self.edit.text()))
+        self._pause.timeout.connect(lambda: self.finder.search(self.edit.text()))
         self.edit.textChanged.connect(lambda _text: self._pause.start())
         self.edit.taken.connect(lambda: self.step(1))
         self.edit.back.connect(lambda: self.step(-1))
@@ -323,7 +323,7 @@ class FindBar(QFrame):
             self.open()
         elif self._pause.isActive():
             self._pause.stop()
-            self.finder.look_for(self.edit.text())
+            self.finder.search(self.edit.text())
         else:
             self.finder.step(by)
 

@@ -20,8 +20,8 @@ from ui.transcript.selection import show_caret, texts_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
 
-INPUTS = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the user's focus is respected
-KEPT_MS = 600_000  # a tool tip that was opened by keyboard stays until it is closed by keyboard
+USER_INPUT = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the user's focus is respected
+TIP_MS = 600_000  # a tool tip that was opened by keyboard stays until it is closed by keyboard
 BELOW_PX = 4
 
 
@@ -96,7 +96,7 @@ class VersionFocus(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Respect a focus that the user sets before the message is visible."""
-        if event.type() in INPUTS:
+        if event.type() in USER_INPUT:
             self._forget()
         return super().eventFilter(watched, event)
 
@@ -185,7 +185,7 @@ class PassKeys(QObject):
         none = translate("PassKeys", "No pass is recorded here.")
         place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         place.setY(place.y() + BELOW_PX)
-        QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), KEPT_MS)
+        QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), TIP_MS)
         if found is None or found != self._announced:
             said = none if found is None else pass_words(found)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, said))

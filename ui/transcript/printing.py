@@ -36,7 +36,7 @@ from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import Piece, code_html, part_of
 
 FONT_PX, FOOT_PX, PX_PER_INCH = 14, 36, 96
-MOST_PICTURE_PX = 420
+MAX_PICTURE_PX = 420
 MARGIN_MM = 15
 _STYLE = f"""
     p.author {{ color: {LIGHT.text_muted}; font-weight: 600; margin: 22px 0 4px 0; }}
@@ -95,7 +95,7 @@ def _pictures(document: QTextDocument, view: MessageView) -> str:
         address = f"picture:{shown.digest}"
         document.addResource(QTextDocument.ResourceType.ImageResource.value, address, image)
         size = image.size().boundedTo(
-            image.size().scaled(MOST_PICTURE_PX, MOST_PICTURE_PX, Qt.AspectRatioMode.KeepAspectRatio)
+            image.size().scaled(MAX_PICTURE_PX, MAX_PICTURE_PX, Qt.AspectRatioMode.KeepAspectRatio)
         )
         html += f'<p class="picture"><img src="{address}" width="{size.width()}" height="{size.height()}"/></p>\n'
     return html

@@ -20,9 +20,9 @@ from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
 
-AROUND_PX = 24  # margin of a caret that is scrolled into view
+CARET_MARGIN_PX = 24  # margin of a caret that is scrolled into view
 SCROLL_MS = 30  # scroll interval while the pointer is outside the page
-MOST_OFFERED = 50  # maximum messages whose text is offered for pasting with the middle button
+MAX_OFFERED_MESSAGES = 50  # maximum messages whose text is offered for pasting with the middle button
 
 if TYPE_CHECKING:
     Base = QScrollArea
@@ -81,7 +81,7 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
     content = page.widget()
     if content is not None:
         place = view.viewport().mapTo(content, view.cursorRect().center())
-        page.ensureVisible(place.x(), place.y(), 0, AROUND_PX)
+        page.ensureVisible(place.x(), place.y(), 0, CARET_MARGIN_PX)
 
 
 def texts_of(card: Readable) -> list[TextView]:
@@ -205,7 +205,7 @@ class TranscriptSelection(QObject):
         if self._origin is None:
             return
         self._pointer = event.globalPosition().toPoint()
-        if self._beyond():
+        if self._distance_outside():
             self._timer.start()
         self._extend()
 
@@ -213,7 +213,7 @@ class TranscriptSelection(QObject):
         self._timer.stop()
         self._origin = None
         clipboard, mode = QApplication.clipboard(), QClipboard.Mode.Selection
-        if self and clipboard.supportsSelection() and sum(1 for _ in self._pieces()) <= MOST_OFFERED:
+        if self and clipboard.supportsSelection() and sum(1 for _ in self._pieces()) <= MAX_OFFERED_MESSAGES:
             clipboard.setMimeData(self.excerpt().mime(), mode)
 
     def _is_same_click(self, event: QMouseEvent, when_ms: int, place: QPoint) -> bool:
@@ -222,7 +222,7 @@ class TranscriptSelection(QObject):
 
     def _choose(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
         """Select the word or block at a point; dragging extends by words or blocks."""
-        self._by, self._origin = by, _around(hit, by)
+        self._by, self._origin = by, _extent(hit, by)
         self.select(*self._origin)
 
     def _extend(self) -> None:
@@ -230,17 +230,17 @@ class TranscriptSelection(QObject):
         if hit is None or self._origin is None:
             return
         numbers, (begin, end) = self._numbers(), self._origin
-        low, high = _around(hit, self._by) if self._by is not None else (hit.position(),) * 2
+        low, high = _extent(hit, self._by) if self._by is not None else (hit.position(),) * 2
         is_above = _order(numbers, low) < _order(numbers, begin)
         self.select(*((end, low) if is_above else (begin, high)))
 
-    def _beyond(self) -> int:
+    def _distance_outside(self) -> int:
         """The distance in pixels between pointer and page: negative above, positive below, 0 inside."""
         y, height = self._page.viewport().mapFromGlobal(self._pointer).y(), self._page.viewport().height()
         return min(y, 0) + max(y - height, 0)
 
     def _scroll(self) -> None:
-        beyond, bar = self._beyond(), self._page.verticalScrollBar()
+        beyond, bar = self._distance_outside(), self._page.verticalScrollBar()
         if not beyond or self._origin is None:
             self._timer.stop()
             return
@@ -379,7 +379,7 @@ def _gap(widget: QWidget | Readable, point: QPoint) -> int:
     return max(-y, y - widget.height() + 1, 0)
 
 
-def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
+def _extent(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
     """The extent of the word or block at a point."""
     if hit.part is None:
         return (hit.position(),) * 2

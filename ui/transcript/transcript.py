@@ -185,7 +185,7 @@ class Transcript(MessageArea):
             self._grows_above = False
             card = self._streaming
             if card.body.segments:
-                self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.takes_words(text))
+                self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.accepts_words(text))
             else:  # more than the last words may change
                 card.append(text, spans)
                 card.body.grow_in = self._grow

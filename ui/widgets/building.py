@@ -255,7 +255,7 @@ def empty_layout(layout: QLayout) -> None:
             empty_layout(inner)
 
 
-def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
+def reorder(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
     """Replace the widgets ``before`` by ``widgets``. Unmoved ones are not touched; removed ones are deleted."""
     for widget in before:
         if widget not in widgets:

@@ -72,7 +72,7 @@ def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
-def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
+def merged_rows(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
     """The ``wanted`` rows. Rows that are already ``shown`` keep their positions; new rows follow under their headings.
 
     Unwanted rows stay as disabled rows, except at the end.

@@ -124,10 +124,10 @@ class _Line:
         self._name_px = self._small_metrics.horizontalAdvance(self._name)
         self._em_px = self._font.pixelSize()
         self._baseline = baseline(0.0, self._height, self._metrics)
-        self._reach = self._reach_of(self.value)
+        self._reach = self._letters_extent(self.value)
         self._is_laid = False
 
-    def _reach_of(self, text: str) -> int:
+    def _letters_extent(self, text: str) -> int:
         return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
 
     def _lay_out(self) -> None:
@@ -142,7 +142,7 @@ class _Line:
 
     def set_value(self, text: str) -> QRect:
         """Set the number; returns the area to repaint."""
-        before, self._reach = self._reach, self._reach_of(text)
+        before, self._reach = self._reach, self._letters_extent(text)
         self.value, self._is_laid = text, False
         left = min(before, self._reach)
         left = 0 if left < self._left + self._name_px + GAP_PX else left

@@ -33,8 +33,8 @@ class OffscreenScheduler:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._scrolled_s = self._worked_s = -math.inf
-        self._waited: set[QTimer] = set()  # timers of work that was postponed once
-        self._passed: set[QTimer] = set()  # timers of work that skipped an iteration in which scrolling may paint
+        self._postponed: set[QTimer] = set()  # timers of work that was postponed once
+        self._skipped: set[QTimer] = set()  # timers of work that skipped an iteration in which scrolling may paint
         self._is_busy = False  # idle iterations are rare now
         self._is_auto_scrolling = False
         self._place = self._speed = 0.0  # in page heights, and in page heights per second
@@ -80,16 +80,16 @@ class OffscreenScheduler:
         If no iteration is idle even then, iterations take longer than scroll steps, and more waiting would be too late.
         """
         wait_ms = self.wait_ms()
-        if wait_ms and timer not in self._waited and not self._is_busy:
-            self._waited.add(timer)
+        if wait_ms and timer not in self._postponed and not self._is_busy:
+            self._postponed.add(timer)
             timer.start(wait_ms)
             return
-        if self.is_scrolling and not self._is_busy and timer not in self._passed:
-            self._passed.add(timer)
+        if self.is_scrolling and not self._is_busy and timer not in self._skipped:
+            self._skipped.add(timer)
             timer.start(0)
             return
-        self._passed.discard(timer)
-        self._waited.discard(timer)
+        self._skipped.discard(timer)
+        self._postponed.discard(timer)
         self._is_busy = wait_ms > 0
         work()
         self._worked_s = self._clock()

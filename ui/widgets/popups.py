@@ -31,13 +31,13 @@ from PySide6.QtWidgets import (
 from ui.text.formatting import hover
 from ui.theme.theme import Theme
 from ui.widgets.building import rule, vbox
-from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
+from ui.widgets.choice_list import Choice, ChoiceList, merged_rows
 
 RADIUS_PX = 8  # corner radius in the stylesheet
 GAP_PX = 4  # between a popup and its button
 EDGE_PX = 6  # between a popup's border and its rows
 ROW_PAD_PX = 6  # above and below the text of a row
-MOST_OF_SCREEN = 0.75  # maximum share of the screen height
+MAX_SCREEN_SHARE = 0.75  # maximum share of the screen height
 ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 
@@ -65,7 +65,7 @@ def cut_corners(popup: QWidget) -> None:
     popup.setMask(mask)
 
 
-def paint_ground(popup: QWidget) -> None:
+def paint_background(popup: QWidget) -> None:
     """Paint the stylesheet's background and border, which Qt does not do for translucent windows."""
     option, painter = QStyleOption(), QPainter(popup)
     option.initFrom(popup)
@@ -73,7 +73,7 @@ def paint_ground(popup: QWidget) -> None:
     painter.end()
 
 
-class RoundGround(QObject):
+class RoundBackground(QObject):
     """Rounds the corners of Qt's own popups, such as a combo box list."""
 
     def __init__(self, popup: QWidget) -> None:
@@ -139,7 +139,7 @@ class Popup(QFrame):
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        paint_ground(self)
+        paint_background(self)
         super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -170,7 +170,7 @@ class ChoicePopup(Popup):
         """Update the rows while the popup is open: shown rows stay in place, new ones follow."""
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
-        self.list.set_rows(kept_in_place(self.list.rows.rows, rows))
+        self.list.set_rows(merged_rows(self.list.rows.rows, rows))
         self.fit_rows()
         bar.setValue(scrolled)
 
@@ -180,7 +180,7 @@ class ChoicePopup(Popup):
         height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
         parent = self.parentWidget()
         room = (self if self.isVisible() or parent is None else parent).screen().availableGeometry()
-        most = round(room.height() * MOST_OF_SCREEN)
+        most = round(room.height() * MAX_SCREEN_SHARE)
         if self.isVisible():
             below = room.bottom() - self.list.mapToGlobal(QPoint(0, 0)).y() - EDGE_PX
             most = max(min(most, below), self.list.height())
@@ -226,7 +226,7 @@ class NoWheelComboBox(QComboBox):
     def showPopup(self) -> None:
         if not self._is_round:
             self._is_round = True
-            RoundGround(self.view().window())
+            RoundBackground(self.view().window())
         super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # the first paint does not wait for dialogs
 PANEL_PX = 300
 SETTINGS_KEYS = "Ctrl+."
 PAD_PX = 16
-_SAID: dict[Layer, str] = {
+_PROMPT_LINES: dict[Layer, str] = {
     Layer.CHAT: mark("PromptLine", "System prompt of this chat: {text}"),
     Layer.PROJECT: mark("PromptLine", "Instructions of this project: {text}"),
     Layer.MODEL: mark("PromptLine", "System prompt of this model: {text}"),
@@ -62,9 +62,9 @@ class PromptLine(QPushButton):
 
     def show_prompt(self, prompt: LayeredValue | None) -> None:
         text = str(prompt.value or "").strip() if prompt is not None else ""
-        self.setVisible(bool(text) and prompt is not None and prompt.origin in _SAID)
+        self.setVisible(bool(text) and prompt is not None and prompt.origin in _PROMPT_LINES)
         if not self.isHidden() and prompt is not None:
-            self._words = translate("PromptLine", _SAID[prompt.origin]).format(text=" ".join(text.split()))
+            self._words = translate("PromptLine", _PROMPT_LINES[prompt.origin]).format(text=" ".join(text.split()))
             self.setAccessibleName(self._words)
             self.setAccessibleDescription(translate("PromptLine", "Opens it to be changed"))
             self.setToolTip(hover(text))
@@ -93,7 +93,7 @@ class ChatSettings(QObject):
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()  # copy the chat's own values to its model
+    saved_for_model = Signal()  # copy the chat's own values to its model
     # changes of presets
     preset_saved = Signal(str, dict)
     preset_renamed = Signal(str, str)
@@ -127,7 +127,7 @@ class ChatSettings(QObject):
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
-            commands.bind(CHAT, key, partial(self.take_mode, mode))
+            commands.bind(CHAT, key, partial(self.choose_mode, mode))
         commands.describe(CHAT, mark("Commands", "Choose a speculation mode"), keys)
         commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
@@ -189,7 +189,7 @@ class ChatSettings(QObject):
         self.show_servers()
         width = max(round(PANEL_PX * self._theme.type.growth), self.panel.least_width)
         self.panel.setFixedWidth(width)
-        self._window.layout_state.make_room_beside(width)
+        self._window.layout_state.reserve_panel_width(width)
         self.panel.show()
         self.panel.switch.buttons[self.panel.layer].setFocus()
 
@@ -211,7 +211,7 @@ class ChatSettings(QObject):
         return True
 
     def _on_closed(self) -> None:
-        self._window.layout_state.make_room_beside(0)
+        self._window.layout_state.reserve_panel_width(0)
         self._composer.setFocus()
 
     def _make_panel(self) -> ChatSettingsPanel:
@@ -226,14 +226,14 @@ class ChatSettings(QObject):
         panel = ChatSettingsPanel(self._theme, self._view, menu)
         panel.changed.connect(self.changed)
         panel.reset.connect(self.reset)
-        panel.kept_for_model.connect(self.kept_for_model)
+        panel.saved_for_model.connect(self.saved_for_model)
         panel.set_unavailable(self._engine.unavailable)
         panel.closed.connect(self._on_closed)
         panel.hide()
         self.side.addWidget(panel)
         return panel
 
-    def take_mode(self, mode: Mode) -> None:
+    def choose_mode(self, mode: Mode) -> None:
         """Set a mode chosen by a shortcut; if it cannot run, show why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:

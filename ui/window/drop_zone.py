@@ -98,7 +98,7 @@ def is_model(path: str) -> bool:
     return path.lower().endswith(".gguf")
 
 
-def what_happens(paths: Sequence[str]) -> tuple[str, str]:
+def drop_effect(paths: Sequence[str]) -> tuple[str, str]:
     """The effect of dropping these files, as a title and an icon."""
     models = [path for path in paths if is_model(path)]
     if models:
@@ -135,7 +135,7 @@ class DropHint(QFrame):
         self.hide()
 
     def show_for(self, paths: Sequence[str]) -> None:
-        title, icon = what_happens(paths)
+        title, icon = drop_effect(paths)
         self.title.setText(title)
         names = [PurePath(path).name for path in paths]
         rest = len(names) - _NAMES_SHOWN

@@ -24,7 +24,7 @@ NARROW_PX = 560  # below this width the buttons are stacked
 
 HEIGHT_PX = 60  # minimum height
 BETWEEN_PX, BESIDE_PX = 2, 16  # between the lines; above and below them together
-LEAST_PX = 200
+MIN_PX = 200
 Example = tuple[str, str, str]  # icon, title, message
 
 BUILTIN: tuple[Example, ...] = (
@@ -134,7 +134,7 @@ class PromptCard(QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         """A smaller width for a narrow page: the prompt is elided and has a tool tip."""
-        return QSize(LEAST_PX, self._height)
+        return QSize(MIN_PX, self._height)
 
     @property
     def _height(self) -> int:
@@ -221,8 +221,8 @@ class EmptyState(QScrollArea):
         self.open_button.setVisible(missing and not loading)
         self.browse_button.setVisible((missing or builtin) and not loading)
         self.prompts.setVisible(not missing)
-        untold = view.target is not None and not view.target.has_template
-        self.complete_button.setVisible(not missing and (untold or self._completes))
+        has_no_template = view.target is not None and not view.target.has_template
+        self.complete_button.setVisible(not missing and (has_no_template or self._completes))
         self._show_examples(examples_for(view.target, builtin=builtin, completes=self._completes))
         ready = view.state is EngineState.READY
         for card in self.prompt_cards:
@@ -244,7 +244,7 @@ class EmptyState(QScrollArea):
                 tr("Quick demo"), tr("{note} Try messages like these.").format(note=translate("Header", TINY_NOTE))
             )
         else:
-            self._say(*self._ready_words(untold))
+            self._say(*self._ready_words(has_no_template))
 
     def set_completing(self, completes: bool) -> None:
         """Set whether messages are continued as texts."""
@@ -254,14 +254,14 @@ class EmptyState(QScrollArea):
         self.complete_button.setAccessibleName(words)
         self.set_engine(self._view, builtin=self._builtin)
 
-    def _ready_words(self, untold: bool) -> tuple[str, str]:
-        """Title and text of a new chat; ``untold``: the model has no chat template."""
+    def _ready_words(self, has_no_template: bool) -> tuple[str, str]:
+        """Title and text of a new chat; ``has_no_template``: the model has no chat template."""
         if self._completes:
             return (
                 tr("Continue a text"),
                 tr("Write the beginning of a text below; the model continues it."),
             )
-        if untold:
+        if has_no_template:
             return (
                 tr("New chat"),
                 tr(

@@ -33,16 +33,16 @@ HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum heights: of the header; of margins
 PROGRESS_PX = 4
 CHROME_PX = 40  # width of the models button without its text
 MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
-LEAST_NAME = 8  # in letter widths: a target's name beside a draft's; with less, the draft's name is dropped
-LEAST_TITLE = 20  # in letter widths: a title; with less, the indicator beside it is hidden
+MIN_NAME_LETTERS = 8  # in letter widths: a target's name beside a draft's; with less, the draft's name is dropped
+MIN_TITLE_LETTERS = 20  # in letter widths: a title; with less, the indicator beside it is hidden
 # The engine's names for the origin of a chat template.
 TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
-MOST_EACH = 30  # maximum models of one server; its page lists all
+MAX_SERVER_MODELS = 30  # maximum models of one server; its page lists all
 WIDTH_PX = 404
-LEAST_CONTEXT = 2048  # smallest offered context length
+MIN_CONTEXT = 2048  # smallest offered context length
 TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # prefixes of row keys
 
 
@@ -130,7 +130,7 @@ class ModelPicker(ChoicePopup):
         others = [
             (record, engine_choice(record, model, used, silent=record.url in silent))
             for record in engines
-            for model in record.facts.models[:MOST_EACH]
+            for model in record.facts.models[:MAX_SERVER_MODELS]
         ]
         actions = [self._action_choice(number, builtin) for number in range(len(self._actions))]
         groups = (
@@ -239,7 +239,7 @@ def _distinct_names(target: str, draft: str) -> tuple[str, str]:
 
 
 class Header(QFrame):
-    models_wanted = Signal()  # the model list opens; answer with `set_models`
+    models_opening = Signal()  # the model list opens; answer with `set_models`
     # a path from the model list
     target_picked = Signal(str)
     draft_picked = Signal(str)
@@ -322,7 +322,7 @@ class Header(QFrame):
         """Open the model list with the keyboard focus."""
         if not self.model_button.isVisible():
             return
-        self.models_wanted.emit()
+        self.models_opening.emit()
         self._fill_picker()
         self.picker.open_from(self.model_button, at_right=True)
         self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -336,7 +336,7 @@ class Header(QFrame):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(tr("Automatic"), lambda: self.context_chosen.emit(None))
         most = max(target.n_ctx_train, target.n_ctx)
-        doubled = {LEAST_CONTEXT << step for step in range(16)}
+        doubled = {MIN_CONTEXT << step for step in range(16)}
         for length in sorted({each for each in doubled if each < most} | {target.n_ctx, most}):
             words = tr("{count} tokens", None, length).format(count=count(length))
             action = menu.addAction(words, partial(self.context_chosen.emit, length))
@@ -432,12 +432,12 @@ class Header(QFrame):
         An indicator is hidden if even the short names and a part of the title do not fit.
         """
         if self._view.state is not EngineState.LOADING:  # texts while loading are short and disappear soon
-            title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
+            title, least = self._title_px(), MIN_TITLE_LETTERS * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
             self._sparse = False
-            self._compact = names(self._summary()) + title > self._room_px(compact=False)
+            self._compact = names(self._summary()) + title > self._free_px(compact=False)
             if self._compact:
-                self._sparse = names(self._short_summary()) + min(title, least) > self._room_px(compact=True)
+                self._sparse = names(self._short_summary()) + min(title, least) > self._free_px(compact=True)
             for indicator in self._indicators:
                 indicator.set_compact(self._is_compact(indicator))
         text = on_button(self._fitting())
@@ -467,20 +467,20 @@ class Header(QFrame):
             target, other = _distinct_names(target, shown_name(view.draft))
             draft = f" · {other}"
         left = room - metrics.horizontalAdvance(draft)
-        if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
+        if left < min(metrics.horizontalAdvance(target), MIN_NAME_LETTERS * metrics.averageCharWidth()):
             target, left, draft = shown_name(view.target), room, ""
         return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
         """The width for model names: more than half if space is scarce, but a part of the title stays."""
-        room, title = self._room_px(compact=self._compact), self._title_px()
+        room, title = self._free_px(compact=self._compact), self._title_px()
         least = min(title, self._title_px(tr("New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
 
     def _title_px(self, title: str = "") -> int:
         return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
 
-    def _room_px(self, *, compact: bool) -> int:
+    def _free_px(self, *, compact: bool) -> int:
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):

@@ -13,18 +13,18 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.statistics.panel import StatsPanel
-from ui.theme.stylesheet import DRAWN_FOR_PX
+from ui.theme.stylesheet import DESIGN_TEXT_PX
 from ui.widgets.dialogs import FOLDERS
 from ui.window.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
 FIRST_SIZES = (SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX)
-LEAST_SIDEBAR_PX = 220  # below this width the German texts of its buttons are cut
-LEAST_STATS_PX = 264  # below this width the longest words of its pages are cut
-MOST_PX = 420  # maximum width of each side pane
-LEAST_CHAT_PX = 360  # below this width lines have few words, so a pane is closed
+MIN_SIDEBAR_PX = 220  # below this width the German texts of its buttons are cut
+MIN_STATS_PX = 264  # below this width the longest words of its pages are cut
+MAX_SIDE_PANE_PX = 420  # maximum width of each side pane
+MIN_CHAT_PX = 360  # below this width lines have few words, so a pane is closed
 NARROW_PX = 1180  # below this width the statistics are closed
-LEAST_WINDOW_PX = 640  # half of a small screen; in narrower windows the parts of the models panel would overlap
+MIN_WINDOW_PX = 640  # half of a small screen; in narrower windows the parts of the models panel would overlap
 FRAME = QSize(8, 40)  # approximate size of a window frame, which is known only once the window is shown
 VERSION = 1
 
@@ -62,7 +62,7 @@ class WindowLayout(QObject):
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
-        self.fit_text(DRAWN_FOR_PX)
+        self.fit_text(DESIGN_TEXT_PX)
         for signal in (
             splitter.splitterMoved,
             stats.now.sources_selected,
@@ -73,16 +73,16 @@ class WindowLayout(QObject):
 
     def fit_text(self, base_px: int) -> None:
         """Scale the side panes for this text size."""
-        scale = max(base_px / DRAWN_FOR_PX, 1.0)
+        scale = max(base_px / DESIGN_TEXT_PX, 1.0)
         if scale == self._scale:
             return
         grown, self._scale = scale / (self._scale or 1.0), scale
         # The window's content would prevent a smaller width now, but adapts once the window is narrower. The minimum is
         # never wider than the screen, on which the text may be very large.
-        self._window.setMinimumWidth(min(round(LEAST_WINDOW_PX * scale), self._most_px))
-        for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
+        self._window.setMinimumWidth(min(round(MIN_WINDOW_PX * scale), self._most_px))
+        for pane, least in ((self._sidebar, MIN_SIDEBAR_PX), (self._stats, MIN_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
-            pane.setMaximumWidth(round(MOST_PX * scale))
+            pane.setMaximumWidth(round(MAX_SIDE_PANE_PX * scale))
         self._keep_chat_wide()
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
@@ -92,7 +92,7 @@ class WindowLayout(QObject):
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()
 
-    def make_room_beside(self, width: int) -> None:
+    def reserve_panel_width(self, width: int) -> None:
         """Reserve this width for the panel beside the chat; side panes close meanwhile if they do not fit."""
         self._beside_px = width
         self._keep_chat_wide()
@@ -107,7 +107,7 @@ class WindowLayout(QObject):
     def _keep_chat_wide(self) -> None:
         chat = self._splitter.widget(1)
         if chat is not None:
-            chat.setMinimumWidth(min(round(LEAST_CHAT_PX * self._scale) + self._beside_px, self._most_px))
+            chat.setMinimumWidth(min(round(MIN_CHAT_PX * self._scale) + self._beside_px, self._most_px))
 
     def _widen(self, sizes: Sequence[int], times: float) -> None:
         """Widen the side panes at the expense of the centre."""

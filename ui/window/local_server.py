@@ -72,8 +72,8 @@ class ServerButton(IconButton):
         super().__init__(theme, "server", name, text=name)
         self._view = ServerView()
         self.usual_words = tuple(tr(words) for words in (tr.mark("Server on"), BUSY_WORDS))
-        self._calms_down = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
-        self._calms_down.timeout.connect(self._show)
+        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
+        self._busy_timer.timeout.connect(self._show)
         self._make_menu()
         self.clicked.connect(self.open_menu)
         self._show()
@@ -103,11 +103,11 @@ class ServerButton(IconButton):
     def set_view(self, view: ServerView) -> None:
         was_busy, self._view = self._view.activity.num_running, view
         if was_busy and not view.activity.num_running and view.state is ServerState.ON:
-            self._calms_down.start()
+            self._busy_timer.start()
         else:
             if view.activity.num_running:
-                self._calms_down.stop()
-            if not self._calms_down.isActive() or view.state is not ServerState.ON:
+                self._busy_timer.stop()
+            if not self._busy_timer.isActive() or view.state is not ServerState.ON:
                 self._show()
         self._fill_menu()
 

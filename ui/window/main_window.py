@@ -105,7 +105,7 @@ DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Cedilla: "\u0327",
     _Key.Key_Dead_Ogonek: "\u0328",
 }
-COMPOSED = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # need several keys
+COMPOSED_LANGUAGES = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # need several keys
 UNDO_SHOWN_MS = 8_000
 FOOT_PX = 24  # margin beside the parts below a page
 
@@ -228,7 +228,7 @@ class KeyForwarder:
         self._mark, self._marked_at = "", None
         if not self._focus():
             return False
-        if QGuiApplication.inputMethod().locale().language() in COMPOSED:
+        if QGuiApplication.inputMethod().locale().language() in COMPOSED_LANGUAGES:
             return True  # the key bypassed the input method, so its Latin letter would be wrong
         together = unicodedata.normalize("NFC", event.text() + mark)
         text = together if len(together) == len(event.text()) else event.text()
@@ -771,4 +771,4 @@ def _switch_server(window: MainWindow) -> None:
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:
-    window.dialogs.save({"text_size": window.theme.text_size_beside(by) if by else "normal"})
+    window.dialogs.save({"text_size": window.theme.adjacent_text_size(by) if by else "normal"})

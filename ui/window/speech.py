@@ -63,12 +63,12 @@ class AnswerSpeech:
     def __init__(self, page: QWidget) -> None:
         self.level = "words"
         self._page = page
-        self._raw, self._num_said = "", 0
+        self._raw, self._num_announced = "", 0
         self._is_reading = False
         _install_roles()
 
     def begin(self) -> None:
-        self._raw, self._num_said, self._is_reading = "", 0, False
+        self._raw, self._num_announced, self._is_reading = "", 0, False
 
     def reading(self) -> None:
         if not self._is_reading:
@@ -97,10 +97,10 @@ class AnswerSpeech:
         """Announce the rest of the answer without its reasoning."""
         if self.level != "words" or not self._raw:
             return
-        rest = split_thinking(self._raw, final=is_end).answer(self._raw)[self._num_said :]
+        rest = split_thinking(self._raw, final=is_end).answer(self._raw)[self._num_announced :]
         ends = [len(rest)] if is_end else [found.end() for found in _SENTENCE_END.finditer(rest)]
         if ends:
-            self._num_said += ends[-1]
+            self._num_announced += ends[-1]
             self._say(" ".join(rest[: ends[-1]].translate(_MARKS).split()))
 
     def _say(self, words: str) -> None:

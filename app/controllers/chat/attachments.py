@@ -65,7 +65,7 @@ class AttachmentController(PartsController):
         composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.show_text)
-        composer.tray.model_wanted.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
+        composer.tray.model_requested.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
         window.transcript.attachment_opened.connect(self.show_text)
         window.drop_zone.files_dropped.connect(self._on_dropped)
 
@@ -146,13 +146,13 @@ class AttachmentController(PartsController):
         tray = self._window.composer.tray
         if not self._of_picture or not any(each.picture for each in self._attached):
             self._seeing = None
-            tray.show_sight("")
+            tray.show_vision_offer("")
             return
         if self._seeing is None:
             self._seeing = ()
             self._lists.find_seeing(self._offer_seeing)
         words = tr("This model cannot see pictures. It only gets their names.")
-        tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
+        tray.show_vision_offer(words, *(self._seeing[0] if self._seeing else ()))
 
     def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:
         if self._seeing is not None:  # otherwise the request was withdrawn

@@ -185,7 +185,7 @@ class ModelPickerController(HubPartController):
         self._models = models
         self._view = PickerView()
         self._drafts_of = ""  # the target whose drafts are in the view
-        self._header.models_wanted.connect(self.show)
+        self._header.models_opening.connect(self.show)
         self._header.target_picked.connect(self._pick)
 
     def show(self) -> None:

@@ -18,12 +18,12 @@ from ui.markdown import blocks as markdown_blocks
 from ui.markdown.blocks import (
     LIST_ITEMS,
     MAX_RUN_BLOCKS,
-    READ_CHARS,
+    SLICE_CHARS,
     TABLE_ROWS,
     Block,
     BlockStream,
-    MarkdownReading,
     Segment,
+    SlicedParser,
     column_widths,
     is_table,
     plan_segments,
@@ -102,7 +102,7 @@ def test_a_final_block_never_changes(text: str, step: int) -> None:
 def test_what_is_told_to_be_words_only_makes_the_last_block_longer(pieces: list[str]) -> None:
     feed = BlockStream()
     for piece in pieces:
-        before, told = list(feed.tail), feed.takes_words(piece)
+        before, told = list(feed.tail), feed.accepts_words(piece)
         closed = feed.feed(piece)
         assert told is bool(feed.words)
         if told:
@@ -219,7 +219,7 @@ def test_a_long_list_is_closed_part_by_part(step: int) -> None:
     blocks += feed.finish()
     assert longest <= LIST_ITEMS + 1
     assert [block.html.count("<li>") for block in blocks] == [0, 12, 12, 12, 4, 0]
-    assert [block.goes_on for block in blocks] == [False, True, True, True, False, False]
+    assert [block.has_more for block in blocks] == [False, True, True, True, False, False]
     assert [block.html.split("\n")[0] for block in blocks[1:4]] == [
         '<ol class="part">',
         '<ol start="13" class="part">',
@@ -268,7 +268,7 @@ def test_a_long_table_is_closed_part_by_part(step: int) -> None:
     blocks += feed.finish()
     assert longest <= TABLE_ROWS + 1
     assert [block.num_rows for block in blocks] == [0, 4, 4, 4, 2, 0]
-    assert [block.goes_on for block in blocks] == [False, True, True, True, False, False]
+    assert [block.has_more for block in blocks] == [False, True, True, True, False, False]
     assert [block.html.split('"')[1] for block in blocks[1:5]] == ["grid part", *["grid more part"] * 2, "grid more"]
     assert [block.html.count("<thead>") for block in blocks] == [0, 1, 0, 0, 0, 0]
     widths = [[part.split('"')[0] for part in block.html.split('width="')[2:]] for block in blocks[1:5]]
@@ -355,8 +355,8 @@ def at_once(text: str, base: int = 0) -> list[Segment]:
 
 
 def in_pieces(text: str, base: int = 0) -> tuple[list[Segment], int]:
-    reading, num = MarkdownReading(text, base), 1
-    while (segments := reading.go_on()) is None:
+    reading, num = SlicedParser(text, base), 1
+    while (segments := reading.read_next()) is None:
         num += 1
     return segments, num
 
@@ -377,7 +377,7 @@ def test_same_segments(text: str, base: int) -> None:
 
 def test_many_pieces() -> None:
     text = answer_of("mixed", 2_000)
-    assert in_pieces(text)[1] >= len(text) // (2 * READ_CHARS) - 1
+    assert in_pieces(text)[1] >= len(text) // (2 * SLICE_CHARS) - 1
 
 
 def test_what_never_closes_is_not_read_again_and_again() -> None:

@@ -129,7 +129,7 @@ def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None
     page = place.library
     page.set_library(r.library(), [])
     QApplication.processEvents()
-    buttons = (page.ways.folder_button, page.ways.link_button, page.look_button, page.add_button)
+    buttons = (page.ways.folder_button, page.ways.link_button, page.scan_button, page.add_button)
     assert all(each.isVisible() for each in buttons)
     assert len({each.mapTo(page, QPoint()).y() for each in buttons}) == 1
 
@@ -237,7 +237,7 @@ def test_found_models_are_offered_and_move_no_button(place: ModelsPanel, qtbot: 
     page = place.library
     page.set_library([], [])
     qtbot.waitUntil(page.empty.isVisible)
-    buttons = (page.ways.folder_button, page.ways.link_button, page.look_button)
+    buttons = (page.ways.folder_button, page.ways.link_button, page.scan_button)
     before = [each.geometry() for each in buttons]
     page.set_library([], [r.offer(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b")])
     qtbot.waitUntil(page.add_all_button.isVisible)

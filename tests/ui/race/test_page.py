@@ -17,7 +17,7 @@ from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
-from ui.race.picture import draw_picture, look_of
+from ui.race.picture import draw_picture, picture_look
 from ui.race.words import lane_name
 from ui.text.formatting import acceptance, duration
 from ui.theme.palette import DARK, LIGHT
@@ -139,7 +139,7 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
 
 def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot: QtBot) -> None:
     form, wanted = page.form, list[str]()
-    page.drafts_wanted.connect(wanted.append)
+    page.drafts_needed.connect(wanted.append)
     assert form.rows[1].target_box.isHidden()
     page.form.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
     qtbot.mouseClick(form.models_button, Qt.MouseButton.LeftButton)
@@ -273,7 +273,7 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_the_picture_has_the_palette_and_the_verdict_in_it(theme: Theme, name: str) -> None:
-    look = replace(look_of(theme), tokens=DARK if name == "dark" else LIGHT)
+    look = replace(picture_look(theme), tokens=DARK if name == "dark" else LIGHT)
     picture = draw_picture(THREE_LANES, look)
     assert (picture.width(), picture.height()) == (2400, 1350)
     assert picture.pixelColor(2, 2).name() == look.tokens.page

@@ -303,17 +303,17 @@ def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDial
     row.edit.selectAll()
     qtbot.keyClicks(row.edit, "99")
     assert not dialog.save_button.isEnabled()
-    assert not dialog.elsewhere.isVisible(), "it stands beside the field"
+    assert not dialog.other_page_problem.isVisible(), "it stands beside the field"
     dialog.nav.setFocus()
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
-    assert dialog.elsewhere.isVisible()
-    assert dialog.elsewhere.text() == f"Sampling: Temperature. {row.complaint.text()}"
+    assert dialog.other_page_problem.isVisible()
+    assert dialog.other_page_problem.text() == f"Sampling: Temperature. {row.complaint.text()}"
     qtbot.keyClick(dialog.nav, Qt.Key.Key_End)
     qtbot.mouseClick(dialog.findChild(PromptsPage).add_button, Qt.MouseButton.LeftButton)  # without a name
-    assert not dialog.elsewhere.isVisible(), "here is something to be mended, too"
+    assert not dialog.other_page_problem.isVisible(), "here is something to be mended, too"
     row.edit.setText("0.5")
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
-    assert dialog.elsewhere.text() == "Prompts: Give every prompt a name."
+    assert dialog.other_page_problem.text() == "Prompts: Give every prompt a name."
 
 
 def test_tab_goes_from_the_own_choice_to_the_number(qtbot: QtBot) -> None:

@@ -88,7 +88,7 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
     assert lengths.counts == (12, 93, 25)
     assert lengths.description == "0 accepted: 12 passes, 1 accepted: 93 passes, 2 accepted: 25 passes"
     lengths.set_counts([1] * 33)
-    assert len(lengths.counts) == lengths.MOST_COLUMNS
+    assert len(lengths.counts) == lengths.MAX_COLUMNS
     assert sum(lengths.counts) == 33
 
 

@@ -427,7 +427,7 @@ def test_text_grows_to_twice_the_systems_size(window: MainWindow, name: str, fac
     normal = window.theme.type.base
     window.set_text_size(name)
     assert window.theme.type.base == round(normal * factor)
-    assert window.theme.text_size_beside(1) == "200"
+    assert window.theme.adjacent_text_size(1) == "200"
 
 
 @pytest.mark.parametrize("theme_name", ["light", "dark"])

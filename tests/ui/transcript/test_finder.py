@@ -108,7 +108,7 @@ def test_a_message_that_comes_while_the_chat_is_read_is_read_too(
     monkeypatch.setattr(finder, "SLICE_S", -1.0)  # one message a turn
     told: list[tuple[int, int]] = []
     window.find_bar.finder.changed.connect(lambda current, num: told.append((current, num)))
-    window.find_bar.finder.look_for("kingfisher")
+    window.find_bar.finder.search("kingfisher")
     assert told == [(0, -1)]
     window.transcript.add(MessageView(7, "user", "Another kingfisher."))
     qtbot.waitUntil(lambda: told[-1][1] == 4)

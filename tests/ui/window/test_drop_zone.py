@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.window.drop_zone import what_happens
+from ui.window.drop_zone import drop_effect
 from ui.window.main_window import MainWindow
 
 BUTTONS, KEYS, COPY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
@@ -58,8 +58,8 @@ def test_what_left_the_window_again_is_not_dropped_later(window: MainWindow) -> 
 
 
 def test_a_folder_is_reported_before_it_is_dropped(tmp_path: Path) -> None:
-    assert what_happens([str(tmp_path)]) == ("Folders cannot be attached: drop the files in it", "folder")
-    assert what_happens([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
+    assert drop_effect([str(tmp_path)]) == ("Folders cannot be attached: drop the files in it", "folder")
+    assert drop_effect([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
 
 
 def test_files_dragged_over_the_box_are_the_windows_and_words_the_boxs(window: MainWindow) -> None:

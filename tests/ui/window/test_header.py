@@ -268,7 +268,7 @@ def test_keys_go_from_the_model_in_use_to_the_others(window: MainWindow, picker:
 
 
 def test_opening_it_asks_for_the_models(window: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window.header.models_wanted):
+    with qtbot.waitSignal(window.header.models_opening):
         window.header.open_models()
     window.header.set_models(MODELS)
     assert "other" in [each.title for each in rows_of(window.header.picker)], "it follows while it is open"

@@ -43,7 +43,7 @@ KINDS = {
     AttachmentKind.PASSAGES: tr.mark("Found for this question"),
     AttachmentKind.PICTURE: tr.mark("Picture"),
 }
-ROWS_SEEN = 3.5  # the visible half row shows that there are more
+VISIBLE_ROWS = 3.5  # the visible half row shows that there are more
 
 
 def title_of(attachment: Attachment) -> str:
@@ -212,7 +212,7 @@ class AttachmentRows(QWidget):
 
 
 class AttachmentScrollArea(QScrollArea):
-    """As high as its rows, up to `ROWS_SEEN` of them."""
+    """As high as its rows, up to `VISIBLE_ROWS` of them."""
 
     def __init__(self, rows: AttachmentRows) -> None:
         super().__init__()
@@ -245,7 +245,7 @@ class AttachmentScrollArea(QScrollArea):
         if not chips:
             self._num_chips = 0
             return
-        most = round(ROWS_SEEN * chips[0].height() + (int(ROWS_SEEN)) * SPACING_PX)
+        most = round(VISIBLE_ROWS * chips[0].height() + (int(VISIBLE_ROWS)) * SPACING_PX)
         self.setFixedHeight(min(self._rows.height(), most))
         if len(chips) > self._num_chips:
             self._is_at_end = True
@@ -274,7 +274,7 @@ class AttachmentTray(QWidget):
     removed = Signal(int)
     opened = Signal(int)
     text_offered = Signal(str)  # a long pasted text was taken out of the box and is to be attached
-    model_wanted = Signal(str)  # the file of a vision model to load
+    model_requested = Signal(str)  # the file of a vision model to load
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()
@@ -284,15 +284,15 @@ class AttachmentTray(QWidget):
         self.room = AttachmentScrollArea(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
-        self.offer_text, self.sight_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
+        self.offer_text, self.vision_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
         self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._take_offer)
         self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._leave_offer)
-        self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_wanted.emit(self._seeing))
+        self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_requested.emit(self._vision))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
-        self.sight = _row(self.sight_text, self.load_button)
-        self._seeing = ""  # the file of the offered vision model
-        self.sight.hide()
-        vbox(self.room, self.sight, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
+        self.vision_row = _row(self.vision_text, self.load_button)
+        self._vision = ""  # the file of the offered vision model
+        self.vision_row.hide()
+        vbox(self.room, self.vision_row, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
         edit.long_pasted.connect(self._offer)
         edit.huge_pasted.connect(self.text_offered)
         edit.textChanged.connect(self._check_offer)
@@ -304,15 +304,15 @@ class AttachmentTray(QWidget):
         self._put_in_tab_order()
         self._update()
 
-    def show_sight(self, words: str, path: str = "", name: str = "") -> None:
+    def show_vision_offer(self, words: str, path: str = "", name: str = "") -> None:
         """Show why the model cannot see the pictures, and offer a vision model. Empty ``words`` hide the line."""
         had_focus = self.load_button.hasFocus()
-        self._seeing = path
-        self.sight_text.setText(words)
+        self._vision = path
+        self.vision_text.setText(words)
         self.load_button.setText(translate("AttachmentTray", "Load {name}").format(name=name).replace("&", "&&"))
         self.load_button.setAccessibleName(self.load_button.text())
         self.load_button.setVisible(bool(path))
-        self.sight.setVisible(bool(words))
+        self.vision_row.setVisible(bool(words))
         if had_focus and not (words and path):
             self._edit.setFocus()
         self._update()
@@ -361,7 +361,7 @@ class AttachmentTray(QWidget):
             self._edit.setFocus()
 
     def _update(self) -> None:
-        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.sight.isHidden()))
+        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.vision_row.isHidden()))
 
 
 def _row(words: QLabel, *buttons: QPushButton) -> QWidget:

@@ -32,7 +32,7 @@ SEPARATOR = " · "
 
 
 @dataclass(frozen=True, slots=True)
-class _Figure:
+class _Statistic:
     text: str
     meaning: str
     is_whole: bool = True
@@ -46,9 +46,9 @@ class AnswerFooter(QLabel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._figures: tuple[_Figure, ...] = ()
+        self._figures: tuple[_Statistic, ...] = ()
         self._widths: dict[str, float] = {}  # text widths in the current font
-        self._lines: list[list[_Figure]] = []
+        self._lines: list[list[_Statistic]] = []
         self.setProperty("kind", "caption")
         theme.set_font(self, -1)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -57,7 +57,7 @@ class AnswerFooter(QLabel):
 
     def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
         """Show an answer's statistics; on one line until `wrap`."""
-        figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats, seed)]
+        figures = [_Statistic(text, meaning) for text, meaning in footer_parts(stats, seed)]
         self._figures, self._widths = tuple(figures), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)
@@ -74,16 +74,16 @@ class AnswerFooter(QLabel):
 
     def wrap(self, width: int) -> None:
         """Break between statistics so that no line is wider than ``width`` pixels."""
-        self._show(self._broken(width))
+        self._show(self._break_lines(width))
 
     def height_at(self, width: int) -> int | None:
         """The height when wrapped to ``width`` pixels; None if a statistic would be cut."""
-        lines = self._broken(width)
+        lines = self._break_lines(width)
         if not all(one.is_whole for line in lines for one in line):
             return None
         return math.ceil(QFontMetricsF(self.font()).lineSpacing() * len(lines))
 
-    def _show(self, lines: list[list[_Figure]]) -> None:
+    def _show(self, lines: list[list[_Statistic]]) -> None:
         self._lines = lines
         text = "\n".join(_joined(line) for line in lines)
         if text != self.text():
@@ -99,10 +99,10 @@ class AnswerFooter(QLabel):
             self._widths[text] = QFontMetricsF(self.font()).horizontalAdvance(text)
         return self._widths[text]
 
-    def _broken(self, width: int) -> list[list[_Figure]]:
+    def _break_lines(self, width: int) -> list[list[_Statistic]]:
         if self._width_of(self.whole_text) <= width:
             return [list(self._figures)]
-        lines: list[list[_Figure]] = [[]]
+        lines: list[list[_Statistic]] = [[]]
         used = 0.0
         for one in self._figures:
             needed = self._width_of(one.text)
@@ -113,9 +113,9 @@ class AnswerFooter(QLabel):
             used += needed + self._width_of(SEPARATOR)
         return lines
 
-    def _shortened(self, one: _Figure, room: float) -> _Figure:
+    def _shortened(self, one: _Statistic, room: float) -> _Statistic:
         text = QFontMetricsF(self.font()).elidedText(one.text, Qt.TextElideMode.ElideRight, room)
-        return _Figure(text, f"{one.text}: {one.meaning}", is_whole=False)
+        return _Statistic(text, f"{one.text}: {one.meaning}", is_whole=False)
 
     def meaning_at(self, place: QPointF) -> str:
         """The explanation of a statistic, preceded by its whole text if it was cut."""
@@ -137,7 +137,7 @@ class AnswerFooter(QLabel):
         return super().event(event)
 
 
-def _joined(figures: list[_Figure] | tuple[_Figure, ...]) -> str:
+def _joined(figures: list[_Statistic] | tuple[_Statistic, ...]) -> str:
     return SEPARATOR.join(one.text for one in figures)
 
 
@@ -203,7 +203,7 @@ class AnswerActionBar(QWidget):
         self._width = width
         if width <= 0 or self.figures.isHidden():
             return
-        beside = width - self._px_of_buttons()
+        beside = width - self._buttons_px()
         fitted = (width, beside, self.figures.whole_text, self.figures.font().key())
         if fitted == self._fitted_for:
             return
@@ -220,7 +220,7 @@ class AnswerActionBar(QWidget):
             self.row.removeWidget(self.figures)
             self._indent.addWidget(self.figures)
 
-    def _px_of_buttons(self) -> int:
+    def _buttons_px(self) -> int:
         """The width without statistics, including buttons that appear on hover."""
         wide = GAP_PX + (len(self._buttons) + NUM_LATE_BUTTONS) * (BUTTON_PX + SPACING_PX)
         if self._versions is not None:

@@ -51,7 +51,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedChoice`
+    seed_requested = Signal(int, object)  # an action on its seed, a `SeedChoice`
     unfolded = Signal(object)  # this card's reasoning was opened
     continue_requested = Signal(int)  # continue a truncated answer
     link_activated = Signal(str)  # a link of the answer
@@ -296,7 +296,7 @@ class AnswerCard(MessageCard):
 
     def resume_edit(self, typed: str) -> ExactTextEdit:
         if self.editor is None:
-            self.editor = MessageEditor(self.theme, typed, of_answer=True)
+            self.editor = MessageEditor(self.theme, typed, is_answer=True)
             self.editor.edit.textChanged.connect(self._emit_typed)
             self.editor.sent.connect(lambda text: self.edited.emit(self.message_id, text))
             self.editor.left.connect(self.end_edit)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from engine.records import Source
-from ui.markdown.blocks import Block, BlockStream, MarkdownReading, Segment, plan_segments, plan_tail
+from ui.markdown.blocks import Block, BlockStream, Segment, SlicedParser, plan_segments, plan_tail
 from ui.markdown.source_map import SourceMap
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -27,7 +27,7 @@ from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
-MOST_HEAVY = 12  # consecutive slow chunks after which the prefetcher runs anyway
+MAX_SLOW = 12  # consecutive slow chunks after which the prefetcher runs anyway
 JOIN_MS = 5  # pause after the frame that painted the closed block
 MAX_POOLED = 8  # maximum number of pooled prose views, and of pooled code blocks
 
@@ -36,7 +36,7 @@ MAX_POOLED = 8  # maximum number of pooled prose views, and of pooled code block
 class BodyPart(TextPart):
     widget: ProseView | CodeBlock
     widgets: tuple[QWidget, ...]  # widgets that are painted
-    goes_on: bool = False  # the next part continues the same list or table
+    has_more: bool = False  # the next part continues the same list or table
     marked: SourceMap | None = None
     locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
 
@@ -45,7 +45,7 @@ def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
     return widget.view if isinstance(widget, CodeBlock) else widget
 
 
-def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
+def painted_widgets(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
     """The painted widget of a part: the scroll bars of prose are never shown."""
     if isinstance(widget, ProseView):
         wrap_viewport(widget)
@@ -114,19 +114,19 @@ class AnswerBody(QWidget):
         self.prefetcher = PartPrefetcher(theme, self)  # creates widgets while text arrives
         self._open_blocks: list[Block] = []  # closed blocks in a run that may still grow
         self._closed: list[Block] = []  # closed blocks that are still shown in the separate view
-        self._apart: int | None = None  # index of the separate part, if later text cannot join its run
+        self._separate_index: int | None = None  # index of the separate part, if later text cannot join its run
         self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join))
         self._sealed = 0  # number of widgets that can no longer change
         self._parts: list[BodyPart] = []
         self._final_plan: list[Segment] = []  # segments of the open blocks
         self._num_marked = 0  # number of marked widgets that can no longer change
-        self._reading: MarkdownReading | None = None  # parses a whole text in slices
+        self._reading: SlicedParser | None = None  # parses a whole text in slices
         self._waiting: list[Segment] = []  # segments of a whole text that have no widget yet
         self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
         self._unpolished: list[QWidget] = []  # unstyled widgets of the last prefetched part
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
-        self._num_heavy = 0  # consecutive chunks that were parsed or closed a block
+        self._num_slow = 0  # consecutive chunks that were parsed or closed a block
         self._num_settled = 0  # number of sealed widgets at the last `take_changed_top`
         self._changed: tuple[int, int] | None = None  # first changed part, and its first changed pixel row
         self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # runs a change that adds height
@@ -140,9 +140,9 @@ class AnswerBody(QWidget):
     def parts(self) -> Sequence[TextPart]:
         return self._parts
 
-    def takes_words(self, text: str) -> bool:
+    def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the last widget."""
-        return not self._shows_refused and self._stream.takes_words(text)
+        return not self._shows_refused and self._stream.accepts_words(text)
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
@@ -152,8 +152,8 @@ class AnswerBody(QWidget):
         if self._closed and not self._join_timer.isActive():
             self._join_timer.begin(JOIN_MS)
             self.prefetcher.postpone()
-        self._num_heavy = self._num_heavy + 1 if self._closed or self._stream.was_parsed else 0
-        if not (0 < self._num_heavy < MOST_HEAVY or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
+        self._num_slow = self._num_slow + 1 if self._closed or self._stream.was_parsed else 0
+        if not (0 < self._num_slow < MAX_SLOW or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
             self.prefetcher.prefetch()
 
     def finish(self) -> None:
@@ -169,7 +169,7 @@ class AnswerBody(QWidget):
         while self._parts:
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base, self.cites), [], [], []
-        self._closed, self._apart, self._reading = [], None, None
+        self._closed, self._separate_index, self._reading = [], None, None
         self._join_timer.stop()
         self._sealed = self._num_marked = self._num_settled = 0
 
@@ -184,7 +184,7 @@ class AnswerBody(QWidget):
     def prepare(self, text: str, base: int = 0) -> None:
         """Parse a whole text that starts at ``base`` of the raw text; `build_next` creates its widgets."""
         self.restart()
-        self._reading = MarkdownReading(text, base, self.cites)
+        self._reading = SlicedParser(text, base, self.cites)
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
         self.restart()
@@ -195,7 +195,7 @@ class AnswerBody(QWidget):
     def build_next(self) -> bool:
         """Parse a slice or create the next missing widget; False if all exist."""
         if self._reading is not None:
-            segments = self._reading.go_on()
+            segments = self._reading.read_next()
             if segments is not None:
                 self._reading, self._waiting, self._sealed = None, segments, len(segments)
             return True
@@ -346,15 +346,15 @@ class AnswerBody(QWidget):
 
     def _show(self, words: str = "") -> None:
         rest = [*self._closed, *self._stream.tail]
-        tail, apart = plan_tail(self._open_blocks, rest), self._apart
+        tail, apart = plan_tail(self._open_blocks, rest), self._separate_index
         joins: int | None  # index of the part that looks like a continuation of the part above
         if tail is not None:
-            plan, self._apart = [*self._final_plan, tail], None
+            plan, self._separate_index = [*self._final_plan, tail], None
             joins = self._sealed + len(plan) - 1
         else:
-            plan = self._plan_apart(rest)
-            joins = self._apart
-            if apart is not None and apart != self._apart and apart < len(self._parts):
+            plan = self._plan_separate(rest)
+            joins = self._separate_index
+            if apart is not None and apart != self._separate_index and apart < len(self._parts):
                 self._drop(apart)  # joined; the parts below stay
         for index, segment in enumerate(plan, start=self._sealed):
             self._put(index, segment, words)
@@ -362,18 +362,18 @@ class AnswerBody(QWidget):
             self._drop(len(self._parts) - 1)
         for index in range(max(self._sealed, 1), len(self._parts)):
             self._set_gap(index, joins=index == joins)
-        if self._apart is None:
+        if self._separate_index is None:
             self._drop_final_blocks(plan)
 
-    def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
+    def _plan_separate(self, rest: Sequence[Block]) -> list[Segment]:
         """Keep blocks separate until they are closed and joined."""
         plan = plan_segments([*self._open_blocks, *rest])
         num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
         num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
-        self._apart = None
+        self._separate_index = None
         if num_joining <= 0:
             return plan
-        self._apart = self._sealed + num_final
+        self._separate_index = self._sealed + num_final
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _drop_final_blocks(self, plan: list[Segment]) -> None:
@@ -400,7 +400,7 @@ class AnswerBody(QWidget):
 
     def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
-        part.source_map, part.goes_on = segment.source_map, segment.goes_on
+        part.source_map, part.has_more = segment.source_map, segment.has_more
         if isinstance(part.widget, CodeBlock):
             changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         elif segment.is_plain:
@@ -418,7 +418,7 @@ class AnswerBody(QWidget):
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, BodyPart(view_of(widget), segment.source_map, widget, painted_of(widget)))
+        self._parts.insert(index, BodyPart(view_of(widget), segment.source_map, widget, painted_widgets(widget)))
         self._column.insert_widget(index, widget)
         inherit_no_updates(widget)
         widget.show()  # a layout would show it only in the next event loop iteration
@@ -440,7 +440,7 @@ class AnswerBody(QWidget):
         """Set the gap above a part: that within one document if the parts belong together."""
         above, part = self._parts[index - 1], self._parts[index]
         pixels = SEGMENT_SPACING
-        if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
+        if (joins or above.has_more) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
             pixels = above.widget.gap_above(part.widget)
         if self._column.set_gap(index, pixels):
             self._note_change(index, 0)

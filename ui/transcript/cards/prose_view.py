@@ -39,7 +39,7 @@ from ui.composer.message_edit import LONG_WORD_CHARS
 from ui.formulas.formula import INK, Formula, FormulaCache, Pending
 from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
 from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
-from ui.markdown.words import grow_html, place_shown
+from ui.markdown.words import first_difference, grow_html
 from ui.theme.palette import LIGHT, Palette
 from ui.theme.theme import Theme
 from ui.transcript.cards.text_part import CARET, READ_FLAGS, ReadText
@@ -53,12 +53,12 @@ _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
 NOTE_GAP_PX = 6
-LEAST_NOTE_PX = 12
+MIN_NOTE_PX = 12
 LINE_HEIGHT = 1.55
 TABLE_EDGE_PX = 2  # Qt's margin around the outer line of a table; two parts of a table share it
 _QT_INDENT_PX = 40
 FORMULA_SCALE = 1.06  # formula letters are slightly smaller than those of an interface font of the same size
-LEAST_FORMULA_SCALE = 0.35
+MIN_FORMULA_SCALE = 0.35
 FORMULA_TINT_ALPHA = 40
 _SOURCE_LINES = {
     Source.NGRAM: Qt.PenStyle.DotLine,
@@ -169,7 +169,7 @@ class FormulaObject(QPyTextObject):
         """Pixels per em; reduced for a formula that is wider than the text."""
         wanted = self.px * FORMULA_SCALE
         room = document.textWidth()
-        return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * LEAST_FORMULA_SCALE)
+        return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * MIN_FORMULA_SCALE)
 
     def _extent(
         self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
@@ -267,7 +267,7 @@ def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect
         limit = right_of_line.get(place.top(), view.viewport().width())
         right_of_line[place.top()] = place.left() - NOTE_GAP_PX
         box = QRect(place.left(), place.top() - metrics.height(), limit - place.left(), metrics.height())
-        if box.width() >= LEAST_NOTE_PX and box.intersects(area):
+        if box.width() >= MIN_NOTE_PX and box.intersects(area):
             shown = metrics.elidedText(_visible(text), Qt.TextElideMode.ElideRight, box.width())
             painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom), shown)
     painter.end()
@@ -352,7 +352,7 @@ class ProseView(ReadText, QTextBrowser):
             return 0
         if before and html.startswith(before):  # only blocks were added
             return self._top_of(num_shown)
-        return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
+        return self._top_of(first_difference(self.document().toPlainText(), before or "", html))
 
     def _top_of(self, place: int) -> int:
         """The top of a change at a position; a word before it may have moved to the next line."""

@@ -31,9 +31,9 @@ tr = Translator("ToolCard")
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
-MOST_ARGUMENTS = 6
+MAX_ARGUMENTS = 6
 DETAILS_LINES = 14
-MOST_LINES = 10_000  # maximum lines of a result in the details: Qt needed half a second for 260,000 empty ones
+MAX_LINES = 10_000  # maximum lines of a result in the details: Qt needed half a second for 260,000 empty ones
 ICON_PX = 14
 TICK_MS = 1000
 
@@ -90,7 +90,7 @@ class ToolCard(MessageCard):
         self.toggle.toggled.connect(self._on_toggled)
         self.copy_button = self.add_copy_action(tr("Copy result"))
         self.buttons: dict[str, QPushButton] = {}
-        self._asking: QWidget | None = None
+        self._permission_buttons: QWidget | None = None
         self.reason: QLineEdit | None = None
         self.repeat_button: QPushButton | None = None
         self._arrange()
@@ -191,17 +191,17 @@ class ToolCard(MessageCard):
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
 
     def _show_asking(self, asks: bool) -> None:
-        if asks and self._asking is None:
-            self._asking = self._make_asking()
-            self._column.insertWidget(self._column.indexOf(self.toggle), self._asking)
-            self._asking.show()
-        elif not asks and self._asking is not None:
-            self._column.removeWidget(self._asking)
-            self._asking.hide()
-            self._asking.deleteLater()
-            self._asking, self.reason, self.buttons = None, None, {}
+        if asks and self._permission_buttons is None:
+            self._permission_buttons = self._make_permission_buttons()
+            self._column.insertWidget(self._column.indexOf(self.toggle), self._permission_buttons)
+            self._permission_buttons.show()
+        elif not asks and self._permission_buttons is not None:
+            self._column.removeWidget(self._permission_buttons)
+            self._permission_buttons.hide()
+            self._permission_buttons.deleteLater()
+            self._permission_buttons, self.reason, self.buttons = None, None, {}
 
-    def _make_asking(self) -> QWidget:
+    def _make_permission_buttons(self) -> QWidget:
         """Create the buttons that ask for permission; none takes the focus or reacts to Enter."""
         asking = QWidget()
         for answer, words in DECISIONS:
@@ -333,8 +333,8 @@ def readable_arguments(arguments: str) -> str:
         return arguments[:ARGUMENT_CHARS]
     if not isinstance(found, dict):
         return arguments[:ARGUMENT_CHARS]
-    lines = [f"{key}: {_one_line(value)}" for key, value in list(found.items())[:MOST_ARGUMENTS]]
-    return "\n".join([*lines, *(["…"] if len(found) > MOST_ARGUMENTS else [])])
+    lines = [f"{key}: {_one_line(value)}" for key, value in list(found.items())[:MAX_ARGUMENTS]]
+    return "\n".join([*lines, *(["…"] if len(found) > MAX_ARGUMENTS else [])])
 
 
 def _one_line(value: object) -> str:
@@ -352,11 +352,11 @@ def pretty_json(arguments: str) -> str:
 
 def _first_lines(text: str) -> str:
     """The result as shown in the details; extremely many lines are cut."""
-    lines = text.split("\n", MOST_LINES)
-    if len(lines) <= MOST_LINES:
+    lines = text.split("\n", MAX_LINES)
+    if len(lines) <= MAX_LINES:
         return text
     more = tr("{count} more lines are not shown here. Copy the result to have them all.")
-    return "\n".join([*lines[:MOST_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
+    return "\n".join([*lines[:MAX_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
 
 
 def preview_of(text: str) -> tuple[str, bool]:

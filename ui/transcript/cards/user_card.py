@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
-from ui.composer.attachments.reader import MOST_CHARS
+from ui.composer.attachments.reader import MAX_CHARS
 from ui.markdown.blocks import plain_segments
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
@@ -35,12 +35,12 @@ LINE_CHARS = 5_000  # longer lines are broken: the layout time of a line without
 
 def shown_text(text: str) -> str:
     """The part of a message that can be laid out at once, with extremely long lines broken; only for display."""
-    lines = text[:MOST_CHARS].split("\n")
+    lines = text[:MAX_CHARS].split("\n")
     shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
-    if len(text) <= MOST_CHARS:
+    if len(text) <= MAX_CHARS:
         return shown
     words = translate("AttachmentReader", "Showing the first {shown} of {all} characters; the model gets all of them")
-    return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
+    return f"{shown}\n\n({words.format(shown=count(MAX_CHARS), all=count(len(text)))})"
 
 
 def beginning(text: str) -> str:
@@ -56,7 +56,7 @@ class UserCard(MessageCard):
     edited = Signal(int, str)  # ask the edited message
     edit_typed = Signal(int, str)  # the message and its editor's text; empty if closed or unchanged
     attachment_opened = Signal(int)  # show an attachment
-    attachments_left_out = Signal(int, object)  # the message and ids of attachments that the next `edited` drops
+    attachments_removed = Signal(int, object)  # the message and ids of attachments that the next `edited` drops
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, tr("You"))
@@ -183,8 +183,8 @@ class UserCard(MessageCard):
         return self.editor.edit
 
     def _send_edited(self, text: str) -> None:
-        if self.editor is not None and self.editor.left_out:
-            self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
+        if self.editor is not None and self.editor.removed_ids:
+            self.attachments_removed.emit(self.message_id, frozenset(self.editor.removed_ids))
         self.edited.emit(self.message_id, text)
 
     def _emit_typed(self) -> None:

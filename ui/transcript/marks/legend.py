@@ -128,15 +128,15 @@ class MarksLegend(QFrame):
     def minimumSizeHint(self) -> QSize:
         """Wide enough for two names."""
         widest = max((chip.sizeHint().width() for chip in self._shown), default=0)
-        return QSize(2 * widest + self._beside_px(), super().minimumSizeHint().height())
+        return QSize(2 * widest + self._other_px(), super().minimumSizeHint().height())
 
-    def _beside_px(self) -> int:
+    def _other_px(self) -> int:
         line = self.layout()
         margins = line.contentsMargins() if line is not None else self.contentsMargins()
         return margins.left() + margins.right() + self.close_button.sizeHint().width() + 2 * PAD_PX
 
     def _fit(self) -> None:
-        room, widths = self.width() - self._beside_px(), [chip.sizeHint().width() for chip in self._shown]
+        room, widths = self.width() - self._other_px(), [chip.sizeHint().width() for chip in self._shown]
         for num in range(len(widths), 0, -1):
             columns = [max(widths[column::num]) for column in range(num)]
             if num == 1 or sum(columns) + (num - 1) * LINE_GAP_PX <= room:
@@ -178,9 +178,9 @@ class SourceSwitch(IconButton):
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
         for row in self._rows:
             row.toggled.connect(self._follow)
-        self.clicked.connect(self._turn)
+        self.clicked.connect(self._switch)
 
-    def _turn(self, wanted: bool) -> None:
+    def _switch(self, wanted: bool) -> None:
         changed = [row for row in self._rows if row.isChecked() is not wanted]
         for row in changed[:-1]:
             with QSignalBlocker(row):  # the answers are marked once, not once per row

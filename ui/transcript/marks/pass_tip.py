@@ -12,7 +12,7 @@ from ui.transcript.marks.provenance import PassView
 
 tr = Translator("PassTip")
 
-MOST_ROWS = 16
+MAX_ROWS = 16
 NUM_COLUMNS = 4  # token, result, probability of the target, probability of the draft
 _LAST = {
     Source.RECOVERED: tr.mark("sampled instead"),
@@ -37,8 +37,8 @@ class TokenLine:
 def pass_tip(view: PassView) -> str:
     """The tool tip as rich text: one token per line, rejected ones struck through. Token texts are escaped."""
     lines = _lines(view)
-    rows = "".join(_row(line) for line in lines[:MOST_ROWS])
-    left = len(lines) - MOST_ROWS
+    rows = "".join(_row(line) for line in lines[:MAX_ROWS])
+    left = len(lines) - MAX_ROWS
     more = f"<p>{escape(tr('and %n more tokens', None, left))}</p>" if left > 0 else ""
     note = f"<p style='margin-top: 6px'><small>{escape(_note(view))}</small></p>" if _note(view) else ""
     return (
@@ -72,10 +72,10 @@ def _note(view: PassView) -> str:
 
 def _lines(view: PassView) -> list[TokenLine]:
     kept = tr("accepted")
-    lines = [TokenLine(text, kept, _chances(view, i)) for i, text in enumerate(view.accepted)]
+    lines = [TokenLine(text, kept, _probabilities(view, i)) for i, text in enumerate(view.accepted)]
     refused = view.refused or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
     for i, text in enumerate(refused, len(view.accepted)):
-        chances = _chances(view, i)
+        chances = _probabilities(view, i)
         unseen = view.probabilities is not None and not chances
         fate = tr("not checked") if unseen else tr("rejected")
         lines.append(TokenLine(text, fate, chances, refused=True))
@@ -101,7 +101,7 @@ def _last_chance(view: PassView) -> tuple[str, ...]:
     return () if probabilities.last is None else (_target(probabilities.last),)
 
 
-def _chances(view: PassView, place: int) -> tuple[str, ...]:
+def _probabilities(view: PassView, place: int) -> tuple[str, ...]:
     """The probabilities of the proposed token at index ``place``."""
     probabilities, num_accepted = view.probabilities, len(view.accepted)
     if probabilities is None or (probabilities.greedy and place > num_accepted):

@@ -124,7 +124,7 @@ class SourceAligner:
                 places += self._one_by_one(run, source_map)
         return places
 
-    def of_words(self, words: str, source_map: SourceMap) -> Sequence[int]:
+    def word_positions(self, words: str, source_map: SourceMap) -> Sequence[int]:
         """Like `places`, for words that match the source map exactly; else returns nothing and does not advance."""
         text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
@@ -204,7 +204,7 @@ class RangeLocator:
         if self._before or words[0].isspace() or not words.isascii():
             return False
         number, known = aligner.number, self.runs.sources
-        places = aligner.of_words(words, source_map)
+        places = aligner.word_positions(words, source_map)
         if not places or min(places) < 0 or max(places) >= len(known):
             aligner.number = number
             return False

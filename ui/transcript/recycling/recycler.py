@@ -238,7 +238,7 @@ class CardRecycler(QObject):
         self._restore_timer = QTimer(self, singleShot=True)
         self._restore_timer.timeout.connect(lambda: scheduler.run(self._restore_timer, self._restore_near))
         self._recycle_timer = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._recycle_timer.timeout.connect(lambda: scheduler.run(self._recycle_timer, self._recycle_far))
+        self._recycle_timer.timeout.connect(lambda: scheduler.run(self._recycle_timer, self._recycle_distant))
         self._check_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layouts
         self._check_timer.timeout.connect(self.check)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
@@ -321,7 +321,7 @@ class CardRecycler(QObject):
             self._begin_restore(near.index)
         self._restore_timer.start(self._scheduler.pause_ms(near.pages))
 
-    def _recycle_far(self) -> None:
+    def _recycle_distant(self) -> None:
         """Recycle one card per event loop iteration."""
         if self.recycle_one():
             self._recycle_timer.start(self.pause_ms)
@@ -438,7 +438,7 @@ def show_above(
     viewport, others = page.viewport(), list(others)
     around = list(_ancestors_between(card, content))
     beside = content.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    before, fills = _in_sight(viewport, others), content.autoFillBackground()
+    before, fills = _are_visible(viewport, others), content.autoFillBackground()
     card.resize(card.width(), _wanted_height(card))  # at another height its parts would be laid out twice
     with updates_disabled([viewport, content, *beside, *around, card, *others]):
         content.setAutoFillBackground(False)  # otherwise Qt would move its pixels when scrolling
@@ -451,7 +451,7 @@ def show_above(
         lay_out()
         content.setAttribute(_IS_OPAQUE)
         content.setAutoFillBackground(fills)
-    if _in_sight(viewport, others) != before:
+    if _are_visible(viewport, others) != before:
         content.update()
 
 
@@ -470,7 +470,7 @@ def _wanted_height(content: QWidget) -> int:
     return layout.totalHeightForWidth(content.width()) if flows else layout.totalSizeHint().height()
 
 
-def _in_sight(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
+def _are_visible(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
     shown = [widget for widget in widgets if not widget.isHidden()]
     places = {widget: QRect(widget.mapTo(viewport, QPoint(0, 0)), widget.size()) & viewport.rect() for widget in shown}
     return {widget: place for widget, place in places.items() if not place.isEmpty()}

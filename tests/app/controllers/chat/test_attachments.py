@@ -187,7 +187,7 @@ def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, 
     qtbot.keyClick(harness.window.composer.edit, *PASTE)
     qtbot.waitUntil(lambda: any(captions(harness)) and "40 × 20" in captions(harness)[0], timeout=WAIT_MS)
     assert "Attached picture, which you cannot see: Pasted picture.png" in harness.engine.counts[-1].texts
-    assert "cannot see pictures" in tray.sight_text.text()
+    assert "cannot see pictures" in tray.vision_text.text()
     assert tray.load_button.accessibleName() == "Load Seer && Co"
     qtbot.mouseClick(tray.load_button, Qt.MouseButton.LeftButton)
     assert chosen == [("/models/seer.gguf", "target")]

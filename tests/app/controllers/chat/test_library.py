@@ -98,7 +98,7 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(harness: AppHarness, qt
         chats.append(answer(harness, qtbot, question, "yes"))
     library_signals = harness.window.sidebar.library_signals
     library_signals.pinned.emit(chats[0], True)
-    library_signals.folder_made.emit(chats[1])
+    library_signals.folder_created.emit(chats[1])
     editor = harness.window.sidebar.list.findChild(QLineEdit)
     assert editor is not None  # a new folder is named at once
     editor.selectAll()

@@ -195,7 +195,7 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     harness, tools = app
     harness.window.composer.submitted.emit("Read a.txt")
     answer(harness, qtbot, "There is none.")
-    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
+    harness.window.transcript.seed_requested.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
     answer(harness, qtbot, written(("read", "a.txt")))
     tools.give("one")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from ui.transcript.cards import body
-from ui.transcript.marks.pass_tip import MOST_ROWS, pass_tip, pass_words
+from ui.transcript.marks.pass_tip import MAX_ROWS, pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.window.main_window import MainWindow
 
@@ -112,7 +112,7 @@ def test_rejected_tokens_are_struck_through_and_said() -> None:
 def test_a_long_pass_is_cut() -> None:
     probabilities = PassProbabilities(((1.0, None),) * 31, 1.0)
     tip = pass_tip(PassView(("a",) * 31, "", "b", Source.BONUS, probabilities))
-    assert tip.count("<tr>") == MOST_ROWS
+    assert tip.count("<tr>") == MAX_ROWS
     assert "and 16 more tokens" in tip
 
 

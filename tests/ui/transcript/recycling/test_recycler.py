@@ -442,9 +442,9 @@ def test_one_half_made_goes_with_the_conversation(window: MainWindow, qtbot: QtB
 def fill(card: AnswerCard) -> list[tuple[int, int, int]]:
     """Fill a card; how many parts it had after every step, how many of these were marked, how many are ready."""
     steps = []
-    goes_on = True
-    while goes_on:
-        goes_on = card.build_next()
+    has_more = True
+    while has_more:
+        has_more = card.build_next()
         parts = card.body._parts
         steps.append((len(parts), sum(part.marked is part.source_map for part in parts), len(card.body._pool)))
     return steps
