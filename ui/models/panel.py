@@ -29,10 +29,10 @@ from app.core.domain.models import (
 from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from ui.models.downloads_page import DownloadsPage
-from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.pair_card import PairCard
 from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_side_by_side, verdict_side
+from ui.models.remote_servers_page import RemoteServersPage
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown
@@ -341,7 +341,7 @@ class DraftsPage(QWidget):
             self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
 
 
-Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | EnginesPage | WelcomePage
+Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | RemoteServersPage | WelcomePage
 
 
 class ModelsPanel(QWidget):
@@ -364,7 +364,7 @@ class ModelsPanel(QWidget):
         self.drafts = DraftsPage(theme, self.requests)
         self.library = LibraryPage(theme, self.requests)
         self.downloads = DownloadsPage(theme, self.requests)
-        self.engines = EnginesPage(theme, self.requests)
+        self.engines = RemoteServersPage(theme, self.requests)
         self.welcome = WelcomePage(theme, self.requests)
         self._by_name: dict[str, Page] = {
             "recommended": self.recommended,

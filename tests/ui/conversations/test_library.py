@@ -1,4 +1,4 @@
-"""Pins, folders, the archive and the order by hand, with real keys, drops and menus."""
+"""Tests pins, folders, the archive and the manual order, with real keys, drops and menus."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
     many = [ConversationRow(number, f"chat {number}", NOW) for number in range(1, 5001)]
     window.sidebar.set_rows(many, 4000)
     model = window.sidebar.list.rows
-    assert model.rowCount() >= 4000  # as far as the open one
+    assert model.rowCount() >= 4000  # all rows up to the open one
     window.sidebar.set_rows(many[:10], 1)
     window.sidebar.set_rows(many, 1)
     assert model.canFetchMore(QModelIndex())
@@ -258,5 +258,5 @@ def test_a_chat_that_is_dropped_among_the_archived_is_archived(filled: MainWindo
     assert lines(rows)[-2:] == ["[Archived]", "Old"]
     rows.place(1, rows.rowCount())
     assert told == [(1, True)]
-    rows.place(1, 0)  # above the first heading is no section
+    rows.place(1, 0)  # there is no section above the first heading
     assert told == [(1, True)]

@@ -1,4 +1,4 @@
-"""Chats and folders moved in the list with the mouse and by real drop events."""
+"""Tests moving chats and folders in the list with the mouse and by real drop events."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def top(listing: ConversationList, index: QModelIndex) -> QPoint:
 
 
 def drag(listing: ConversationList, start: QPoint, end: QPoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Press and move as a hand does until a drag begins; then its drop. The platform's own loop needs a desktop."""
+    """Press and move like a hand until a drag begins, then drop. The platform's own drag loop needs a desktop."""
     viewport, handle = listing.viewport(), listing.window().windowHandle()
     begun: list[QModelIndex] = []
     monkeypatch.setattr(ConversationList, "startDrag", lambda view, _actions: begun.extend(view.selectedIndexes()))
@@ -69,7 +69,7 @@ def drag(listing: ConversationList, start: QPoint, end: QPoint, monkeypatch: pyt
 
 
 def drop(listing: ConversationList, dragged: QModelIndex, place: QPoint) -> None:
-    """The events that a drop consists of, sent to the list."""
+    """Send the list the events of a drop."""
     data: QMimeData = listing.rows.mimeData([dragged])
     viewport, move = listing.viewport(), Qt.DropAction.MoveAction
     no_keys = Qt.KeyboardModifier.NoModifier

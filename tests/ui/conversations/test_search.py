@@ -1,4 +1,4 @@
-"""Search as one types: every key asks, results are marked, Enter and Down take them, Esc leaves."""
+"""Tests search while typing: every key searches, results are marked, Enter and Down select them, Esc leaves."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_enter_waits_for_what_was_typed_last(searching: MainWindow, qtbot: QtBot
     assert taken == [], "these are still the places of other words"
     searching.sidebar.show_results(HITS[2:])
     assert [told[:2] for told in taken] == [(1, 12)]
-    searching.sidebar.show_results(HITS)  # looked for again, as after a deletion
+    searching.sidebar.show_results(HITS)  # searched again, as after a deletion
     assert len(taken) == 1
 
 
@@ -179,4 +179,4 @@ def test_what_has_no_room_ends_in_dots(theme: Theme, num_lines: int) -> None:
     assert cut.lineCount() == num_lines
     last = cut.lineAt(num_lines - 1)
     assert last.naturalTextWidth() <= 150.0
-    assert last.naturalTextWidth() > 100.0  # no more is cut than must be
+    assert last.naturalTextWidth() > 100.0  # no more is cut than necessary

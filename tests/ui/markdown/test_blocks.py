@@ -1,4 +1,4 @@
-"""Markdown in pieces gives what Markdown at once gives."""
+"""Streamed Markdown results in the same blocks as Markdown parsed at once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def stream(pieces: Iterable[str]) -> list[Block]:
 
 
 def whole(text: str) -> str:
-    """The document parsed at once by the parser itself; code at top level as its text."""
+    """The document parsed at once by the plain parser; top-level code as its text."""
     parser = SafeParser()
     group, result = [], []
     for token in parser.parse(text.replace("\r", "").lstrip("\n")):
@@ -56,7 +56,7 @@ def whole(text: str) -> str:
     return WIDTH.sub("", "".join(result))
 
 
-SEAM = re.compile(r'</tbody>\n?</table>\n?<table class="grid more[^>]*>\n?<tbody>\n?')  # of two parts of one table
+SEAM = re.compile(r'</tbody>\n?</table>\n?<table class="grid more[^>]*>\n?<tbody>\n?')  # the seam of two table parts
 WIDTH = re.compile(r' width="\d+%"')
 
 
@@ -190,7 +190,7 @@ def test_words_that_are_not_parsed_are_as_if_they_were(pieces: list[str]) -> Non
         if feed.words:
             at_once = BlockStream()
             at_once.feed("".join(pieces[: number + 1]))
-            common_length = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
+            common_length = min(len(feed.tail), len(at_once.tail))  # a chunk closes only blocks that were open before
             assert feed.tail[-common_length:] == at_once.tail[-common_length:]
 
 
@@ -344,7 +344,7 @@ def test_many_wide_columns_are_equal() -> None:
 
 
 def test_a_short_word_is_not_broken_in_a_narrow_window() -> None:
-    """Of 500 px, where 61 are what "Count" in bold takes with its margins."""
+    """At 500 px; "Count" in bold with its margins needs 61 of them."""
     shares = widths("a much longer name here", "Count", "Remark that is somewhat longer than the others")
     assert shares[1] >= 12
 

@@ -1,4 +1,4 @@
-"""What was parsed before is as if it were parsed again."""
+"""Cached inline tokens equal freshly parsed ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ PIECES = st.sampled_from(
 
 
 def seen(tokens: Sequence[Token]) -> list[tuple[object, ...]]:
-    """What is drawn of them, and from where: words that stand side by side may be cut anywhere."""
+    """The drawn content of tokens and its positions; adjacent text tokens may be split anywhere."""
     found: list[tuple[object, ...]] = []
     for token in tokens:
         place = int((token.meta or {}).get(OFFSET, -1))

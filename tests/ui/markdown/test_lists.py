@@ -1,4 +1,4 @@
-"""Tasks have check marks; a list is one list for each kind of item; blocks in lists say where they stand."""
+"""Tests check marks of tasks, lists split by kind of item, and the list depth of blocks."""
 
 from __future__ import annotations
 

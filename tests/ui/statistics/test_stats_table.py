@@ -1,4 +1,4 @@
-"""The table of all pairs and modes: shown, sorted, copied, exported, reset."""
+"""Tests the table of all pairs and modes: shown, sorted, copied, exported, reset."""
 
 from __future__ import annotations
 

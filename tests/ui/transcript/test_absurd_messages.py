@@ -1,4 +1,4 @@
-"""Messages that no person typed: bounded where they are shown, whole where they are copied, sent or attached."""
+"""Extremely long messages: shown in part; copied, sent and attached as a whole."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_word_of_a_hundred_thousand_letters_is_broken_anywhere(theme: Theme, q
     grown.set_html(f"<p>{text[:900]}</p>\n")
     assert grown.wordWrapMode() == QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
     assert grown.set_html(f"<p>{text}</p>\n", text[900:]) == 0
-    for view in (whole, grown):  # Qt looks for the end of a word from every line on: seconds
+    for view in (whole, grown):  # Qt searches for the end of a word from every line on, which takes seconds
         assert view.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere
         assert view.toPlainText().rstrip() == text
     assert grown.height() == whole.height()

@@ -1,4 +1,4 @@
-"""The overview of shortcuts: as large as its words, never larger than there is room for; the rest is scrolled to."""
+"""The overview of shortcuts is as large as its text, but not larger than the screen; then it scrolls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_overview(window: MainWindow, qtbot: QtBot) -> ShortcutsDialog:
 
 
 def cut(dialog: ShortcutsDialog) -> list[str]:
-    """The words that have less room than they need."""
+    """The texts that are cut."""
     labels = dialog.content.findChildren(QLabel)
     return [label.text() for label in labels if label.width() < label.sizeHint().width()]
 

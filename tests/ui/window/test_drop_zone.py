@@ -1,4 +1,4 @@
-"""Files dragged over the window, from programs of every habit."""
+"""Tests files that are dragged over the window by different kinds of programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def data(*paths: str) -> QMimeData:
 
 
 def enter(over: QWidget, mime: QMimeData) -> QDragEnterEvent:
-    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    # PySide 6.12 deprecated the constructor with integers and added the other one.
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
     event = QDragEnterEvent(place, COPY, mime, BUTTONS, KEYS)
     event.ignore()
@@ -43,7 +43,7 @@ def test_files_count_also_where_their_program_ends_with_the_drag(window: MainWin
     offered = data("/files/a.txt", "/files/b.py")
     enter(window, offered)
     with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
-        drop(window, QMimeData())  # the system asks the program once more, and it is gone
+        drop(window, QMimeData())  # the system asks the source program once more, but it has exited
     assert caught.args == [["/files/a.txt", "/files/b.py"]]
 
 

@@ -1,4 +1,4 @@
-"""Small things that everybody expects of a window: Enter on a button, the size of the text by key, notices that go."""
+"""Tests common comforts: Enter presses a button, keys change the text size, notices disappear."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_enter_opens_a_menu_button(window: MainWindow, qtbot: QtBot) -> None:
     assert menu is not None
     shown: list[bool] = []
     menu.aboutToShow.connect(lambda: shown.append(True))
-    menu.aboutToShow.connect(lambda: QTimer.singleShot(0, menu.close))  # it has a loop of its own
+    menu.aboutToShow.connect(lambda: QTimer.singleShot(0, menu.close))  # the menu runs its own event loop
     button.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert shown == [True]
@@ -98,7 +98,7 @@ def test_what_is_said_stands_on_every_page_and_waits_for_who_is_away(
         corner = bar.mapTo(window, QPoint(0, 0))
         assert corner.y() > window.height() // 2
     qtbot.waitUntil(window.notice_banner.isHidden, timeout=30_000)
-    assert len(rounds) == 4  # nobody was there for three of them
+    assert len(rounds) == 4  # three of them were missed
     window.models.toggle()
     qtbot.waitUntil(window.problem_banner.isVisible)
     qtbot.wait(0)

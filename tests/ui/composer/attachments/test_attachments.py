@@ -1,4 +1,4 @@
-"""Chips, the reader and the sums by themselves: rows, names, keys, words."""
+"""Tests the attachment chips, the reader dialogs and the token sums: rows, names, keys, texts."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_few_are_all_seen_and_many_scroll(window: MainWindow, qtbot: QtBot) ->
     chip = tray.rows.chips[0]
     qtbot.waitUntil(lambda: tray.room.verticalScrollBar().maximum() > 0)
     qtbot.waitUntil(lambda: window.composer.height() < low + 4 * chip.height())
-    qtbot.waitUntil(lambda: seen(tray.room, tray.rows.chips[-1]))  # what came last is what one looks for
+    qtbot.waitUntil(lambda: seen(tray.room, tray.rows.chips[-1]))  # the newest chip must be visible
     tray.show_attachments([], ())
     assert not tray.room.isVisible()
 
@@ -166,7 +166,7 @@ def test_what_has_the_focus_is_in_sight(window: MainWindow, qtbot: QtBot) -> Non
     chip = next(each for each in tray.rows.chips if each is focused or each.isAncestorOf(focused))
     qtbot.waitUntil(lambda: seen(tray.room, chip))
     tray.rows.chips[0].setFocus()
-    tray.show_attachments(files(39), ())  # one was removed by its key, and its neighbour has the focus
+    tray.show_attachments(files(39), ())  # a chip was removed by key; its neighbour has the focus
     qtbot.waitUntil(lambda: seen(tray.room, tray.rows.chips[0]))
 
 

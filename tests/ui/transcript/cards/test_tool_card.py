@@ -1,4 +1,4 @@
-"""The card of a call: what it was written with, and a result that is too long to be shown whole."""
+"""Tests the card of a tool call: the tokens of the call, and a result that is too long to show."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_details_show_so_many_lines_of_a_result(theme: Theme, qtbot: QtBot, 
     if num_lines > MAX_LINES:
         assert shown.endswith("\n190,000 more lines are not shown here. Copy the result to have them all.")
     assert card.details.blockCount() < MAX_LINES + 10
-    assert card.text == text  # which is what is copied
+    assert card.text == text  # this text is copied
 
 
 def test_a_card_names_its_tool_once(theme: Theme, qtbot: QtBot) -> None:

@@ -1,4 +1,4 @@
-"""A message of the user: shown as it was typed, from whichever side it is read."""
+"""Tests a user message: shown as typed, in both reading directions."""
 
 from __future__ import annotations
 

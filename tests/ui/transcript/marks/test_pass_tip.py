@@ -1,4 +1,4 @@
-"""The pointer on a marked token tells its pass: every token, what became of it, and how likely it was."""
+"""Hovering a marked token shows its pass: every token with its result and probability."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPANS = (
 
 
 def told(view: PassView) -> str:
-    """What the tip shows, without its marks."""
+    """The text of the tip without its markup."""
     document = QTextDocument()
     document.setHtml(pass_tip(view))
     return document.toPlainText()
@@ -142,7 +142,7 @@ def prose(window: MainWindow, qtbot: QtBot) -> QTextBrowser:
 
 
 def hover(prose: QTextBrowser, position: int, qtbot: QtBot) -> None:
-    """Rest the mouse on a character."""
+    """Hover a character."""
     cursor = prose.textCursor()
     cursor.setPosition(position)
     place = prose.cursorRect(cursor).center() + QPoint(3, 0)
@@ -171,7 +171,7 @@ def test_without_marks_the_mouse_shows_nothing(
     qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
     hover(prose, 1, qtbot)
-    qtbot.wait(1200)  # longer than a style waits before it shows a tip
+    qtbot.wait(1200)  # longer than the style's delay of tool tips
     assert shown == []
     qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
     hover(prose, 2, qtbot)

@@ -191,7 +191,7 @@ def _facts_text(record: EngineRecord) -> str:
     return " · ".join(parts)
 
 
-class EnginesPage(QWidget):
+class RemoteServersPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
