@@ -160,7 +160,7 @@ def test_a_folder_in_the_place_of_what_is_remembered_costs_nothing_else(chats: t
     file.mkdir()
     harness = open_app()
     assert harness.window.problems == []
-    assert current(harness) == chats[2]  # the one that changed last
+    assert current(harness) == chats[2]  # the chat that changed last
     harness.window.sidebar.list.chosen.emit(chats[0])
     assert current(harness) == chats[0]
     harness.close()
