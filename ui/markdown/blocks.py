@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.lists import PART, RIGHT_TO_LEFT
 from ui.markdown.parser import SafeParser
-from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
+from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_positions, map_source
 from ui.markdown.words import accepts_words, appended_words, grow_html
 from ui.text.reading_direction import is_right_to_left
 
@@ -203,7 +203,7 @@ def plain_segments(text: str) -> list[Segment]:
         if token.type == "fence" and token.map:
             add_words(token.map[0])
             line = token.map[1]
-            shown = SourceMap(token.content, code_places(token, text, lines, 0))
+            shown = SourceMap(token.content, code_positions(token, text, lines, 0))
             language = next(iter(token.info.split(maxsplit=1)), "")
             segments.append(Segment("", token.content, language, is_code=True, source_map=shown))
     add_words(len(lines.text))
@@ -246,12 +246,12 @@ def _segment(run: Sequence[Block]) -> Segment:
     first = run[0]
     if first.is_code:
         return Segment("", first.code, first.language, is_code=True, closed=first.closed, source_map=first.source_map)
-    places: list[int] = []
+    positions: list[int] = []
     formulas: list[tuple[int, int]] = []
     for block in run:
-        formulas += [(begin + len(places), end + len(places)) for begin, end in block.source_map.formulas]
-        places.extend(block.source_map.places)
-    shown = SourceMap("".join(block.source_map.text for block in run), tuple(places), tuple(formulas))
+        formulas += [(begin + len(positions), end + len(positions)) for begin, end in block.source_map.formulas]
+        positions.extend(block.source_map.positions)
+    shown = SourceMap("".join(block.source_map.text for block in run), tuple(positions), tuple(formulas))
     html = "".join(block.html for block in run)
     return Segment(html=html, num_blocks=len(run), source_map=shown, has_more=run[-1].has_more)
 
@@ -271,7 +271,7 @@ class BlockStream:
     _finished: bool = False
     _begin: int = 0  # offset of the tail, not counting removed carriage returns
     _num_fed: int = 0
-    _removed_returns: list[int] = field(default_factory=list)  # offsets, not counting earlier carriage returns
+    _returns: list[int] = field(default_factory=list)  # offsets of removed carriage returns, not counting earlier ones
     _takes_words: bool = False  # whether the open block ends in plain words
     _next_number: int = 0  # number of the next item of a split ordered list
     _head: str = ""  # first two lines of a split table
@@ -284,7 +284,7 @@ class BlockStream:
         pieces = text.split("\r")
         for piece in pieces[:-1]:
             self._num_fed += len(piece)
-            self._removed_returns.append(self._num_fed)
+            self._returns.append(self._num_fed)
         self._num_fed += len(pieces[-1])
         # Skip empty lines before a block, so that a fence is also recognised at the start of the text.
         num_known = len(self._tail)
@@ -340,7 +340,7 @@ class BlockStream:
             block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
             more = self._to_source(SourceMap(words, range(start, start + len(words))))
             known = block.source_map
-            shown = SourceMap(known.text + words, (*known.places, *more.places), known.formulas)
+            shown = SourceMap(known.text + words, (*known.positions, *more.positions), known.formulas)
             grown = replace(block, html=grow_html(block.html, words), source_map=shown)
             self._tail_blocks = [*self._tail_blocks[:-1], grown]
             self.words = words
@@ -348,10 +348,10 @@ class BlockStream:
 
     def _to_source(self, shown: SourceMap) -> SourceMap:
         """Positions in the source, with the carriage returns that were removed before parsing."""
-        if not self._removed_returns or not shown.places or self._removed_returns[0] > max(shown.places) - self.base:
+        if not self._returns or not shown.positions or self._returns[0] > max(shown.positions) - self.base:
             return shown
-        places = tuple(place + bisect_right(self._removed_returns, place - self.base) for place in shown.places)
-        return replace(shown, places=places)
+        positions = tuple(place + bisect_right(self._returns, place - self.base) for place in shown.positions)
+        return replace(shown, positions=positions)
 
     def _parse(self) -> list[Block]:
         # One or two backticks alone on the last line usually begin a fence: wait for the third.
@@ -463,7 +463,7 @@ class BlockStream:
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._to_source(SourceMap(code, code_places(first, text, lines, self._base)))
+            shown = self._to_source(SourceMap(code, code_positions(first, text, lines, self._base)))
             is_closed = is_fence and _is_closed(first, text)
             return Block("", code, language, is_code=True, closed=is_closed, source_map=shown)
         if is_table(group):

@@ -170,7 +170,7 @@ class WrappingRow(QWidget):
 
     def add(self, control: QWidget) -> None:
         self._line.addWidget(control)
-        self._turn()
+        self._reflow()
 
     def add_gap(self) -> None:
         """Align the following controls at the right."""
@@ -186,7 +186,7 @@ class WrappingRow(QWidget):
                 widths.append(control.sizeHint().width())
         return widths
 
-    def _turn(self) -> None:
+    def _reflow(self) -> None:
         widths = self._widths()
         fits = sum(widths) + (len(widths) - 1) * self._line.spacing() <= self.width()
         direction = QHBoxLayout.Direction.LeftToRight if fits else QHBoxLayout.Direction.TopToBottom
@@ -199,7 +199,7 @@ class WrappingRow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._turn()
+        self._reflow()
 
 
 class EmptyPagePlaceholder(QWidget):

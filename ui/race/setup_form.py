@@ -237,8 +237,8 @@ class SetupForm(QFrame):
         self.includes_before = QCheckBox()
         self.includes_before.setChecked(True)
         self.includes_before.hide()
-        self.of_pictures = label("", "caption")
-        self.of_pictures.hide()
+        self.includes_pictures = label("", "caption")
+        self.includes_pictures.hide()
         self.add_button = button(tr("Add a lane"), self._add)
         self.models_button = button(
             tr("Choose models"), self._show_models, tip=tr("Other models or drafts for single lanes.")
@@ -280,7 +280,7 @@ class SetupForm(QFrame):
         vbox(
             label(tr("Question"), "section"),
             self.question,
-            self.of_pictures,
+            self.includes_pictures,
             self.includes_before,
             4,
             label(tr("Lanes"), "section"),
@@ -309,8 +309,8 @@ class SetupForm(QFrame):
         """
         self.question.setPlainText(text)
         self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
-        self.of_pictures.setText(tr("With %n pictures", None, len(pictures)))
-        self.of_pictures.setVisible(bool(pictures))
+        self.includes_pictures.setText(tr("With %n pictures", None, len(pictures)))
+        self.includes_pictures.setVisible(bool(pictures))
         number = sum(message.role != "system" for message in before)
         self.includes_before.setVisible(number > 0)
         self.includes_before.setText(tr("With the %n earlier messages of the chat", None, number))

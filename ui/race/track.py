@@ -188,7 +188,7 @@ class RaceTrack(QWidget):
             self._lane_box.addWidget(lane, 1)
             self._theme.apply_density(lane)
         self._mark()
-        self._turn(self.width())
+        self._reflow(self.width())
 
     def begin_round(self, number: int) -> None:
         self._round = number
@@ -279,7 +279,7 @@ class RaceTrack(QWidget):
         for lane in self.lanes:
             lane.text.mark_sources(wanted)
 
-    def _turn(self, width: int) -> None:
+    def _reflow(self, width: int) -> None:
         narrow = width < MIN_LANE_PX * max(len(self.lanes), 1) * self._theme.type.base / 13
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if self._lane_box.direction() is not direction:
@@ -287,7 +287,7 @@ class RaceTrack(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._turn(event.size().width())
+        self._reflow(event.size().width())
 
 
 def base_of(choices: Sequence[LaneChoice]) -> int:

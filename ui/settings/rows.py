@@ -506,7 +506,7 @@ class ModeCard(QFrame):
         self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
         self.reason = label("", "warning", wrap=True)
         self.reason.hide()
-        self._said = " ".join(words.lines)
+        self._mode_text = " ".join(words.lines)
         below = grid(gaps=(8, 2), margins=(INDENT_PX, 0, 0, 0))
         below.setColumnStretch(1, 1)
         below.addWidget(label(words.does, wrap=True), 0, 0, 1, 2)
@@ -525,7 +525,7 @@ class ModeCard(QFrame):
         text = unavailable_text(reason)
         self.reason.setText(text)
         self.reason.setVisible(bool(reason))
-        self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
+        self.radio.setAccessibleDescription(f"{self._mode_text} {text}".strip())
 
     def _show(self, name: str, value: bool) -> None:
         set_style_property(self, name, "true" if value else "false")

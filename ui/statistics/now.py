@@ -156,8 +156,8 @@ class NowPage(StatsPage):
         self._previous: RunStats | None = None
         self._parts = (self._fill_figures, self._fill_plots)  # filled one after another
         self._num_filled = len(self._parts)  # number of parts that show the newest counters
-        self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._turn.timeout.connect(self._fill_next)
+        self._fill_timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._fill_timer.timeout.connect(self._fill_next)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
         self.per_pass = large(theme, "per_pass")
@@ -288,8 +288,8 @@ class NowPage(StatsPage):
         self._set_silent(self._live and not QAccessible.isActive())
         if not self._live:
             self._fill()
-        elif not (self._turn.isActive() or self._is_hidden_page):
-            self._turn.start()
+        elif not (self._fill_timer.isActive() or self._is_hidden_page):
+            self._fill_timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Show the counters that arrived while the page was hidden."""
@@ -411,10 +411,10 @@ class NowPage(StatsPage):
     @property
     def is_filling(self) -> bool:
         """Whether a part of the page still shows older counters."""
-        return self._turn.isActive()
+        return self._fill_timer.isActive()
 
     def _fill(self) -> None:
-        self._turn.stop()
+        self._fill_timer.stop()
         self._num_filled = len(self._parts)
         for part in self._parts:
             part(self.stats)
@@ -423,7 +423,7 @@ class NowPage(StatsPage):
         self._parts[self._num_filled](self.stats)
         self._num_filled += 1
         if self._num_filled < len(self._parts):
-            self._turn.start()
+            self._fill_timer.start()
 
     def _fill_figures(self, stats: RunStats) -> None:
         texts = answer_texts(stats)

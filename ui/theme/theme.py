@@ -154,12 +154,12 @@ def apply_density(root: QWidget, density: str) -> None:
     compact = density == "compact"
     if compact:
         for layout in layouts:  # all before the first is changed: a layout without a spacing inherits its parent's
-            _note(layout)
+            _store_spacing(layout)
     for layout in layouts:
         _fit(layout, compact=compact)
 
 
-def _note(layout: QLayout) -> None:
+def _store_spacing(layout: QLayout) -> None:
     if layout.property(_SPACING) is None:
         margins = layout.contentsMargins()
         room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]

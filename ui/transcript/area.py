@@ -254,11 +254,11 @@ class SummaryLines(QObject):
             line.skip_requested.connect(self.skip_requested)
             layout.addWidget(line)
             line.set_unfolded(message_id in self._unfolded)
-            line.unfolded.connect(lambda unfolded: self._note(message_id, unfolded=unfolded))
+            line.unfolded.connect(lambda unfolded: self._record_unfolded(message_id, unfolded=unfolded))
         if line is not None:
             line.show_summary(view)
 
-    def _note(self, message_id: int, *, unfolded: bool) -> None:
+    def _record_unfolded(self, message_id: int, *, unfolded: bool) -> None:
         if unfolded:
             self._unfolded.add(message_id)
         else:

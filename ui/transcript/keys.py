@@ -79,18 +79,18 @@ class VersionFocus(QObject):
         super().__init__(transcript)
         self._transcript = transcript
         self._wanted: int | None = None
-        self._by = 0  # direction of the pressed arrow; 0 if the focus was elsewhere in the message
-        transcript.version_requested.connect(self._note)
+        self._direction = 0  # direction of the pressed arrow; 0 if the focus was elsewhere in the message
+        transcript.version_requested.connect(self._record_focus)
         transcript.arrived.connect(self._on_arrived)
 
-    def _note(self, message_id: int) -> None:
+    def _record_focus(self, message_id: int) -> None:
         focus = QApplication.focusWidget()
         card = next((card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus)), None)
         switch = card.versions if card is not None else None
         on_switch = switch is not None and switch.isAncestorOf(focus)  # type: ignore[arg-type]
         by_pointer = on_switch and switch is not None and not switch.pressed_by_key
         self._wanted = message_id if card is not None and not by_pointer else None
-        self._by = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
+        self._direction = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
         if self._wanted is not None:
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
@@ -116,8 +116,8 @@ class VersionFocus(QObject):
 
     def _target(self, card: MessageCard) -> QWidget | None:
         texts = texts_of(card)
-        if (self._by or not texts) and card.versions is not None:
-            return _arrow(card.versions, self._by)
+        if (self._direction or not texts) and card.versions is not None:
+            return _arrow(card.versions, self._direction)
         return texts[0] if texts else None
 
 

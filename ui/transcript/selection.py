@@ -73,7 +73,7 @@ class _Hit(NamedTuple):
     is_below: bool = False  # the point is in the lower half of a card without parts
 
     def position(self) -> Position:
-        place = (END if self.is_below else 0) if self.part is None else self.part.place_of(self.unit)
+        place = (END if self.is_below else 0) if self.part is None else self.part.offset_of(self.unit)
         return Position(self.card.message_id, place)
 
 
@@ -97,7 +97,7 @@ class TranscriptSelection(QObject):
         self._anchor: Position | None = None
         self._head = Position(0, 0)
         self._origin: tuple[Position, Position] | None = None  # the pressed word or line, while the button is down
-        self._by: QTextCursor.SelectionType | None = None  # words or blocks by which the selection grows
+        self._unit_type: QTextCursor.SelectionType | None = None  # words or blocks by which the selection grows
         self._double: tuple[int, QPoint] | None = None  # time and position of the last double click
         self._pointer = QPoint()
         self._view: TextView | None = None  # the view with the keyboard focus
@@ -175,7 +175,7 @@ class TranscriptSelection(QObject):
         if event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        self._pointer, self._by = event.globalPosition().toPoint(), None
+        self._pointer, self._unit_type = event.globalPosition().toPoint(), None
         hit = self._hit(self._pointer)
         if hit is None:
             self.clear()
@@ -222,7 +222,7 @@ class TranscriptSelection(QObject):
 
     def _choose(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
         """Select the word or block at a point; dragging extends by words or blocks."""
-        self._by, self._origin = by, _extent(hit, by)
+        self._unit_type, self._origin = by, _extent(hit, by)
         self.select(*self._origin)
 
     def _extend(self) -> None:
@@ -230,7 +230,7 @@ class TranscriptSelection(QObject):
         if hit is None or self._origin is None:
             return
         numbers, (begin, end) = self._numbers(), self._origin
-        low, high = _extent(hit, self._by) if self._by is not None else (hit.position(),) * 2
+        low, high = _extent(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
         is_above = _order(numbers, low) < _order(numbers, begin)
         self.select(*((end, low) if is_above else (begin, high)))
 
@@ -347,7 +347,7 @@ class TranscriptSelection(QObject):
         for card in self._cards():
             part = next((part for part in card.parts if part.view is view), None)
             if part is not None:
-                return Position(card.message_id, part.place_of(view.textCursor().position() if unit is None else unit))
+                return Position(card.message_id, part.offset_of(view.textCursor().position() if unit is None else unit))
         return None
 
     def _cards(self) -> list[Readable]:
@@ -389,7 +389,7 @@ def _extent(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Positio
     if by is QTextCursor.SelectionType.WordUnderCursor:
         cursor.select(by)
         units = cursor.selectionStart(), cursor.selectionEnd()
-    begin, end = (Position(hit.card.message_id, hit.part.place_of(unit)) for unit in units)
+    begin, end = (Position(hit.card.message_id, hit.part.offset_of(unit)) for unit in units)
     return begin, end
 
 

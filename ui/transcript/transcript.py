@@ -211,15 +211,15 @@ class Transcript(MessageArea):
             self._streaming.show_servers_starting()
 
     def show_waiting(
-        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
+        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), parallel: Sequence[str] = ()
     ) -> None:
         """Show whether the running answer waits for another program's answer or for its model.
 
-        ``loaded``: loaded fraction of the model. ``chats``: titles of chats whose answers come first; ``beside``:
+        ``loaded``: loaded fraction of the model. ``chats``: titles of chats whose answers come first; ``parallel``:
         titles of chats that run at the same time.
         """
         if self._streaming is not None:
-            self._streaming.show_waiting(waits, loaded, chats, beside)
+            self._streaming.show_waiting(waits, loaded, chats, parallel)
 
     def finish_answer(self, view: MessageView) -> None:
         if self._streaming is not None:

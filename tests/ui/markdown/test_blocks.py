@@ -225,7 +225,7 @@ def test_a_long_list_is_closed_part_by_part(step: int) -> None:
         '<ol start="13" class="part">',
         '<ol start="25" class="part">',
     ]
-    assert "".join(text[place] for block in blocks for place in block.source_map.places).startswith(
+    assert "".join(text[place] for block in blocks for place in block.source_map.positions).startswith(
         "Before.item 1item 2"
     )
     assert blocks == stream([text])
@@ -246,7 +246,7 @@ def test_long_lists_in_pieces_equal_those_at_once(lines: list[str], data: st.Dat
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
-    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.places).replace(
+    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.positions).replace(
         "x t", f"{DONE} t"
     )
     assert shown.replace("\n", "") == "".join(block.source_map.text for block in stream([text])).replace("\n", "")
@@ -274,7 +274,7 @@ def test_a_long_table_is_closed_part_by_part(step: int) -> None:
     widths = [[part.split('"')[0] for part in block.html.split('width="')[2:]] for block in blocks[1:5]]
     assert widths == [["33%", "33%", "33%"]] * 4
     shown = "".join(block.source_map.text for block in blocks)
-    assert "".join(text[place] for block in blocks for place in block.source_map.places) == shown
+    assert "".join(text[place] for block in blocks for place in block.source_map.positions) == shown
     assert shown.count("name") == 1
     assert blocks == stream([text])
 
@@ -305,7 +305,7 @@ def test_long_tables_in_pieces_equal_those_at_once(lines: list[str], data: st.Da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
-    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.places)
+    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.positions)
     assert shown.split() == "".join(block.source_map.text for block in stream([text])).split()
 
 
@@ -366,7 +366,7 @@ TEXTS += ["", "One line", "```\nno end", "a\r\nb\r\n\r\nc\r\n" * 99, "\n" * 2_00
 
 
 def plain(segments: list[Segment]) -> list[tuple[str, str, str, tuple[int, ...]]]:
-    return [(one.html, one.code, one.language, tuple(one.source_map.places)) for one in segments]
+    return [(one.html, one.code, one.language, tuple(one.source_map.positions)) for one in segments]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
@@ -397,7 +397,7 @@ def test_a_table_that_is_read_from_the_right_has_its_first_column_there() -> Non
     assert block.html.index("قيمة") < block.html.index("اسم")
     shown = block.source_map
     assert shown.text == "قيمةاسم1أ$x$ب"
-    assert "".join(text[place] for place in shown.places) == shown.text
+    assert "".join(text[place] for place in shown.positions) == shown.text
     assert [shown.text[begin:end] for begin, end in shown.formulas] == ["$x$"]
     assert block.html.count("</td>") == 4
 

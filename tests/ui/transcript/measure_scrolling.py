@@ -30,7 +30,7 @@ EIGHTHS = 120  # eighths of a degree in one notch
 
 def turn_wheel(window: MainWindow, heartbeat: Heartbeat, *, up: bool) -> None:
     """Send one notch with the pointer over the centre of the page."""
-    heartbeat.begin_frame()
+    heartbeat.begin_piece()
     transcript, handle = window.transcript, window.windowHandle()
     at = QPointF(transcript.mapTo(window, transcript.rect().center()))
     QTest.wheelEvent(handle, at, QPoint(0, EIGHTHS if up else -EIGHTHS))

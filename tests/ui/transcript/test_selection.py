@@ -309,7 +309,7 @@ def test_every_unit_of_a_text_keeps_its_place(window: MainWindow, qtbot: QtBot, 
     window.show_conversation("t", [MessageView(1, "assistant", text)])
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     for part in window.transcript.cards[0].parts:
-        places = [part.place_of(unit) for unit in range(part.num_units + 1)]
+        places = [part.offset_of(unit) for unit in range(part.num_units + 1)]
         assert places == sorted(places)
         assert places[0] == part.span[0]
         assert places[-1] in (part.span[1], part.span[1] - 1)  # the last line end of code is not shown
@@ -342,8 +342,8 @@ def test_a_selection_costs_no_more_the_longer_the_answer_is(
     assert isinstance(answer, AnswerCard)
     qtbot.waitUntil(lambda: not answer.body._closed, timeout=WAIT_MS)  # the closed block was joined with the part above
     looked: list[str] = []
-    places = text_part._places
-    monkeypatch.setattr(text_part, "_places", lambda shown, known: (looked.append(shown), places(shown, known))[1])
+    places = text_part._positions
+    monkeypatch.setattr(text_part, "_positions", lambda shown, known: (looked.append(shown), places(shown, known))[1])
     window.transcript.selection.select(Position(1, 2), Position(2, 5_000))
     looked.clear()
     for _ in range(30):

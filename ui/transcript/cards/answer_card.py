@@ -382,12 +382,12 @@ class AnswerCard(MessageCard):
         self.progress_label.setText(tr("Starting the tool servers"))
 
     def show_waiting(
-        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
+        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), parallel: Sequence[str] = ()
     ) -> None:
         """Show that the answer waits for another answer or for its model, or clear the notice.
 
-        ``loaded``: loaded fraction of the model. ``chats``: chats whose answers come first; ``beside``: chats that run
-        at the same time.
+        ``loaded``: loaded fraction of the model. ``chats``: chats whose answers come first; ``parallel``: chats that
+        run at the same time.
         """
         if len(chats) == 1:
             words = tr("Waiting for the answer in “{chat}”").format(chat=chats[0])
@@ -401,10 +401,10 @@ class AnswerCard(MessageCard):
             words = tr("Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:
             return
-        elif len(beside) == 1:
-            words = tr("Starting together with the answer in “{chat}”").format(chat=beside[0])
-        elif beside:
-            words = tr("Starting together with the answers in %n other chats", None, len(beside))
+        elif len(parallel) == 1:
+            words = tr("Starting together with the answer in “{chat}”").format(chat=parallel[0])
+        elif parallel:
+            words = tr("Starting together with the answers in %n other chats", None, len(parallel))
         else:
             words = tr("Reading the prompt")
         self.progress_label.setText(words)

@@ -97,9 +97,9 @@ class SourceRuns:
         return RangeLocator(self).locate(shown, source_map)
 
 
-def source_places(shown: str, source_map: SourceMap) -> list[int]:
+def source_positions(shown: str, source_map: SourceMap) -> list[int]:
     """The raw position of each shown character; -1 for spaces and foreign characters."""
-    return SourceAligner().places(shown, source_map)
+    return SourceAligner().positions(shown, source_map)
 
 
 @dataclass(slots=True)
@@ -108,24 +108,24 @@ class SourceAligner:
 
     number: int = 0  # index of the next character of the source map
 
-    def places(self, shown: str, source_map: SourceMap) -> list[int]:
-        """Like `source_places`, for the characters after those of the previous call."""
-        text, places = source_map.text, []
+    def positions(self, shown: str, source_map: SourceMap) -> list[int]:
+        """Like `source_positions`, for the characters after those of the previous call."""
+        text, positions = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
-                places += [-1] * len(run)
+                positions += [-1] * len(run)
                 continue
             while self.number < len(text) and text[self.number].isspace():
                 self.number += 1
             if text.startswith(run, self.number):  # true for nearly all runs
-                places += source_map.places[self.number : self.number + len(run)]
+                positions += source_map.positions[self.number : self.number + len(run)]
                 self.number += len(run)
             else:
-                places += self._one_by_one(run, source_map)
-        return places
+                positions += self._one_by_one(run, source_map)
+        return positions
 
     def word_positions(self, words: str, source_map: SourceMap) -> Sequence[int]:
-        """Like `places`, for words that match the source map exactly; else returns nothing and does not advance."""
+        """Like `positions`, for words that match the source map exactly; else returns nothing and does not advance."""
         text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
             number += 1
@@ -133,28 +133,28 @@ class SourceAligner:
         if text[number:end].replace("\n", " ") != words:  # a line may be broken elsewhere
             return ()
         self.number = end
-        return source_map.places[number:end]
+        return source_map.positions[number:end]
 
     def _one_by_one(self, run: str, source_map: SourceMap) -> list[int]:
         ends = dict(source_map.formulas)
-        text, number, places = source_map.text, self.number, []
+        text, number, positions = source_map.text, self.number, []
         for char in run:
             while number < len(text) and text[number].isspace():
                 number += 1
             if char == OBJECT and number in ends:
-                places.append(source_map.places[number])
+                positions.append(source_map.positions[number])
                 number = ends[number]
                 continue
             if number >= len(text) or text[number] != char:
                 found = text.find(char, number, number + LOOK_AHEAD_CHARS)
                 if found < 0:
-                    places.append(-1)
+                    positions.append(-1)
                     continue
                 number = found
-            places.append(source_map.places[number])
+            positions.append(source_map.positions[number])
             number += 1
         self.number = number
-        return places
+        return positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class RangeLocator:
         for words in _CHUNKS.findall(added):
             if not self._scan_words(words, aligner, source_map):
                 for run in _RUNS.findall(words):
-                    self._scan(run, aligner.places(run, source_map))
+                    self._scan(run, aligner.positions(run, source_map))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
             self._checkpoints.append(_Checkpoint(len(shown), aligner.number, *here))
@@ -204,11 +204,11 @@ class RangeLocator:
         if self._before or words[0].isspace() or not words.isascii():
             return False
         number, known = aligner.number, self.runs.sources
-        places = aligner.word_positions(words, source_map)
-        if not places or min(places) < 0 or max(places) >= len(known):
+        positions = aligner.word_positions(words, source_map)
+        if not positions or min(positions) < 0 or max(positions) >= len(known):
             aligner.number = number
             return False
-        sources = [known[place] for place in places]
+        sources = [known[place] for place in positions]
         begin = 0
         for source, same in groupby(sources):
             length = len(list(same))
@@ -220,13 +220,13 @@ class RangeLocator:
             self._unit += len(part)
         return True
 
-    def _scan(self, run: str, places: Sequence[int]) -> None:
+    def _scan(self, run: str, positions: Sequence[int]) -> None:
         """Scan spaces, or a word, which usually matches the raw text exactly."""
-        first, length = places[0], len(run)
+        first, length = positions[0], len(run)
         if run == " " and not self._before:
             self._unit += 1
             return
-        together = run.isascii() and not self._before and first >= 0 and places == list(range(first, first + length))
+        together = run.isascii() and not self._before and first >= 0 and positions == list(range(first, first + length))
         sources = self.runs.sources[first : first + length] if together else []
         if len(sources) == length:
             for source, same in groupby(sources):
@@ -234,11 +234,11 @@ class RangeLocator:
                     self._close(source)
                 self._unit += len(list(same))
         else:
-            self._scan_chars(run, places)
+            self._scan_chars(run, positions)
 
-    def _scan_chars(self, run: str, places: Sequence[int]) -> None:
+    def _scan_chars(self, run: str, positions: Sequence[int]) -> None:
         sources = self.runs.sources
-        for char, place in zip(run, places, strict=True):
+        for char, place in zip(run, positions, strict=True):
             if place >= 0 and char != OBJECT != self._before:
                 source = sources[place] if place < len(sources) else None
             else:
@@ -267,7 +267,7 @@ class RangeLocator:
         return (
             shown.startswith(self._shown[: known.num_shown])
             and source_map.text.startswith(self._source_map.text[:end])
-            and source_map.places[:end] == self._source_map.places[:end]
+            and source_map.positions[:end] == self._source_map.positions[:end]
             and [each for each in source_map.formulas if each[0] < end]
             == [each for each in self._source_map.formulas if each[0] < end]
         )
@@ -305,7 +305,7 @@ def formula_units(shown: str) -> frozenset[int]:
 def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
     """The UTF-16 units that rejected text preceded, and that text."""
     units, unit = [], 0
-    for char, place in zip(shown, source_places(shown, source_map), strict=True):
+    for char, place in zip(shown, source_positions(shown, source_map), strict=True):
         if place >= 0:
             units.append((place, unit))
         unit += 2 if ord(char) > 0xFFFF else 1

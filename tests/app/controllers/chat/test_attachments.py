@@ -194,12 +194,12 @@ def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, 
     target = harness.window.engine_view.target
     assert target is not None
     harness.engine.tell(EngineReady(replace(target, has_vision=True)))
-    qtbot.waitUntil(lambda: not tray.sight.isVisible(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not tray.vision_row.isVisible(), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
     assert (40, 20) in harness.engine.counts[-1].texts
     qtbot.waitUntil(lambda: "of 512 tokens" in harness.window.composer.context_label.text(), timeout=WAIT_MS)
     qtbot.keyClick(tray.rows.chips[0], Qt.Key.Key_Delete)
-    assert not tray.sight.isVisible()
+    assert not tray.vision_row.isVisible()
 
 
 def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot: QtBot) -> None:

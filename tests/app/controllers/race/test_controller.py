@@ -116,7 +116,7 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     answer(harness, qtbot, "What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form
-    assert form.of_pictures.text() == "With 1 picture"
+    assert form.includes_pictures.text() == "With 1 picture"
     harness.window.race.page.start_requested.emit(form.setup)
     request = job_of(harness)._request
     assert [one.width for _, one in request.messages[-1].pictures] == [40]
@@ -144,7 +144,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.window.composer.edit.setPlainText("What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form
-    assert form.of_pictures.text() == "With 1 picture"
+    assert form.includes_pictures.text() == "With 1 picture"
     assert form.question.exact_text().endswith("one two three\n```\n\nWhat is it?")
     harness.window.race.page.start_requested.emit(form.setup)
     assert [one.width for _, one in job_of(harness)._request.messages[-1].pictures] == [40]
