@@ -73,7 +73,7 @@ def test_a_notice_goes_by_itself_but_not_while_somebody_is_at_it(
     window.show_notice("1 chat imported.")
     window.notice_banner.close_button.setFocus(Qt.FocusReason.TabFocusReason)
     checks: list[bool] = []
-    window.notice_banner._leave.timeout.connect(lambda: checks.append(window.notice_banner.isVisible()))
+    window.notice_banner._leave_timer.timeout.connect(lambda: checks.append(window.notice_banner.isVisible()))
     qtbot.waitUntil(lambda: len(checks) >= 3, timeout=30_000)
     assert all(checks)
     window.composer.setFocus()
@@ -92,7 +92,7 @@ def test_what_is_said_stands_on_every_page_and_waits_for_who_is_away(
     window.models.toggle()
     window.show_notice("The model is there.")
     rounds: list[bool] = []
-    window.notice_banner._leave.timeout.connect(lambda: rounds.append(window.notice_banner.isVisible()))
+    window.notice_banner._leave_timer.timeout.connect(lambda: rounds.append(window.notice_banner.isVisible()))
     for bar in (window.notice_banner, window.problem_banner):
         qtbot.waitUntil(bar.isVisible)
         corner = bar.mapTo(window, QPoint(0, 0))
