@@ -1,4 +1,4 @@
-"""Every test has its own folders, needs no display, and does not fail because the machine is busy."""
+"""Gives every test its own folders, needs no display, and makes tests independent of a busy machine."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
 PATIENCE_MS = round(1000 * PATIENCE_S)
-STEP_S = 0.0002  # of work in slices, on a fast processor
-FIRST_PAUSES_MS = (0, 1, 1, 2, 3, 5)  # between the first looks at a condition; pytest-qt has ten milliseconds
+STEP_S = 0.0002  # duration of one step of sliced work on a fast CPU
+FIRST_PAUSES_MS = (0, 1, 1, 2, 3, 5)  # first polling intervals of a condition; pytest-qt uses ten milliseconds
 
 hypothesis.settings.register_profile(
     "paceline",
     deadline=None,
-    # A machine that checks changes must give the same result twice.
+    # CI must give the same result twice.
     derandomize=bool(os.environ.get("CI")) and not LONG,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-# A shell's background ignores Ctrl+C, nohup the end of the terminal; what the tests start would inherit both.
+# Background jobs of a shell ignore SIGINT, and those of nohup SIGHUP; child processes of the tests would inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
+os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process set it themselves
 
 
-# These take minutes; if they began last, the other cores would be idle at the end.
+# These take minutes. Started last, they would leave the other cores idle at the end.
 LONGEST = (
     "packaging/measure/test_measure.py",
     "packaging/measure/test_real.py",
@@ -53,37 +53,37 @@ LONGEST = (
 )
 
 
-# Garbage is looked for between tests only: see `garbage`.
+# Collect garbage between tests only: see `garbage`.
 gc.disable()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """In the process that prints: behind pytest's own reporter, which is made at the same time."""
+    """Register in the printing process, after pytest's reporter, which is created by the same hook."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(FailureNames(reporter))
 
 
 class FailureNames:
-    """Print each failure at once, from all processes: a cancelled run prints no summary."""
+    """Prints each failure at once, from all processes: a cancelled run prints no summary."""
 
     def __init__(self, reporter: pytest.TerminalReporter) -> None:
         self._reporter = reporter
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Called for the tests of all processes."""
+        """Called with the results of all processes."""
         if report.failed:
             self._reporter.write_line(f"\nFAILED {report.nodeid}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest."""
+    """Start the longest tests first."""
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
 
 
 def pytest_collection_finish() -> None:
-    """Exclude imported and collected objects from garbage collection: they stay, and are most of all objects."""
+    """Exclude imports and collected tests from garbage collection: most objects belong to them, and they stay."""
     gc.collect()
     gc.freeze()
 
@@ -97,7 +97,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(autouse=True)
 def garbage(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Look for garbage on this thread only, as the app does: a widget that another thread deletes may lock Qt up."""
+    """Collect garbage on this thread only, as the app does: deleting a widget on another thread may deadlock Qt."""
     gc.disable()
     for name in ("freeze", "unfreeze"):  # what is frozen is ours, not that of an app which opens and closes
         monkeypatch.setattr(gc, name, lambda: None)
@@ -139,9 +139,10 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 
 @pytest.fixture(scope="session")
 def qapp(qapp: QApplication) -> QApplication:
-    """Let the application speak English, plurals included, whatever the machine speaks.
+    """Set the application's language to English, plurals included, whatever the system language is.
 
-    How many cards it makes in a turn does not depend on the machine: each look at the clock of slices is a step.
+    The number of cards created in an event loop iteration does not depend on the machine: each query of the slice clock
+    advances it by a step.
     """
     from ui.text.language import ENGLISH, install_language
     from ui.widgets.offscreen_scheduler import OffscreenScheduler

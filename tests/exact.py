@@ -1,4 +1,4 @@
-"""Answers that must be equal to the letter, where the loaded model computes exactly to the bit."""
+"""Compares answers that must be identical if the loaded model computes bit-exactly."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from engine.loading.exactness import why_inexact
 from engine.records import ChatRequest
 from engine.session.session import Session
 
-NEAR_TIE = 0.05  # of logits
+NEAR_TIE = 0.05  # difference of two logits
 
 
 def require_exact(path: str) -> None:
-    """Skip, with the reason, where passes of other shapes may give a model's rows other bits."""
+    """Skip with the reason if the batch shape may change the bits of this model's rows."""
     if reason := why_inexact(path):
         pytest.skip(reason)
 
 
 def agree(session: Session, asked: ChatRequest, plain: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two greedy answers are the same: to the letter, or up to a near tie where the target is not exact."""
+    """Whether two greedy answers are identical; for an inexact target, up to a near tie."""
     parts = next((i for i, (one, two) in enumerate(zip(plain, other, strict=True)) if one != two), None)
     if parts is None or not session.ready().target.inexact:
         return parts is None

@@ -1,4 +1,4 @@
-"""Scripted, deterministic stand-ins without weights: models for the loop's tests, a worker for the window's."""
+"""Deterministic fakes without weights: models for tests of the decoding loop, a worker for tests of the window."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ class RecurrentModel(MarkovModel):
         return True
 
     def clear(self) -> None:
-        """Forget everything, the kept state too."""
+        """Clear the cache and the saved state."""
         super().clear()
         self._reach, self._kept = 0, None
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What the scripted worker says, and how fast. Every ``tokens_per_pass`` tokens arrive together.
+    """The text and speed of the scripted worker; ``tokens_per_pass`` tokens arrive together.
 
-    ``answers``, by question, replace ``answer``. ``parallel`` answers run at once.
+    ``answers`` by question replace ``answer``. ``parallel``: number of answers that run at once.
     """
 
     answer: str = "This answer comes from a script."
@@ -94,7 +94,7 @@ class Script:
 
 
 class ScriptedWorker:
-    """The surface of `engine.session.worker.EngineWorker`, without any model. It sleeps where a model would compute."""
+    """Replaces `engine.session.worker.EngineWorker` without a model; sleeps while a model would compute."""
 
     def __init__(self, on_event: Callable[[Event], None], script: Script | None = None) -> None:
         self._on_event = on_event
@@ -102,16 +102,16 @@ class ScriptedWorker:
         self._requests: queue.SimpleQueue[ChatRequest | None] = queue.SimpleQueue()
         make_thread = functools.partial(threading.Thread, target=self._run, name="scripted engine", daemon=True)
         self._threads = [make_thread() for _ in range(self._script.parallel)]
-        self._stops: dict[int, threading.Event] = {}  # by the numbers of the answers
+        self._stops: dict[int, threading.Event] = {}  # by request number
         self._draft: ModelInfo | None = None
 
     def start(self) -> None:
-        """Start the threads, one for each answer that is given at once."""
+        """Start one thread for each parallel answer."""
         for thread in self._threads:
             thread.start()
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Pretend to load at once, count words (they are this script's tokens), stream the script."""
+        """Pretend to load, count words as tokens, or stream the script."""
         answer: Event | None
         if isinstance(request, ChatRequest):
             self._stops[request.request_id] = threading.Event()
@@ -125,18 +125,18 @@ class ScriptedWorker:
             answer = replace(self._ready("scripted.gguf"), request_id=request.request_id)
         elif isinstance(request, CountRequest):
             answer = TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts))
-        else:  # there is no session that a job could run on
+        else:  # a job needs a session
             answer = failure(request, Problem("No session", "There is no model.", "Use a real one."))
         if answer is not None:
             (on_event or self._on_event)(answer)
 
     def cancel(self, number: int) -> None:
-        """End an answer."""
+        """Stop an answer."""
         if (stop := self._stops.get(number)) is not None:
             stop.set()
 
     def skip_summary(self, number: int) -> None:
-        """Does nothing: the scripted worker writes no summaries."""
+        """Do nothing: the scripted worker writes no summaries."""
 
     def close(self, timeout_s: float) -> bool:
         for stop in list(self._stops.values()):

@@ -1,7 +1,7 @@
-"""A plugin, `pytest -p tests.fast_clocks`: Python's clocks run four times as fast, as on a processor of a quarter.
+"""A plugin, `pytest -p tests.fast_clocks`: Python's clocks run four times as fast, as on a slower CPU.
 
-Tests that fail only with this plugin depend on the machine's speed. Left out is `test_kill_app`, which compares this
-process's clock with another's.
+Tests that fail only with this plugin depend on the machine's speed. `test_kill_app` is excluded: it compares the clocks
+of two processes.
 """
 
 from __future__ import annotations

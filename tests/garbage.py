@@ -1,4 +1,4 @@
-"""Looks for garbage in cycles once there may be enough of it."""
+"""Collects cyclic garbage when there may be enough of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _looks = 0
 
 
 def collect_some() -> None:
-    """Collect if it pays: usually new objects, sometimes also older ones, which a fixture may have held."""
+    """Collect if worthwhile: usually new objects, sometimes also older ones, which a fixture may have held."""
     global _looks  # noqa: PLW0603  (of the process, as the garbage is)
     if gc.get_count()[0] > ENOUGH:
         _looks += 1

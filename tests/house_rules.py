@@ -1,6 +1,6 @@
-"""The rules of the architecture, as functions of a folder: each returns one line for each violation.
+"""The rules of the architecture as functions of a folder; each returns one line per violation.
 
-The code is read as text and syntax: it is neither imported nor run.
+The code is parsed, neither imported nor run.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ CODE = (*ROOMS, "packaging", "tests")
 MAX_FILE_LINES = 1000
 MAX_FUNCTION_LINES = 60
 
-MAX_FOLDER_MODULES = 25  # beside __init__.py
-MIN_SHARED_PREFIX = 3  # modules of one folder
+MAX_FOLDER_MODULES = 25  # not counting __init__.py
+MIN_SHARED_PREFIX = 3  # number of modules in a folder
 SMALL_LINES = 60
 
-# Allowed imports of each package, from others, Qt and the window's text libraries; a name includes its submodules.
-QT_IN_APP = ("app/controllers/", "app/startup/")  # and who may import ui
+# Allowed imports of each package from other packages, Qt and the window's text libraries. A name includes its
+# submodules.
+QT_IN_APP = ("app/controllers/", "app/startup/")  # may import Qt and ui
 APP_MAY = {
     "app.core.domain": {"app.core.domain"},
     "app.core.storage": {"app.core.domain", "app.core.storage"},
@@ -35,19 +36,19 @@ APP_MAY = {
     "app.core.benchmark": {"app.core.domain", "app.core.storage", "app.core.benchmark"},
     "app.core.tools": {"app.core.domain", "app.core.storage", "app.core.tools"},
     "app.core.server": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.tools", "app.core.server"},
-    "app.core": {"app.core.domain"},  # its own modules, such as app/core/logs.py
+    "app.core": {"app.core.domain"},  # also its own modules, such as app/core/logs.py
     "app.controllers": {"app.core", "app.controllers"},
     "app.cli": {"app.core", "app.cli", "app.startup"},
     "app.startup": {"app.core", "app.controllers", "app.startup"},
     "app": set(),
 }
-START = "app/__main__.py"  # hands over to commands and helper processes
+START = "app/__main__.py"  # starts commands and helper processes
 APP_ROOT = {
     "app.core.paths",
     "app.core.logs",
     "app.__version__",
     "app._version",
-}  # for every room of app but the domain
+}  # for every package of app.core except the domain
 DOMAIN_MAY = {"app.core.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
 WINDOW = {"ui", "PySide6", "shiboken6"}
 UI_MAY = {
@@ -62,7 +63,7 @@ UI_MAY = {
     "ziamath",
 } | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", *WINDOW}
-# Files whose sentences are always English: for a terminal, a report, HTTP or a model.
+# Files whose sentences are always English: texts for a terminal, a report, HTTP or a model.
 ENGLISH_ONLY = (
     "app/cli/",
     "app/core/benchmark/",
@@ -70,10 +71,10 @@ ENGLISH_ONLY = (
     "app/core/tools/built_in.py",
     "app/core/tools/built_in.py",
 )
-SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a mistake of ours
+SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a developer's mistake
 USE_TESTS = "tests/"
 NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app
-DOORS = {  # the one place of each of these libraries
+DOORS = {  # the only places that may import each of these libraries
     "llama_cpp": "engine/llama/",
     "keyring": "app/core/hub/tokens.py",
     "starlette": "app/core/server/",
@@ -84,7 +85,7 @@ DOORS = {  # the one place of each of these libraries
 }
 LITERAL_IMPORTS = {"import_module", "__import__"}
 
-# Written in two parts, so that this file does not break its own rule.
+# Written in two parts, so that this file does not violate its own rule.
 MACHINE_PATHS = tuple(
     re.compile(start + rest)
     for start, rest in (
@@ -123,7 +124,7 @@ def syntax(path: Path) -> ast.Module:
 
 @cache
 def imports(path: Path) -> tuple[tuple[int, str], ...]:
-    """Line and dotted name of every import, those inside functions and of ``from package import module`` included."""
+    """Line and dotted name of every import, also of imports in functions and of ``from package import module``."""
     return tuple(_imports(path))
 
 
@@ -141,7 +142,7 @@ def _imports(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def within(name: str, allowed: set[str]) -> bool:
-    """Whether a dotted name is one of ``allowed`` or lies below one."""
+    """Whether a dotted name is in ``allowed`` or below one of its names."""
     return any(name == other or name.startswith(f"{other}.") for other in allowed)
 
 
@@ -166,7 +167,7 @@ def wrong_directions(root: Path) -> list[str]:
 
 
 def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
-    """Imports against the directions between the packages of app: domain <- storage, hub <- controllers <- startup."""
+    """Imports against the directions within app: domain <- storage, hub <- controllers <- startup."""
     parts = place.split("/")[:-1]
     room = ".".join(parts[: 3 if parts[1:2] == ["core"] else 2])
     if not place.startswith(QT_IN_APP) and within(name, WINDOW):
@@ -180,7 +181,7 @@ def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
 
 
 def imports_of_tests(root: Path) -> list[str]:
-    """Imports of the tests from the product or from a measurement."""
+    """Imports of tests by the product or by a measurement."""
     return [
         f"{place}:{line} only {USE_TESTS} may import {name}"
         for path in python_files(root)
@@ -191,7 +192,7 @@ def imports_of_tests(root: Path) -> list[str]:
 
 
 def stray_tests(root: Path) -> list[str]:
-    """Folders of tests that mirror no folder of the source."""
+    """Test folders without a source folder of the same path."""
     folders = {path.parent.relative_to(root).as_posix() for path in python_files(root, ("tests",))} - {"tests"}
     return [
         f"{folder} mirrors no folder of the source"
@@ -201,7 +202,7 @@ def stray_tests(root: Path) -> list[str]:
 
 
 def mutual_imports(root: Path) -> list[str]:
-    """Pairs of folders that import each other, except a folder and one inside it."""
+    """Pairs of folders that import each other, except a folder and one of its subfolders."""
     modules = {_dotted(root, path): path for path in python_files(root, ROOMS)}
     places: dict[tuple[str, str], str] = {}
     for module, path in modules.items():
@@ -243,7 +244,7 @@ def wrong_doors(root: Path) -> list[str]:
 
 
 def english_f_strings(root: Path) -> list[str]:
-    """Errors whose text is formatted too early for the window to translate it."""
+    """Errors whose text is formatted before the window can translate it."""
     found = []
     for path in python_files(root, ("engine", "app")):
         place = path.relative_to(root).as_posix()
@@ -281,7 +282,7 @@ def relative_imports(root: Path) -> list[str]:
 
 
 def shadowing_names(root: Path) -> list[str]:
-    """Modules that hide another: those named like one of the standard library, and a package named packaging."""
+    """Modules that hide another one: named like a standard library module; or a package named packaging."""
     found = [
         f"{path.relative_to(root).as_posix()} is named like a module of the standard library"
         for path in python_files(root, (*ROOMS, "packaging"))
@@ -293,7 +294,7 @@ def shadowing_names(root: Path) -> list[str]:
 
 
 def oversized(root: Path) -> list[str]:
-    """Files and functions beyond the limits; a function's signature and docstring count."""
+    """Files and functions beyond the size limits; a function's signature and docstring count."""
     found = []
     for path in python_files(root):
         place = path.relative_to(root).as_posix()
@@ -311,7 +312,7 @@ def oversized(root: Path) -> list[str]:
 
 
 def crowded_folders(root: Path) -> list[str]:
-    """Folders with too many modules, and prefixes of names that should become a folder."""
+    """Folders with too many modules, and name prefixes that should become a folder."""
     found = []
     for folder in sorted({path.parent for path in python_files(root)}):
         place = folder.relative_to(root).as_posix()
@@ -328,7 +329,7 @@ def crowded_folders(root: Path) -> list[str]:
 
 
 def satellites(root: Path) -> list[str]:
-    """Small modules that only one other imports and no test uses: they belong to that module."""
+    """Small modules that only one other module imports and no test uses: they belong in that module."""
     users: dict[str, set[str]] = {}
     for path in python_files(root):
         for _, name in imports(path):
@@ -364,7 +365,7 @@ def missing_docstrings(root: Path) -> list[str]:
 
 
 def tracked_files(root: Path) -> list[Path]:
-    """The files under version control; all files where there is no repository, as in an unpacked archive."""
+    """The files under version control; all files if there is no repository, as in an unpacked archive."""
     if (root / ".git").exists():
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
         return [root / name for name in listed.decode().split("\0") if name and (root / name).is_file()]
@@ -372,7 +373,7 @@ def tracked_files(root: Path) -> list[Path]:
 
 
 def machine_traces(root: Path) -> list[str]:
-    """Paths of a developer's machine and package index addresses; binary files are searched, too."""
+    """Paths of a developer's machine and package index addresses, also in binary files."""
     found = []
     for path in tracked_files(root):
         content = path.read_bytes()
@@ -384,7 +385,7 @@ def machine_traces(root: Path) -> list[str]:
 
 
 def map_differences(root: Path) -> list[str]:
-    """Differences between ARCHITECTURE.md and the tree: it must list all packages, each in one line."""
+    """Differences between ARCHITECTURE.md and the tree: it must list every package on one line."""
     if not (root / "ARCHITECTURE.md").exists():
         return ["ARCHITECTURE.md is missing"]
     text = (root / "ARCHITECTURE.md").read_text("utf-8")

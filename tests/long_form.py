@@ -1,6 +1,6 @@
-"""The long form of tests that try many things: `make test-long`, before releases.
+"""The long form of tests that try many cases: `make test-long`, before releases.
 
-Tests of exactness, safety and the user's data are complete in the short form, too.
+Tests of exactness, safety and the user's data are complete even in the short form.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ only_long = pytest.mark.skipif(not LONG, reason="make test-long tries it")
 
 
 def rounds(short: int, long: int) -> int:
-    """How often something is tried."""
+    """The number of repetitions."""
     return long if LONG else short

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 
 def open_menu(qtbot: QtBot) -> QMenu:
-    """Wait for the menu that is open, the innermost one."""
+    """Wait for an open menu; returns the innermost one."""
     qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
@@ -17,7 +17,7 @@ def open_menu(qtbot: QtBot) -> QMenu:
 
 
 def take(qtbot: QtBot, *words: str) -> None:
-    """Choose the entry that begins with the last of ``words``; the words before it name submenus."""
+    """Choose the entry that begins with the last of ``words``; the other words name the submenus on the way."""
     for word in words[:-1]:
         menu = open_menu(qtbot)
         _go_to(qtbot, menu, word)
@@ -42,7 +42,7 @@ def _go_to(qtbot: QtBot, menu: QMenu, word: str) -> None:
 
 
 def press_menu_key(widget: QWidget, qtbot: QtBot) -> QMenu:
-    """Open the context menu of ``widget`` as the menu key does."""
+    """Open the context menu of ``widget`` by the menu key."""
     come_back(widget, qtbot)
     widget.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(lambda: QApplication.focusWidget() is widget)
@@ -53,6 +53,6 @@ def press_menu_key(widget: QWidget, qtbot: QtBot) -> QMenu:
 
 
 def come_back(widget: QWidget, qtbot: QtBot) -> None:
-    """Activate the window of ``widget``: without a desktop, a submenu does not return the focus."""
+    """Activate the window of ``widget``: without a desktop, closing a submenu does not return the focus."""
     widget.window().activateWindow()
     qtbot.waitUntil(widget.window().isActiveWindow)

@@ -1,4 +1,4 @@
-"""Results of races, made by hand."""
+"""Handwritten results of races."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters of whole answers whose parts agree with each other, as tests and pictures show them."""
+"""Consistent counters of whole answers, for tests and screenshots."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import replace
 from engine.intervals import bucket_of
 from engine.records import Mode, RunStats, Source
 
-ByDepth = tuple[tuple[int, ...], tuple[int, ...]]  # proposed and accepted, as `RunStats` counts them
+ByDepth = tuple[tuple[int, ...], tuple[int, ...]]  # proposed and accepted tokens per depth, as in `RunStats`
 
 
 def answered(mode: Mode, passes: int, by_depth: ByDepth, provenance: Mapping[Source, int], decode_s: float) -> RunStats:
-    """Counters of an answer whose sums follow from its parts."""
+    """Counters of an answer; the totals are computed from the parts."""
     proposed, accepted = by_depth
     return RunStats(
         mode=mode,

@@ -1,6 +1,6 @@
-"""A target and a draft of ten tokens whose distributions are known: the next token depends on the last one only.
+"""A target and a draft of ten tokens with known distributions: the next token depends on the last one only.
 
-They prove that answers are distributed as plain decoding would have them.
+They prove that answers have the distribution of plain decoding.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Q_LOGITS = (P_LOGITS + np.random.default_rng(2).normal(0, 0.8, P_LOGITS.shape)).
 
 
 def unseeded(params: SamplingParams, constraint: Constraint | None = None) -> Sampler:
-    """A sampler as without a seed, but with the random numbers of ``params.seed``."""
+    """A sampler that behaves as without a seed, but uses the random numbers of ``params.seed``."""
     random = np.random.default_rng(params.seed)
     return Sampler(replace(params, seed=None), constraint=constraint, random=random)
 
 
 class MarkovModel:
-    """A `LanguageModel` whose next token depends on the last only: ``logits`` [n_vocab, n_vocab], row by last id."""
+    """A `LanguageModel` whose next token depends on the last one only. ``logits`` [n_vocab, n_vocab]: by last id."""
 
     def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, can_rollback: bool = True) -> None:
         self._logits = logits
@@ -41,11 +41,11 @@ class MarkovModel:
 
     @property
     def num_past(self) -> int:
-        """How many tokens the cache holds."""
+        """The number of tokens in the cache."""
         return len(self._ids)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`. Refuses an empty pass, as the real model does."""
+        """See `LanguageModel.forward`. Like a real model, it rejects an empty pass."""
         if not len(ids):
             raise ValueError("a pass of 0 tokens")
         self.num_forwards += 1
@@ -69,7 +69,7 @@ class MarkovModel:
         return True
 
     def save(self) -> bool:
-        """See `LanguageModel.save`. There is nothing to keep."""
+        """See `LanguageModel.save`. There is nothing to save."""
         return False
 
     def restore(self) -> bool:
@@ -82,7 +82,7 @@ class MarkovModel:
         return 4 * len(self._ids)
 
     def export_state(self) -> NDArray[np.uint8] | None:
-        """See `LanguageModel.export_state`. The ids are all there is."""
+        """See `LanguageModel.export_state`. The state consists of the ids."""
         return np.asarray(self._ids, dtype=np.int32).view(np.uint8) if self._ids else None
 
     def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
@@ -99,10 +99,10 @@ class MarkovModel:
 
 
 class Clock:
-    """A scripted clock: each look is some time after the last, now and then on another scale, as on a busy machine.
+    """A scripted clock. Each query is some time after the last; the scale changes now and then, as on a busy machine.
 
-    With the machine's own clock the pacer would decide otherwise in every run, and a test of the output's distribution
-    would get new samples each time, and fail by chance sooner or later.
+    With the real clock the pacer would decide differently in each run. A test of the output's distribution would get
+    new samples each time, and sometimes fail by chance.
     """
 
     def __init__(self, seed: int | tuple[int, ...]) -> None:
@@ -111,7 +111,7 @@ class Clock:
         self._scale = 1e-4
 
     def __call__(self) -> float:
-        """Seconds, as `time.perf_counter` gives them."""
+        """Seconds, like `time.perf_counter`."""
         self._looks += 1
         if self._looks % 200 == 0:
             self._scale = 10.0 ** self._rng.uniform(-5, -2)
@@ -120,7 +120,7 @@ class Clock:
 
 
 def likely_path(length: int) -> list[int]:
-    """A prompt sampled from the target, so that n-grams often repeat."""
+    """A prompt sampled from the target, in which n-grams often repeat."""
     ids = [2]
     while len(ids) < length:
         ids.append(int(P_LOGITS[ids[-1]].argmax()))
@@ -128,7 +128,7 @@ def likely_path(length: int) -> list[int]:
 
 
 def plain_distribution(prompt_end: int, position: int) -> NDArray[np.float64]:
-    """The exact distribution of the token at ``position`` after the prompt, by multiplying the chain out."""
+    """The exact distribution of the token at ``position`` after the prompt, by multiplying the transition matrices."""
     p = np.exp(P_LOGITS - P_LOGITS.max(axis=1, keepdims=True)).astype(np.float64)
     p /= p.sum(axis=1, keepdims=True)
     result = p[prompt_end]
@@ -138,7 +138,7 @@ def plain_distribution(prompt_end: int, position: int) -> NDArray[np.float64]:
 
 
 def chi_square_p(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> float:
-    """P value of the counts, cells pooled in order until at least ten are expected in each."""
+    """P value of the counts; cells are pooled in order until each has an expected count of at least ten."""
     total, pooled_seen, pooled_expected, seen, wanted = counts.sum(), [], [], 0.0, 0.0
     for count, share in sorted(zip(counts.ravel(), expected.ravel(), strict=True), key=lambda cell: cell[1]):
         seen, wanted = seen + count, wanted + share * total
@@ -148,6 +148,6 @@ def chi_square_p(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> fl
             seen = wanted = 0.0
     pooled_seen[-1] += seen
     pooled_expected[-1] += wanted
-    from scipy import stats  # a second of computing, which the apps that tests start and kill need not spend
+    from scipy import stats  # importing takes a second, which apps started by tests need not spend
 
     return float(stats.chisquare(pooled_seen, pooled_expected).pvalue)

@@ -1,4 +1,4 @@
-"""Modules of packaging/, which is no package, for tests: scripts, and what tests share with them."""
+"""Loads modules of packaging/, which is no package, for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PACKAGING = Path(__file__).resolve().parents[1] / "packaging"
 
 
 def load_script(place: str) -> ModuleType:
-    """The module at ``place`` in packaging/, loaded once under its own name, as a script beside it would load it."""
+    """The module at ``place`` in packaging/, loaded once under its own name, as scripts beside it import it."""
     path = PACKAGING / place
     known = sys.modules.get(path.stem)
     if known is not None and known.__file__ == str(path):
@@ -20,6 +20,6 @@ def load_script(place: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look for their module there
+    sys.modules[path.stem] = module  # required by dataclasses
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""Where the real models, vocabularies and templates lie that tests use if they are there."""
+"""Finds real models, vocabularies and templates for tests; tests are skipped without them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-VARIABLE = "PACELINE_MODELS"  # names a folder of published models
+VARIABLE = "PACELINE_MODELS"  # a folder with published models
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 def shared_file(place: str) -> Path:
-    """The file beside the checkout, or a skip that says which one is missing."""
+    """The path of a file beside the checkout; skips the test if the file is missing."""
     path = SHARED / place
     if not path.exists():
         pytest.skip(f"the shared file {place} is not beside this checkout")
@@ -20,12 +20,12 @@ def shared_file(place: str) -> Path:
 
 
 def shared_model(name: str) -> str:
-    """One of the shared models, by its file name."""
+    """The path of a shared model by its file name."""
     return str(shared_file(f"models/{name}"))
 
 
 def real_model(name: str) -> Path:
-    """A published model, by its file name, or a skip that says why it is not at hand."""
+    """The path of a published model by its file name; skips the test if it is missing."""
     folder = os.environ.get(VARIABLE, "")
     if not folder:
         pytest.skip(f"{VARIABLE} names no folder of models")

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 def emitted(qtbot: QtBot, signal: SignalInstance) -> Iterator[list[tuple[object, ...]]]:
     """Wait at the end of the block until ``signal`` was emitted; yields a list that receives its arguments.
 
-    The slot stays connected. `QtBot.waitSignal` disconnects its own, and an emission of another thread that is still on
-    its way then calls a deleted slot: now and then that crashes the process.
+    The slot stays connected. `QtBot.waitSignal` disconnects its own slot, and a queued emission of another thread then
+    calls a deleted slot, which sometimes crashes the process.
     """
     found: list[tuple[object, ...]] = []
     signal.connect(lambda *arguments: found.append(arguments))

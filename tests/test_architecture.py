@@ -1,4 +1,4 @@
-"""Holds the tree to the house rules, and each rule to finding what it is there to find."""
+"""Checks the tree with the house rules, and that each rule finds a violation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ GOOD_TREE = {
     "- `app/core/domain/`: plain data\n- `app/core/hub/`: the door to the hub\n"
     "- `ui/`: draws messages\n- `engine/`: plain data for all\n- `engine/llama/`: loaded models\n",
 }
-BESIDE = {  # what else must stand there for a rule to be broken
+BESIDE = {  # files that must also exist for a rule to be violated
     "engine/b/a.py": {"engine/c/a.py": "import engine.b.a"},
     "ui/far_c.py": {"ui/far_a.py": "", "ui/far_b.py": ""},
     "ui/z26.py": {f"ui/z{number}.py": "" for number in range(1, 25)},
@@ -62,7 +62,7 @@ SECRET = "/wo" + "rk/somewhere"
 
 @pytest.fixture(scope="module", autouse=True)
 def _syntax_trees_forgotten() -> Iterator[None]:
-    """Two million objects, which each look for garbage would go through, for all tests that follow."""
+    """Free two million objects, which every later garbage collection would visit."""
     yield
     rules.syntax.cache_clear()
     rules.imports.cache_clear()

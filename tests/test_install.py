@@ -1,7 +1,7 @@
-"""An installation away from the checkout: the wheel holds the rooms and every asset, and the command finds them.
+"""Tests an installation outside of the checkout: the wheel has all packages and assets, and the command finds them.
 
-Needs no network: the wheel is built with the build backend that is installed beside the tests, and the new environment
-borrows this one's libraries.
+Needs no network: the wheel is built with the installed build backend, and the new environment uses this one's
+libraries.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed") / "env"
     venv.create(folder, with_pip=False, symlinks=os.name == "posix")
     binaries = folder / ("Scripts" if os.name == "nt" else "bin")
-    # --ignore-installed: this environment's own installation of the project is none of the new one's business.
+    # --ignore-installed: this environment's own installation of the project does not matter.
     options = ["--no-deps", "--no-index", "--ignore-installed", "--no-compile", "--disable-pip-version-check"]
     pip = [sys.executable, "-m", "pip", "--python", binaries / "python"]
     result = call(*pip, "install", "--quiet", *options, wheel, cwd=folder)

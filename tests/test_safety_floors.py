@@ -1,4 +1,4 @@
-"""What safety rests on outside of our own code: no version with known holes is in use, and nobody listens unasked.
+"""Checks safety outside of our own code: no dependency with known holes, and no unrequested listening socket.
 
 Holes: Jinja's sandbox up to 3.1.5 (CVE-2025-27516), huggingface_hub's file names before 1.26 (CVE-2026-15717), Qt's
 text up to 6.8.5 and 6.9.0-6.10.0 (CVE-2025-3512, CVE-2025-12385).
@@ -17,8 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {"jinja2": (3, 1, 6), "huggingface-hub": (1, 26), "PySide6-Essentials": (6, 10, 1)}
-# One local socket of the person's own: a second start asks the first window to come forward. Then `paceline serve`, and
-# the way back of a sign-in to a server of tools, which the person has begun: 127.0.0.1, for as long as that takes.
+# A local socket: a second start asks the first window to come forward. `paceline serve`, and the redirect of a
+# requested sign-in to a tool server: on 127.0.0.1 while needed.
 LISTENERS = {"app/startup/single_instance.py", "app/core/server/listening.py", "app/core/tools/mcp/sign_in.py"}
 
 

@@ -1,4 +1,4 @@
-"""The whole app, with an engine that the test scripts."""
+"""The whole app with a scripted engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def harness(qtbot: QtBot) -> Iterator[AppHarness]:
 
 @pytest.fixture(scope="session")
 def found_by_trying(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of a first start's child processes: that the kernels work, and the kinds of models."""
+    """Results of the child processes of a first start: whether the kernels work, and the kinds of models."""
     folder = tmp_path_factory.mktemp("tried")
     inspect = inspector(folder, builtin_target())
     for path in (builtin_target(), builtin_draft(), *(SHARED / "models").glob("babyllama*.gguf")):
@@ -41,11 +41,11 @@ def found_by_trying(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tried(found_by_trying: Path, paceline_home: Path) -> None:
-    """Make it a later start: a first one takes seconds, and other tests cover it."""
+    """Skip the first start, which takes seconds; other tests cover it."""
     shutil.copytree(found_by_trying, paceline_home / "cache", dirs_exist_ok=True)
 
 
 @pytest.fixture(autouse=True)
 def _known_read_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the measurement of the memory's speed: it takes time, and its result varies."""
+    """Replace the measurement of memory bandwidth: it takes time, and its result varies."""
     monkeypatch.setattr("app.core.hub.pairs.speed_forecasts.measure_read_speed", lambda _threads: 20e9)

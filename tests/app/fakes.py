@@ -70,14 +70,14 @@ class PuppetWorker:
         self.counts_at_once = True
         self.counts: list[CountRequest] = []
         self.library_notices: tuple[str, ...] = ()
-        self._loading: list[int] = []  # loads and drafts without an answer yet
+        self._loading: list[int] = []  # numbers of unanswered requests to load models
         self._load_numbers: set[int] = set()
 
     def start(self) -> None:
         self.started = True
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Record the request. With a loaded model, counts of words are answered at once."""
+        """Record the request. If a model is loaded, requests to count tokens are answered at once."""
         if isinstance(request, LoadRequest | SetDraft):
             self._loading.append(request.request_id)
             self._load_numbers.add(request.request_id)
@@ -144,7 +144,7 @@ class PuppetWorker:
         return True
 
     def tell(self, event: Event) -> None:
-        """Emit an event. Events of models without a request's number belong to the oldest request for models."""
+        """Emit an event. An event about models without a request number answers the oldest such request."""
         if isinstance(event, EngineReady | EngineFailed) and event.request_id == 0 and self._loading:
             event = replace(event, request_id=self._loading.pop(0))
         self._on_event(event)
@@ -233,7 +233,7 @@ class SpyWindow(MainWindow):
 
 @dataclass
 class AppHarness:
-    """The whole app except for its engine, on the folders of the test."""
+    """The whole app in the folders of the test, without a real engine."""
 
     window: SpyWindow
     controller: Controller
@@ -249,7 +249,7 @@ class AppHarness:
         self.window.close()
         self.window.deleteLater()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # closed before: nothing listens
+            warnings.simplefilter("ignore", RuntimeWarning)  # the engine was closed before: then nothing is connected
 
     def rows(self) -> list[str]:
         return [row.title for row in self.store.conversations()]
@@ -260,7 +260,7 @@ class AppHarness:
 
 
 def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
-    """Write settings with a chosen pair, so that no built-in file is needed; return the folders."""
+    """Write settings with a chosen pair, so that no built-in file is needed; returns the folders."""
     paths = find_paths()
     settings, complaints = Settings().changed({"target_path": TARGET, "draft_path": DRAFT, **values})
     assert complaints == ()
@@ -269,7 +269,7 @@ def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
 
 
 def open_app(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> AppHarness:
-    """Put the app together as `app.startup.window` does, without running its loop."""
+    """Assemble the app like `app.startup.window`, without running its event loop."""
     assert QApplication.instance() is not None
     window, paths, reports = SpyWindow(), find_paths(), ThreadReports()
     controller = assemble(window, paths, reports, make_worker)

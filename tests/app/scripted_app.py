@@ -1,8 +1,8 @@
-"""The real app on the folders of PACELINE_HOME, with a scripted engine: to be started, used and killed by tests.
+"""The real app in the folders of PACELINE_HOME with a scripted engine, to be started, used and killed by tests.
 
-It sends one question in a new chat by itself, and names on standard output, one JSON line each, that it was sent and
-every piece of text that the engine gave, with the time and the number of its request. A word after the name of the
-module is a key of `ANSWERS`; with "two", another chat is asked as well, at the same time.
+It sends one question in a new chat, and reports on standard output, one JSON line each: the sent question, and every
+piece of text from the engine with its time and request number. An argument is a key of `ANSWERS`; with "two", a second
+chat is asked at the same time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def tell(**values: object) -> None:
 
 
 class TellingWorker(ScriptedWorker):
-    """Names every piece of text before it gives it to the app."""
+    """Reports every piece of text before it passes it to the app."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         def on_event_and_tell(event: Event) -> None:

@@ -1,7 +1,7 @@
-"""The real app on the folders of PACELINE_HOME, with a scripted model that calls a tool again and again: to be killed.
+"""The real app in the folders of PACELINE_HOME, with a scripted model that keeps calling a tool, to be killed.
 
-Its tool notes each call in the file that is its argument, safe on the disk, before it does anything else; a call takes
-a while. It sends the next question as soon as a turn has ended.
+The tool first writes each call to the file that is its argument and syncs it to disk; then it takes a while. The next
+question is sent as soon as a turn has ended.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.fake_model import Script, ScriptedWorker
 from ui.window.main_window import MainWindow
 
 QUESTION = "Write all the numbers."
-STEPS, CALLS = 4, 2  # answers with calls of a turn, and calls of each
+STEPS, CALLS = 4, 2  # answers with calls per turn, and calls per answer
 CALL_S = 0.04
 NUMBER = {"type": "object", "properties": {"number": {"type": "string"}}}
 
@@ -67,7 +67,7 @@ class Writer:
 
 
 class CallingWorker(ScriptedWorker):
-    """Calls the tool with unique numbers, for a fixed number of answers in a turn."""
+    """Calls the tool with unique numbers, in a fixed number of answers per turn."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         super().__init__(on_event, Script(tokens_per_second=400.0))

@@ -14,14 +14,14 @@ from tests.engine.warm_helpers import CAN_FORK, client_command, helper_server
 
 @pytest.fixture(scope="session")
 def helper_address() -> Iterator[str]:
-    """Of a process that forks helpers; empty where there is none."""
+    """The address of a process that forks helpers; empty if forking is not supported."""
     with helper_server() if CAN_FORK else nullcontext("") as address:
         yield address
 
 
 @pytest.fixture
 def python_command(helper_address: str) -> Callable[..., list[str]]:
-    """Runs code given as text, with arguments, in a separate process that has imported the engine."""
+    """A function: the command that runs Python code with arguments in a separate process, with the engine imported."""
     return lambda *words: (
         client_command(helper_address, "-c", *words) if helper_address else [sys.executable, "-c", *words]
     )
@@ -37,7 +37,7 @@ def warm_helpers(helper_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 "template",
                 "embeddings",
                 "guard",
-            )  # used by its process id, or with a further pipe
+            )  # commands that are identified by process id or need another pipe
             return child_command(name, *words) if is_own else client_command(helper_address, name, *words)
 
         monkeypatch.setattr("engine.sandbox.helper.child_command", command)

@@ -16,7 +16,7 @@ BIG = 2**32 - 1
 
 
 def random_damage(good: bytes, count: int, seed: int) -> Iterator[tuple[str, bytes]]:
-    """Truncated, or bytes changed in the header, in the tensor table, or in the weights; in turn."""
+    """Truncated files, and files with changed bytes in the header, the tensor table or the weights, in turn."""
     dice = random.Random(seed)  # noqa: S311  (reproducible, not secret)
     header = parse_header(prefix_reader(good), len(good))
     table = good.index(header.tensors[0].name.encode()) - 8
@@ -39,7 +39,7 @@ def random_damage(good: bytes, count: int, seed: int) -> Iterator[tuple[str, byt
 
 
 def absurd_files() -> dict[str, GgufFile]:
-    """Well-formed files whose numbers make no model. Some are refused by the header check, others only later."""
+    """Well-formed files whose numbers describe no possible model. The header check rejects some, loading the others."""
     good = tiny_llama(seed=1)
     return _absurd_shapes(good) | _absurd_numbers(good) | _absurd_tokens(good) | _absurd_tensors(good)
 

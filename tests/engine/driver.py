@@ -1,4 +1,4 @@
-"""Sends requests to an engine by methods named for the user's actions, and cancels them by kind."""
+"""Sends requests to an engine with one method per user action, and cancels them by kind."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from engine.requests import (
     SetStateLimit,
 )
 
-FIRST = 1_000_000  # tests number answers and counts themselves
+FIRST = 1_000_000  # tests number their own answers and counts from 1
 
 
 class Driver:
-    """One engine. Each verb returns the number of its request."""
+    """Drives one engine. Each method that submits returns the number of its request."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

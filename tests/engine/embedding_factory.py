@@ -35,9 +35,9 @@ def gguf_spelling(word: str) -> str:
 
 @dataclass
 class TinyBert:
-    """Random weights, by the names of a GGUF file; ``pooling`` is llama.cpp's number, None: the file says nothing."""
+    """A BERT with random weights under GGUF names. ``pooling``: llama.cpp's number, None: not in the file."""
 
-    pooling: int | None = MEAN_POOLING  # 4 ranks
+    pooling: int | None = MEAN_POOLING  # llama.cpp's number; 4 ranks
     seed: int = 0
     weights: dict[str, Array] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
-"""Headers of well-known models over empty (sparse) files: the right shapes and sizes, and no weights.
+"""Headers of well-known models with sparse data: the right shapes and sizes, but no weights.
 
-llama.cpp opens them with `no_alloc`: it then plans every buffer as for the real model and allocates none.
+llama.cpp opens these files with `no_alloc`: it plans every buffer as for the real model, and allocates none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NATIVE_TYPES = {"f16": 1, "q4_0": 2, "q8_0": 8}
 
 @dataclass(frozen=True)
 class Geometry:
-    """The figures of one model; ``experts`` are (all, used, neurons of each)."""
+    """The dimensions of a model; ``experts``: total, used, and neurons of each."""
 
     architecture: str
     n_embd: int
@@ -45,7 +45,7 @@ class Geometry:
     own: dict[str, tuple[Kind, Any]] = field(default_factory=dict)
 
     def file(self) -> GgufFile:
-        """The header, with every tensor's place and no data."""
+        """The header with all tensor offsets, without data."""
         placed, offset = [], 0
         for name, dims, kind in self._tensors():
             placed.append(Tensor(name, dims, kind, b"", offset))
@@ -53,7 +53,7 @@ class Geometry:
         return GgufFile(self._metadata(), tuple(placed))
 
     def write(self, path: Path) -> Path:
-        """Write header and emptiness."""
+        """Write the header and sparse data."""
         header, size = self._header
         with path.open("wb") as stream:
             stream.write(header)
@@ -62,7 +62,7 @@ class Geometry:
 
     @cached_property
     def _header(self) -> tuple[bytes, int]:
-        """With the size of the file: a tenth of a second's work, for a vocabulary of so many tokens."""
+        """The header bytes and the file size. Takes a tenth of a second for a large vocabulary."""
         file = self.file()
         header, last = file.header(), file.tensors[-1]
         size = len(header) + -len(header) % 32 + (last.offset or 0) + tensor_bytes(last.dims, last.kind)
@@ -122,7 +122,7 @@ class Geometry:
 
 
 def vocabulary(n_vocab: int) -> dict[str, tuple[Kind, Any]]:
-    """A SentencePiece vocabulary of so many tokens."""
+    """A SentencePiece vocabulary of this size."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{i:02X}>" for i in range(256)), *(f"w{i}" for i in range(n_vocab - 259))]
     return {
         "tokenizer.ggml.model": (Kind.STRING, "llama"),
@@ -165,7 +165,7 @@ GEOMETRIES = {
 
 @dataclass(frozen=True)
 class Told:
-    """What llama.cpp planned, in bytes."""
+    """The bytes that llama.cpp planned."""
 
     cache_bytes: float
     compute_bytes: float
@@ -173,7 +173,7 @@ class Told:
 
 @contextmanager
 def planned_model(path: Path) -> Iterator[Any]:
-    """A model that llama.cpp opened without allocating anything."""
+    """A model that llama.cpp opened without allocating memory."""
     lib = library.start()
     params = lib.llama_model_default_params()
     params.n_gpu_layers, params.no_alloc, params.load_mode = 0, True, 0
@@ -185,7 +185,7 @@ def planned_model(path: Path) -> Iterator[Any]:
 
 
 def plan(model: Any, n_ctx: int, cache_type: str, *, fused: bool = True) -> Told:  # noqa: ANN401  (a native handle)
-    """Let llama.cpp plan a context as this engine makes them; read its report."""
+    """Let llama.cpp plan a context with this engine's options, and read its report."""
     lines: list[str] = []
 
     class Listener(logging.Handler):

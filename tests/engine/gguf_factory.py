@@ -1,4 +1,4 @@
-"""Writes small GGUF files for tests, well-formed or deliberately not: every number in the file can be set."""
+"""Writes small GGUF files for tests, well-formed or deliberately malformed: every number in the file can be set."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ F32, F16, Q4_0 = 0, 1, 2
 
 @dataclass(frozen=True)
 class Tensor:
-    """``dims`` as in the file: fastest first. ``offset`` None: where it belongs."""
+    """``dims`` as in the file: fastest first. ``offset`` None: the correct offset."""
 
     name: str
     dims: tuple[int, ...]
@@ -52,7 +52,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class GgufFile:
-    """A GGUF file to be written; ``metadata`` maps a key to its type and value (of arrays: (item type, values))."""
+    """A GGUF file to write. ``metadata``: key -> type and value; for arrays the value is (item type, values)."""
 
     metadata: dict[str, tuple[Kind, Any]] = field(default_factory=dict)
     tensors: tuple[Tensor, ...] = ()
@@ -64,7 +64,7 @@ class GgufFile:
     extra_entries: bytes = b""
 
     def with_metadata(self, **changes: tuple[Kind, Any] | None) -> GgufFile:
-        """The same with entries changed, added, or (None) removed; ``__`` in a name stands for a dot."""
+        """A copy with entries changed, added or (None) removed; ``__`` in a name stands for a dot."""
         entries = dict(self.metadata)
         for name, entry in changes.items():
             key = name.replace("__", ".")
@@ -75,13 +75,13 @@ class GgufFile:
         return replace(self, metadata=entries)
 
     def with_tensor(self, name: str, **changes: Any) -> GgufFile:  # noqa: ANN401
-        """The same with one tensor changed."""
+        """A copy with one tensor changed."""
         changed = tuple(replace(t, **changes) if t.name == name else t for t in self.tensors)
         assert changed != self.tensors
         return replace(self, tensors=changed)
 
     def header(self) -> bytes:
-        """Everything before the tensors' data, without the padding to the alignment."""
+        """All bytes before the tensor data, without the alignment padding."""
         num_tensors = len(self.tensors) if self.num_tensors is None else self.num_tensors
         num_entries = len(self.metadata) if self.num_entries is None else self.num_entries
         parts = [self.magic, struct.pack("<IQQ", self.version, num_tensors, num_entries)]
@@ -110,13 +110,13 @@ class GgufFile:
 
 
 def string(text: str | bytes) -> bytes:
-    """A length and the bytes."""
+    """A GGUF string: length and bytes."""
     data = text.encode() if isinstance(text, str) else text
     return struct.pack("<Q", len(data)) + data
 
 
 def entry(kind: Kind, value: Any) -> bytes:  # noqa: ANN401
-    """A type and a value."""
+    """A GGUF value: type and value."""
     if kind is not Kind.ARRAY:
         return struct.pack("<I", kind) + _plain(kind, value)
     item_kind, items = value
@@ -134,16 +134,16 @@ def _plain(kind: Kind, value: Any) -> bytes:  # noqa: ANN401
 def tiny_llama(
     *, feed_forward_kind: int = Q4_0, seed: int = 0, n_ff: int = 96, n_layer: int = 2, idle: Collection[int] = ()
 ) -> GgufFile:
-    """A llama with 2 layers of 64, random weights and a byte vocabulary: some 0.1 M parameters.
+    """A llama with 2 layers of width 64, random weights and a byte vocabulary: about 0.1 M parameters.
 
-    Layers that are ``idle`` change nothing: what they would add is 0.
+    Layers in ``idle`` change nothing: their output is 0.
     """
     made = _tiny_llama(feed_forward_kind, seed, n_ff, n_layer, frozenset(idle))
     return replace(made, metadata=dict(made.metadata))
 
 
 def tiny_windowed(window: int, n_ctx: int = 1024) -> GgufFile:
-    """A model of 4 random layers as Cohere makes them: three see ``window`` tokens, the last one everything."""
+    """A Cohere model with 4 random layers: three see ``window`` tokens, the last one sees all."""
     plain = tiny_llama(n_layer=4, feed_forward_kind=F16)
     unknown = ("output.weight", *(f"blk.{i}.ffn_norm.weight" for i in range(4)))
     entries = {key.replace("llama.", "cohere2.", 1): entry for key, entry in plain.metadata.items()}
@@ -229,5 +229,5 @@ def _pack(values: NDArray[np.float32], kind: int) -> bytes:
 
 
 def prefix_reader(prefix: bytes) -> ReadAt:
-    """Return a source that has only the first bytes of a file; parsing raises `MoreBytesNeededError` at its end."""
+    """A source with only the first bytes of a file; parsing raises `MoreBytesNeededError` at its end."""
     return lambda offset, num_bytes: prefix[offset : offset + num_bytes]

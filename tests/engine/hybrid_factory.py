@@ -1,4 +1,4 @@
-"""Writes small random models whose memory is partly or wholly a recurrent state: LFM2's and Qwen3.5's shapes."""
+"""Writes small random models with partly or wholly recurrent memory, of the shapes of LFM2 and Qwen3.5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOKENS = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "
 
 
 class _Weights:
-    """Tensors of one model, random from one seed; ``noise`` is a share of others, for a model nearly like it."""
+    """Random tensors of one model from one seed. ``noise``: share of other values, for a similar model."""
 
     def __init__(self, seed: int, noise: float) -> None:
         self._dice = np.random.default_rng(seed)
@@ -23,7 +23,7 @@ class _Weights:
         self.tensors: list[Tensor] = []
 
     def random(self, name: str, *dims: int, scale: float = 0.25) -> None:
-        """Fastest dimension first, as in the file."""
+        """Add a random tensor; ``dims``: fastest first, as in the file."""
         values = self._dice.normal(0.0, scale, dims[::-1])
         values += self._other_dice.normal(0.0, scale * self._noise, values.shape)
         self.tensors.append(Tensor(name, dims, F32, values.astype(np.float32).tobytes()))
@@ -47,7 +47,7 @@ class _Weights:
 
 
 def tiny_lfm2(*, seed: int = 0, noise: float = 0.0) -> GgufFile:
-    """Four blocks: the third is attention, the others are short convolutions."""
+    """A model of four blocks: the third is attention, the others are short convolutions."""
     weights = _Weights(seed, noise)
     weights.random("token_embd.weight", N_EMBD, len(TOKENS))
     weights.constant("token_embd_norm.weight", N_EMBD)
@@ -69,7 +69,7 @@ def tiny_lfm2(*, seed: int = 0, noise: float = 0.0) -> GgufFile:
 
 
 def tiny_qwen35(*, seed: int = 0, noise: float = 0.0) -> GgufFile:
-    """Four blocks: the last is gated attention, the others are gated delta nets."""
+    """A model of four blocks: the last is gated attention, the others are gated delta nets."""
     state, key_heads, value_heads, kernel = 32, 2, 2, 4
     keys, values = state * key_heads, state * value_heads
     weights = _Weights(seed, noise)

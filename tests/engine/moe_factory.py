@@ -1,4 +1,4 @@
-"""A tiny mixture of experts that llama.cpp really runs: random weights, a byte vocabulary."""
+"""A tiny mixture-of-experts model that llama.cpp can run: random weights, a byte vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ N_LAYER, N_EMBD, N_FF, N_EXPERT, N_USED = 6, 256, 512, 4, 2
 
 
 def tiny_moe(n_layer: int = N_LAYER, n_expert: int = N_EXPERT, seed: int = 3) -> GgufFile:
-    """A llama of experts with ``n_layer`` layers of 0.2 MB for each expert, nearly all of it experts."""
+    """A llama with ``n_layer`` layers of 0.2 MB per expert; nearly all weights belong to experts."""
     dice = np.random.default_rng(seed)
     n_kv = N_EMBD // 2
     plain = tiny_llama()

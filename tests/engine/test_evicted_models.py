@@ -1,4 +1,4 @@
-"""What the owner of the engine chose comes back before the owner needs it, whatever jobs had loaded meanwhile."""
+"""The owner's model is reloaded before the owner needs it, whatever jobs loaded meanwhile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WAIT_S = 60.0
 
 
 class LoadingSession:
-    """Has what was loaded last; `gate` holds loads up."""
+    """A session with the last loaded model; `gate` delays loads."""
 
     parallel = 1
     needs_measuring = has_idle_work = False
@@ -79,7 +79,7 @@ class LoadingSession:
 
 
 class LoadJob:
-    """A guest's: has another model loaded."""
+    """A guest's job that loads another model."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -91,7 +91,7 @@ class LoadJob:
 
 
 class Bench:
-    """A worker whose owner had "mine" loaded, and what it said."""
+    """A worker whose owner loaded "mine", and its events."""
 
     def __init__(self) -> None:
         self.session = LoadingSession()
@@ -108,7 +108,7 @@ class Bench:
         return seen
 
     def guest(self, target: str) -> None:
-        """A job in the background has another model loaded."""
+        """Let a background job load another model."""
         ended = threading.Event()
         self.worker.submit(
             RunJob(LoadJob(target), background=True),
@@ -199,7 +199,7 @@ def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pyt
     monkeypatch.setattr("engine.session.worker.RELOAD_S", 0.01)
     bench.guest("theirs")
     bench.until(LoadProgress)
-    bench.ask(1)  # behind it
+    bench.ask(1)  # after it
     bench.until(Finished)
     assert [one.target for one in bench.session.loads] == ["mine", "theirs", "mine"]
 

@@ -1,4 +1,4 @@
-"""How alike two models are, and what follows from it for a pair."""
+"""Tests the similarity of two models, and the forecast for the pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def header(architecture: str, basename: str = "") -> GgufHeader:
         (header("qwen2", "Qwen2.5-Coder"), header("qwen2", "qwen2.5-coder "), PairKind.FAMILY),
         (header("qwen2", "Qwen2.5-Coder"), header("qwen2", "Qwen2.5"), PairKind.OTHER),
         (header("gemma3"), header("gemma3"), PairKind.FAMILY),
-        (header("llama"), header("llama"), PairKind.OTHER),  # everybody's architecture
+        (header("llama"), header("llama"), PairKind.OTHER),  # a very common architecture
         (header("llama", "smollm2"), header("llama"), PairKind.OTHER),
     ],
 )
@@ -36,7 +36,7 @@ def test_the_built_in_draft_was_trained_on_its_target() -> None:
 
 
 def test_a_draft_that_is_tiny_beside_a_stranger_is_not_expected_to_pay() -> None:
-    """Six of a hundred tokens of the built-in draft are right for a real model, however little each costs."""
+    """Only six of a hundred tokens of the built-in draft are right for a real model, however cheap they are."""
     weights = TensorInfo("w", (1024, 130_000), "Q4_0", 0, 0)
     target = replace(header("llama", "smollm2"), tensors=(weights,))
     kind = pair_kind(target, read_header(builtin_draft()))

@@ -1,4 +1,4 @@
-"""What drafting will gain, from the costs of passes: bounds that hold on any machine, and what was measured."""
+"""Tests the forecast gain of drafting from pass costs: bounds on any machine, and measured values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_range_is_narrow_and_never_promises_a_loss(
     assert 1.0 <= found.low <= found.high <= MAX_RANGE * found.low * 1.0001
     if step_ms is not None:
         alone = forecast_gain(curve(plain_ms, shape), None, kind, temperature)
-        assert found.high >= alone.high * 0.79  # a draft is never worse than none, but for the narrowing of both
+        assert found.high >= alone.high * 0.79  # a draft is never worse than none, except for the narrowing of both
 
 
 @given(low=st.floats(1.0, 10.0), more=st.floats(1.0, 10.0))

@@ -1,4 +1,4 @@
-"""Percentiles out of added counts: never further off than told, whatever the times and however they were added."""
+"""Percentiles from added counts are within the stated error, whatever the times and the order of adding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERCENTS = st.sampled_from([50, 95, 99]) | st.floats(0.1, 100)
 
 
 def exact(times: list[float], percent: float) -> float:
-    """As the figures of one answer are told."""
+    """The percentiles of a single answer."""
     return float(np.percentile(np.array(times), percent))
 
 
@@ -50,7 +50,7 @@ def test_the_engine_counts_into_the_same_buckets(seconds: list[float]) -> None:
     found = _interval_counts(np.array(seconds))
     assert sum(found.values()) == len(seconds)
     expected = Counter(bucket_of(value * 1e6) for value in seconds)
-    # At the very border of two buckets the two logarithms may round apart.
+    # At the border of two buckets the two logarithms may be rounded differently.
     assert percentile_ms(found, 50) == pytest.approx(percentile_ms(expected, 50) or 0, rel=0.041) or not seconds
 
 

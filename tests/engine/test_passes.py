@@ -1,4 +1,4 @@
-"""What a pass will take: by its own measurement before others', by others before the memory's speed."""
+"""Tests the predicted time of a pass: own measurements first, then those of others, then memory bandwidth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory is read by as many threads as asked, at least twice, and not for long."""
+"""Memory is read with the given number of threads, at least twice, and not for long."""
 
 from __future__ import annotations
 

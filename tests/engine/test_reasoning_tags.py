@@ -1,4 +1,4 @@
-"""Which control tokens are kept in the text, because reasoning is told from the answer by them."""
+"""Tests which control tokens stay in the text because they separate reasoning from the answer."""
 
 from __future__ import annotations
 

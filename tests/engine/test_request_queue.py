@@ -1,4 +1,4 @@
-"""The order of requests, what a cancel reaches, what ends for what."""
+"""Tests the order of requests, the effect of a cancel, and which requests end others."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WAIT_S = 20.0
 
 
 class NoJob:
-    """Is never run here."""
+    """Never run here."""
 
     def run(self, *_: object) -> None:
         raise NotImplementedError
 
 
 class Bench:
-    """A queue, and what it interrupted."""
+    """A queue, and its interrupts."""
 
     def __init__(self, *requests: Request) -> None:
         self.interrupted: list[int | None] = []
@@ -41,7 +41,7 @@ class Bench:
             self.queue.put(request, lambda _event: None)
 
     def rest(self) -> list[int]:
-        """Take all; the numbers, negative where they were cancelled."""
+        """Take all requests; returns the numbers, negative if cancelled."""
         numbers = []
         while True:
             try:

@@ -1,4 +1,4 @@
-"""A sentence is an ordinary text that can still be taken apart."""
+"""A sentence is an ordinary string that keeps its template and fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache with its ids: what is kept, taken back and decoded again, whatever the memory can do."""
+"""Tests the cache with its ids: kept, rolled back and decoded again, for every kind of memory."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_after_a_failed_pass_the_count_is_the_memorys(monkeypatch: pytest.Monkey
 
 
 class Failing(RecurrentModel):
-    """Fails in the passes that it is told to, and has then lost what it held behind its checkpoint."""
+    """Fails in given passes, and then loses everything after its checkpoint."""
 
     num_candidates = 3
     fails = False
@@ -127,7 +127,7 @@ class Failing(RecurrentModel):
 
 
 def failing() -> tuple[CachedSequence, Failing]:
-    """One that went back to a checkpoint: five tokens, of which the last two have to be decoded again."""
+    """A sequence that was restored to a checkpoint: of five tokens the last two must be decoded again."""
     model = Failing(LOGITS)
     sequence = CachedSequence(model)
     sequence.forward([1, 2, 3], 0)

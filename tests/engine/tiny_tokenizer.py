@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class TinyTokenizer:
-    """Byte-level: ids 0-255 are bytes, then ``words`` (never made by ``tokenize``), then the control tokens.
+    """Byte-level: ids 0-255 are bytes, then ``words`` (never produced by ``tokenize``), then the control tokens.
 
     ``adds_space`` imitates SentencePiece: a space before the first text and after a control token.
     """

@@ -1,6 +1,6 @@
-"""Writes tiny vision models: text models of several families, and the encoders (CLIP files) that fit them.
+"""Writes tiny vision models: text models of several families, and matching encoders (CLIP files).
 
-Weights are random; a picture's rows are as good as any others for telling whether they reach their places.
+The weights are random: this suffices to check that a picture's embeddings are at the right positions.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tests.engine.gguf_factory import F16, F32, GgufFile, Kind, Tensor, tiny_lla
 N_EMBD, N_HEAD = 64, 4  # of the text models, as in `tiny_llama`
 _N_CTX = 1024
 _V_EMBD, _V_HEAD, _V_FF, _V_LAYERS = 32, 2, 48, 2
-# Tokens that llama.cpp puts around pictures, or between their parts.
+# Tokens that llama.cpp puts around pictures or between their parts.
 _MARKS = (
     *("<|vision_start|>", "<|vision_end|>", "<start_of_image>", "<end_of_image>", "[IMG_END]"),
     *("<fake_token_around_image>", "<global-img>", "\n\n", "\n", "<row_1_col_1>", "<|im_start|>", "<|im_end|>"),
     *("<img>", "</img>", "<|image>", "<image|>"),
 )
 FAMILIES = ("llava", "gemma3", "gemma4v", "qwen2vl", "qwen25vl", "qwen3vl", "pixtral", "idefics3", "internvl")
-# Text models that a family of encoders belongs to; Gemma 4's own is left to the tests of text models.
+# Text models of each family of encoders. Gemma 4's own text model has its own tests.
 _TEXT = {"gemma3": "gemma3", "gemma4v": "gemma3", "qwen2vl": "qwen2vl", "qwen25vl": "qwen2vl", "qwen3vl": "qwen3vl"}
 _CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -34,7 +34,7 @@ _CHATML = (
 
 @dataclass(frozen=True)
 class Pair:
-    """A text model and the side file that lets it see."""
+    """A text model and its projector file."""
 
     model: Path
     side: Path
@@ -88,7 +88,7 @@ def text_model(family: str, *, template: str | None = _CHATML, seed: int = 0) ->
 
 
 def side_file(family: str, *, n_embd: int = N_EMBD, seed: int = 0) -> GgufFile:
-    """An encoder of 0.05 M parameters with the projector of a family, which gives rows of ``n_embd`` numbers."""
+    """An encoder of 0.05 M parameters with the projector of a family; its embeddings have ``n_embd`` numbers."""
     dice = np.random.default_rng(seed + 7)
     build = _Encoder(dice, n_embd)
     size, patch, projector, entries, tensors = getattr(build, family)()
@@ -114,19 +114,19 @@ def side_file(family: str, *, n_embd: int = N_EMBD, seed: int = 0) -> GgufFile:
 
 
 class _Encoder:
-    """What each family's file has beside the blocks."""
+    """The tensors and metadata of each family besides the blocks."""
 
     def __init__(self, dice: np.random.Generator, n_embd: int) -> None:
         self._dice, self._n_embd = dice, n_embd
 
     def weights(self, name: str, *shape: int, kind: int = F16, scale: float = 0.2) -> Tensor:
-        """Random; ``shape`` as NumPy has it, slowest first."""
+        """A random tensor; ``shape`` as in NumPy, slowest dimension first."""
         values = self._dice.normal(0.0, scale, shape).astype(np.float32)
         data = values.astype(np.float16).tobytes() if kind == F16 else values.tobytes()
         return Tensor(name, tuple(reversed(shape)), kind, data)
 
     def blocks(self, *, is_fused: bool) -> list[Tensor]:
-        """The layers that all have; ``is_fused``: with one matrix for queries, keys and values."""
+        """The layers that all families have; ``is_fused``: one matrix for queries, keys and values."""
         tensors = [_ones("v.post_ln.weight", _V_EMBD), _zeros("v.post_ln.bias", _V_EMBD)]
         for i in range(_V_LAYERS):
             if is_fused:
@@ -157,11 +157,11 @@ class _Encoder:
         ]
 
     def llava(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """49 places."""
+        """49 embeddings."""
         return 56, 8, "mlp", {}, [*self._patches(8, 49), *self._mlp(0, 2, _V_EMBD)]
 
     def gemma3(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """144 places, more than a processor reads at once, which see each other."""
+        """144 embeddings with full attention among them, more than one CPU batch."""
         tensors = [
             *self._patches(4, 24 * 24),
             self.weights("mm.input_projection.weight", _V_EMBD, self._n_embd),
@@ -170,12 +170,12 @@ class _Encoder:
         return 96, 4, "gemma3", {"clip.vision.projector.scale_factor": (Kind.UINT32, 2)}, tensors
 
     def qwen2vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """As many places as the picture has room for, with positions in two dimensions."""
+        """As many embeddings as the picture's size allows, with two-dimensional positions."""
         tensors = [*self._patches(8), self.weights("v.patch_embd.weight.1", _V_EMBD, 3, 8, 8)]
         return 64, 8, "qwen2vl_merger", {}, [*tensors, *self._mlp(0, 2, 4 * _V_EMBD)]
 
     def gemma4v(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """At least 70 places, pooled from nine patches each, which see each other; positions by row and column."""
+        """At least 70 embeddings, each pooled from nine patches, with full attention; positions by row and column."""
         tensors = [
             *self._patches(4),
             self.weights("v.position_embd.weight", 2, 256, _V_EMBD, kind=F32),
@@ -184,13 +184,13 @@ class _Encoder:
         return 96, 4, "gemma4v", {"clip.vision.projector.scale_factor": (Kind.UINT32, 3)}, tensors
 
     def qwen25vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """Like the previous version, but every second layer has window attention."""
+        """Like Qwen2-VL, but every second layer has window attention."""
         size, patch, _, entries, tensors = self.qwen2vl()
         windows = {"clip.vision.n_wa_pattern": (Kind.UINT32, 2)}
         return size, patch, "qwen2.5vl_merger", {**entries, **windows}, tensors
 
     def internvl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """Tiles of 16 places each, and an overview behind them; a token for the whole is left out again."""
+        """Tiles of 16 embeddings each, then an overview; the class token is dropped."""
         wide, n = 4 * _V_EMBD, self._n_embd
         entries = {
             "clip.vision.projector.scale_factor": (Kind.UINT32, 2),
@@ -206,7 +206,7 @@ class _Encoder:
         return 64, 8, "internvl", entries, tensors
 
     def qwen3vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """The same, and rows that are twice as wide: a part of them is added behind the first layer."""
+        """Like Qwen2-VL, but embeddings are twice as wide: one half is added after the first layer."""
         wide = 4 * _V_EMBD
         tensors = [
             *(*self._patches(8, 64), self.weights("v.patch_embd.weight.1", _V_EMBD, 3, 8, 8)),
@@ -219,12 +219,12 @@ class _Encoder:
         return 64, 8, "qwen3vl_merger", {}, [*tensors, *self._mlp(0, 2, wide)]
 
     def pixtral(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """As many places as the picture has room for, with a token at each row's end."""
+        """As many embeddings as the picture's size allows, with a token at the end of each row."""
         tensors = [*self._patches(8), self.weights("v.token_embd.img_break", self._n_embd, kind=F32)]
         return 64, 8, "pixtral", {}, [*tensors, *self._mlp(1, 2, _V_EMBD)]
 
     def idefics3(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """An overview and slices of 16 places each, with text between them."""
+        """An overview and slices of 16 embeddings each, with text between them."""
         entries = {
             "clip.vision.projector.scale_factor": (Kind.UINT32, 2),
             "clip.vision.preproc_image_size": (Kind.UINT32, 128),

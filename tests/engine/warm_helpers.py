@@ -1,9 +1,9 @@
 """Helper processes that start as forks of a process that has imported all modules.
 
-A helper of `engine.sandbox` imports for a third of a second before it opens a file; tests that open hundreds of files
-would do little else. Here the command that starts it is a client of a few milliseconds, which hands its pipes, words
-and environment to the server and ends as the fork ended, by the same signal too. Helpers are started as the app starts
-them in the long form, where there is no fork, and in all tests that do not ask for this.
+A helper of `engine.sandbox` needs a third of a second for imports before it opens a file, too long for tests that open
+hundreds of files. Here the start command is a client of a few milliseconds. It passes its pipes, arguments and
+environment to a server, which forks, and ends like the fork, even by the same signal. Helpers start as in the app in
+the long form of the tests, on systems without fork, and in tests that do not use this fixture.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _IMPORTED = (
     "engine.sandbox.picture_child",
     "engine.session.session",
 )
-_MOST_BYTES = 1 << 17  # of words and environment
-# Neither `socket` nor `site`: they would take longer than all else.
+_MOST_BYTES = 1 << 17  # of arguments and environment
+# Imports neither `socket` nor `site`, which would take longer than everything else.
 _CLIENT = r"""
 import _socket, os, sys
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
@@ -51,7 +51,7 @@ os._exit(status)
 
 @contextmanager
 def helper_server() -> Iterator[str]:
-    """Run one; gives its address."""
+    """Run a helper server; yields its address."""
     with tempfile.TemporaryDirectory(prefix="paceline-") as folder:
         address = str(Path(folder) / "s")
         environment = child_environment(bare=False) | NO_GPU | {"OPENBLAS_NUM_THREADS": "1"}
@@ -63,19 +63,19 @@ def helper_server() -> Iterator[str]:
 
 
 def client_command(address: str, name: str, *arguments: str) -> list[str]:
-    """Replaces `engine.sandbox.helper.child_command`; with "-c" as ``name`` it runs Python code."""
+    """Replaces `engine.sandbox.helper.child_command`; if ``name`` is "-c", the command runs Python code."""
     return [sys.executable, "-I", "-S", "-c", _CLIENT, address, name, *arguments]
 
 
 def run_instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Let every helper run this Python code with its arguments."""
+    """Run this Python code with the helper's arguments in place of every helper."""
     monkeypatch.setattr(
         "engine.sandbox.helper.child_command", lambda _name, *words: [sys.executable, "-c", code, *words]
     )
 
 
 def serve(address: str) -> None:
-    """Fork a helper for each client, one after the other, until standard input ends."""
+    """Fork a helper for each client until standard input ends."""
     for name in _IMPORTED:
         importlib.import_module(name)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
@@ -86,13 +86,13 @@ def serve(address: str) -> None:
             if 0 in select.select([listener, 0], [], [])[0]:
                 return
             connection, _ = listener.accept()
-            with connection, suppress(ConnectionError):  # the client may have been ended meanwhile
+            with connection, suppress(ConnectionError):  # the client may have been killed meanwhile
                 order, pipes, _, _ = socket.recv_fds(connection, _MOST_BYTES, 3)
                 connection.send(str(_run(order, pipes)).encode())
 
 
 def _run(order: bytes, pipes: list[int]) -> int:
-    """The status of a fork that was the helper, or ran code; negative for a signal."""
+    """Fork to run a helper or code; returns the exit status, negative for a signal."""
     pid = os.fork()
     if pid == 0:
         status = 1

@@ -1,4 +1,4 @@
-"""The AppImage: a runtime with the packed folder behind it."""
+"""Tests the AppImage: a runtime followed by the packed folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped pair of GGUFs: sizes, types, vocabulary, chat template, licence."""
+"""Tests the shipped pair of GGUFs: sizes, types, vocabulary, chat template, licence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog held against a hub: files, bytes, and headers that say whether an entry drafts as listed."""
+"""Checks the catalog with a hub: files, sizes, and headers that show whether an entry drafts as listed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fixture_client(hub: LoopbackHub) -> Iterator[HubClient]:
 def listed(
     hub: LoopbackHub, drafting: Drafting, target: GgufFile, draft: GgufFile | None = None, draft_name: str = "draft"
 ) -> CatalogPair:
-    """An entry of what is put on the hub."""
+    """A catalog entry for files on the hub."""
 
     def put(repo: str, name: str, file: GgufFile) -> CatalogModel:
         data = file.to_bytes()

@@ -1,4 +1,4 @@
-"""The pictures of the README: each part in both themes, each file named in the list, none left over."""
+"""The README's screenshots: each in both themes, every listed file exists, no file is unused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version of a build: of tags, of a source package, or of the code; as PEP 440 orders them."""
+"""Tests the version of a build: from tags, a source package, or the code; ordered by PEP 440."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_tags_of_the_checkout_itself_count(tmp_path: Path) -> None:
     assert script.version(folder) == "0.8.0"
     git(folder, "commit", "-q", "--allow-empty", "-m", "second")
     assert script.version(folder).startswith("0.8.1.dev1+g")
-    inside = copy_of_code(folder / "vendor" / "paceline")  # unpacked within a repository of somebody else's
+    inside = copy_of_code(folder / "vendor" / "paceline")  # unpacked within another repository
     assert script.version(inside) == "0.7.0"
 
 

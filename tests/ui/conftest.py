@@ -1,4 +1,4 @@
-"""A window without a display, and records to fill it with."""
+"""A window without a display, and records to fill it."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ STATS = DRAFTED
 
 
 def rows() -> list[ConversationRow]:
-    """Three conversations: today, yesterday and long ago."""
+    """Three conversations: of today, of yesterday, and an old one."""
     ages = ((1, "Weekend plans", 0), (2, "Regex help", 1), (3, "Trip notes", 30))
     return [ConversationRow(number, title, NOW - timedelta(days=days)) for number, title, days in ages]
 
 
 @pytest.fixture(autouse=True)
 def today(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It stays the day of `NOW`, be it midnight in between."""
+    """Fix the current day to that of `NOW`, even if midnight passes."""
     monkeypatch.setattr(clock, "today", lambda: NOW.astimezone().date())
 
 
@@ -119,8 +119,8 @@ def window(qtbot: QtBot) -> MainWindow:
 
 @contextmanager
 def _filled_window(request: pytest.FixtureRequest, language: str) -> Iterator[MainWindow]:
-    """A filled window in a language; dialogs opened later use the language that is set then."""
-    from tests.ui.filled_window import make_window  # which imports this
+    """A filled window in a language. Dialogs that are opened later use the current language."""
+    from tests.ui.filled_window import make_window  # imports this module
 
     application = request.getfixturevalue("qapp")
     install_language(application, ASSETS / "translations", language)
@@ -133,13 +133,13 @@ def _filled_window(request: pytest.FixtureRequest, language: str) -> Iterator[Ma
 
 @pytest.fixture(scope="module")
 def shared_window(request: pytest.FixtureRequest) -> Iterator[MainWindow]:
-    """A filled window for all tests of a module that leave it as it was, as `filled_window.opened` does."""
+    """A filled window shared by all tests of a module; each leaves it unchanged, as `filled_window.opened` does."""
     with _filled_window(request, ENGLISH) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def shared_german_window(request: pytest.FixtureRequest) -> Iterator[MainWindow]:
-    """The same in German; a test has German in use besides, for what it opens."""
+    """A shared window in German. A test must also set German for dialogs that it opens."""
     with _filled_window(request, "de") as made:
         yield made

@@ -30,7 +30,7 @@ PLACES = ("window", *DIALOGS, *SETTINGS_PAGES, *MODELS_PAGES)
 
 
 def make_window(qtbot: QtBot) -> MainWindow:
-    """A shown window of the app's own settings, with chats and messages."""
+    """A shown window with the app's own settings, with chats and messages."""
     window = MainWindow(ASSETS, FIELDS)
     qtbot.addWidget(window)
     window.set_theme("light")
@@ -42,7 +42,7 @@ def make_window(qtbot: QtBot) -> MainWindow:
     ]
     window.show_conversation("t", views)
     values = {layer: {field.key: LayeredValue(field.default, Layer.DEFAULT) for field in FIELDS} for layer in EDITABLE}
-    values[Layer.CHAT]["temperature"] = LayeredValue(0.3, Layer.CHAT)  # so that there is something to reset
+    values[Layer.CHAT]["temperature"] = LayeredValue(0.3, Layer.CHAT)  # a value to reset
     fields = tuple(field for field in FIELDS if field.section in ("Speculation", "Sampling"))
     window.chat_settings.set_view(LayersView(fields, values, "tiny"), 1)
     window.resize(1280, 800)
@@ -107,7 +107,7 @@ def open_settings(window: MainWindow, row: int) -> SettingsDialog:
 
 @contextmanager
 def opened(window: MainWindow, name: str) -> Iterator[QWidget]:
-    """One of `PLACES`; after it the window is as before, for the next test that shares it."""
+    """Open one of `PLACES`; afterwards restore the window for the next test that shares it."""
     if name in MODELS_PAGES:
         yield fill_models(window, name)
         window.models.leave()

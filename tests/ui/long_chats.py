@@ -75,7 +75,7 @@ def answer_of(kind: str, num_tokens: int) -> str:
 
 
 def history_of(num_tokens: int) -> list[MessageView]:
-    """Questions and answers in turn, some with reasoning; at least ``num_tokens`` in all."""
+    """Alternating questions and answers, some with reasoning; at least ``num_tokens`` in total."""
     views: list[MessageView] = []
     num_chars = 0
     while num_chars < num_tokens * CHARS_A_TOKEN:
@@ -93,7 +93,7 @@ def history_of(num_tokens: int) -> list[MessageView]:
 
 
 def wanted_height(page: QWidget) -> int:
-    """The height that the layout of a page wants at its width."""
+    """The height that a page's layout needs at its width."""
     layout = page.layout()
     if layout is not None and layout.hasHeightForWidth():
         return page.heightForWidth(page.width())

@@ -1,4 +1,4 @@
-"""The installed PySide6 keeps its references to None: where it does not, the process dies after some thousand calls."""
+"""The installed PySide6 keeps its references to None; otherwise the process crashes after thousands of calls."""
 
 from __future__ import annotations
 

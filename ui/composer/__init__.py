@@ -1,1 +1,1 @@
-"""Where a message is written and sent, with its attachments and the mode of its answer."""
+"""The composer: writes and sends a message, with its attachments and the mode of its answer."""

@@ -1,4 +1,4 @@
-"""Where a message is written and sent, with the switches that apply to the next answer."""
+"""The composer: the text box and its buttons, with the options of the next answer."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from ui.widgets.popups import ChoicePopup
 
 tr = Translator("Composer")
 
-BESIDE_PX = 48  # margins of the card, and spaces between its controls
+CONTROL_SPACE_PX = 48  # the card's margins and the spaces between its controls
 RACE_COMMAND = "/race"
 OVERFLOW_HELP = {
     "drop": tr.mark("When it is full, the oldest messages are left out, and the answer says so."),
     "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": tr.mark("When it is full, start a new chat or choose a larger context to get another answer."),
 }
-LEAVES = tr.mark("Messages and files of this chat are sent to {host}.")
-STAYS = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
+SENT_AWAY = tr.mark("Messages and files of this chat are sent to {host}.")
+SENT_LOCALLY = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY = {
     EngineState.EMPTY: tr.mark("No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: tr.mark("The model is loading. You can send your message in a moment."),
     EngineState.RACING: tr.mark("A race is using the model. You can send your message when it is over."),
 }
 MENU_PX, TOOLS_PX = 260, 400
-MOST_OF_CONTEXT = 0.25  # largest share for tools without a warning
+MAX_TOOLS_SHARE = 0.25  # maximum share of the context for tool descriptions without a warning
 MANAGE = "manage"
 _NAMES = {
     THINKING_OFF: mark("Thinking", "Off"),
@@ -94,7 +94,7 @@ def tools_words(menu: ToolMenu) -> str:
 
 
 def tool_rows(menu: ToolMenu) -> list[Choice]:
-    """The switch for all, the built-in tools, each server with its tools, and the link to the settings."""
+    """The rows of the tools menu: a switch for all, the built-in tools, each server with its tools, a link."""
 
     def row(server: str, name: str, title: str, is_on: bool, lines: tuple[str, ...] = (), tokens: int = 0) -> Choice:
         side = tr("{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
@@ -131,7 +131,7 @@ class ThinkingButton(MenuButton):
 
     @property
     def option(self) -> str:
-        """The option in force: the wanted one, or the model's default if it lacks that."""
+        """The current option: the chosen one if the model has it, else the model's default."""
         names = [option.name for option in self._options]
         return self._wanted if self._wanted in names else next(iter(names), "")
 
@@ -188,23 +188,23 @@ class ThinkingButton(MenuButton):
 
 
 class Composer(QWidget):
-    submitted = Signal(str)  # a message was sent; the box is empty again
+    submitted = Signal(str)  # a message was sent; the text box is empty again
     race_requested = Signal(str)  # a question after `RACE_COMMAND` was sent
-    stop_requested = Signal()  # the answer is to stop
-    # for the next message
+    stop_requested = Signal()  # stop the answer
+    # the mode and draft length of the next message
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
-    text_changed = Signal(str)  # the text in the box
-    # paths, or a pasted text, to be attached
+    text_changed = Signal(str)  # the text in the box changed
+    # paths, or a pasted text, to attach
     files_offered = Signal(list)
     text_offered = Signal(str)
     # an attachment's id
     attachment_removed = Signal(int)
     attachment_opened = Signal(int)
-    find_draft = Signal()  # a draft for the target is wanted, which has none
-    # a tool of a server is to be switched on or off; without a name the server, without both all tools
+    find_draft = Signal()  # find a draft for the target, which has none
+    # server and tool to switch on or off; without a tool the whole server, without both all tools
     tool_picked = Signal(str, str)
-    # the menu of tools is about to open; the settings of the servers are wanted
+    # the tools menu is about to open; open the settings of the servers
     tools_opening = Signal()
     tools_managed = Signal()
 
@@ -308,21 +308,21 @@ class Composer(QWidget):
         self._update()
 
     def _show_destination(self, view: EngineView) -> None:
-        """For a remote model say where the message goes; its server chooses the mode."""
+        """For a remote model show where the message is sent; its server chooses the mode."""
         url = view.target.engine_url if view.target is not None else ""
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
-            words = STAYS if is_local_url(url) else LEAVES
+            words = SENT_LOCALLY if stays_here(url) else SENT_AWAY
             self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
-        """Show this chat's tools: the button shows whether they are on and their token cost."""
+        """Show this chat's tools; the button shows whether they are on, and their tokens."""
         self._tools = menu
         words = tools_words(menu)
         if menu.is_on and menu.refusal:
             words = tr("Tools are on, but this model cannot use them: {reason}.").format(reason=menu.refusal)
-        costs_much = menu.tokens > MOST_OF_CONTEXT * menu.context_size
+        costs_much = menu.tokens > MAX_TOOLS_SHARE * menu.context_size
         warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
         self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")
         self.tools_button.setToolTip(hover(words))
@@ -331,7 +331,7 @@ class Composer(QWidget):
             self.tools_popup.list.set_rows(tool_rows(menu))
             self.tools_popup.fit_rows()
             if self.tools_are_open:
-                self.tools_popup.open_from(self.tools_button, above=True)  # its lower edge does not move
+                self.tools_popup.open_from(self.tools_button, above=True)  # opens upwards, so its lower edge stays
 
     @property
     def tools_are_open(self) -> bool:
@@ -392,7 +392,7 @@ class Composer(QWidget):
         self._show_context()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str], *, reading: bool) -> None:
-        """Show the attachments; ``reading``: some are still being read, so nothing is sent."""
+        """Show the attachments; ``reading``: some are still being read, which disables Send."""
         self._reading = reading
         self.tray.show_attachments(attachments, notes)
         self._update()
@@ -404,7 +404,7 @@ class Composer(QWidget):
             self._set_context_label(
                 sum_words(context_sum), f"{sum_words(context_sum)}. {parts}", warn=not context_sum.fits
             )
-        else:  # the figure itself stands in the header
+        else:  # the header shows the number itself
             words = _fill_words(used, size)
             self._set_context_label(words, words, warn=bool(words))
         after = tr(OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
@@ -467,7 +467,7 @@ class Composer(QWidget):
             self.edit.setFocus()
 
     def _reason(self) -> str:
-        """Why nothing can be sent now, or no mode chosen."""
+        """Why no message can be sent or no mode chosen now; empty if possible."""
         if not self._ready:
             return self._not_ready
         if self._reading:
@@ -480,18 +480,18 @@ class Composer(QWidget):
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
         icons = self.attach_button.sizeHint().width() + self.tools_button.sizeHint().width()
-        taken = icons + self.modes.sizeHint().width() + end + BESIDE_PX
+        taken = icons + self.modes.sizeHint().width() + end + CONTROL_SPACE_PX
         if not self.thinking.isHidden():
             taken += self.thinking.sizeHint().width()
         self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:
-        """Show or hide the buttons' text; the icon, hover and accessible name stay."""
+        """Show or hide the buttons' text; icon, tool tip and accessible name stay."""
         self.send_button.setText(tr(" Send") if worded else "")
         self.stop_button.setText(tr(" Stop") if worded else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A press between the controls sets the focus in the text."""
+        """A press between the controls focuses the text."""
         if self.card.geometry().contains(event.position().toPoint()):
             self.edit.setFocus(Qt.FocusReason.MouseFocusReason)
         super().mousePressEvent(event)
@@ -501,7 +501,7 @@ class Composer(QWidget):
 
     def _recolor(self) -> None:
         tokens = self._theme.tokens
-        self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its room
+        self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its space
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
 
@@ -515,7 +515,7 @@ def race_question(text: str) -> str | None:
 
 
 def _fill_words(used: int, size: int) -> str:
-    """The warning for a nearly full context; empty if there is room."""
+    """The warning about a nearly full context; empty if there is enough space."""
     if size <= 0 or used < NEARLY_FULL * size:
         return ""
     nearly = tr("The context is nearly full")

@@ -1,6 +1,6 @@
-"""The context meter in the header and its panel: the parts in words, and what happens when the context is full.
+"""The context meter in the header, and its panel: parts of the context, and the choice for a full context.
 
-Parts differ by pattern as well as by shade; everything is also said in words.
+Parts differ in pattern as well as in shade, and are also described in words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BAR = QSize(56, 8)
 RADIUS_PX = 3.0
 SWATCH = QSize(14, 10)
 PANEL_PX = 320
-BORDERS_PX = 2  # of the panel, both sides
+BORDERS_PX = 2  # both side borders of the panel
 POLICIES = {
     "drop": tr.mark("Leave out the oldest messages"),
     "summarise": tr.mark("Summarise the oldest messages"),
@@ -74,7 +74,7 @@ def summary_words(parts: ContextParts) -> str:
 
 
 def refused_words(parts: ContextParts) -> str:
-    """The parts of the last question, which was too long."""
+    """The parts of the last question, which did not fit the context."""
     words = tr(
         "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}."
     )
@@ -115,15 +115,15 @@ class ContextMeter(ShrinkingButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
-        self._drawn: tuple[object, ...] = ()  # all that the picture of the bar depends on
-        self._owes_words = False
+        self._painted_values: tuple[object, ...] = ()  # the values that the bar was painted with
+        self._needs_description = False
         theme.changed.connect(self._show)
         self._show()
 
     def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
         """Set the parts of the context.
 
-        Until it is ``settled``, the description is only made when it is needed.
+        If not ``settled``, more updates follow: the description is only created when needed.
         """
         if parts != self.parts:
             self.parts = parts
@@ -137,18 +137,18 @@ class ContextMeter(ShrinkingButton):
         self._show()
 
     def set_compact(self, compact: bool) -> None:
-        """Hide, unless it has a warning."""
+        """Hide the meter in a narrow header, unless it shows a warning."""
         self._compact = compact
         self.setVisible(self.width_px(compact=compact) > 0)
 
     def width_px(self, *, compact: bool) -> int:
-        """The width; 0 if the meter is hidden."""
+        """The width in pixels; 0 if the meter is hidden."""
         speaks_up = self.parts.nearly_full or self.parts.refused > 0
         is_gone = not self.parts.size or (compact and not speaks_up)
         return 0 if is_gone else super().width_px(compact=False)
 
     def sizeHint(self) -> QSize:
-        """The width with words, also while hidden."""
+        """The width with text, also while hidden."""
         return QSize(super().width_px(compact=False), super().sizeHint().height())
 
     def open_panel(self) -> None:
@@ -165,20 +165,20 @@ class ContextMeter(ShrinkingButton):
         parts = self.parts
         self.set_compact(self._compact)
         drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
-        if drawn != self._drawn:
-            self._drawn = drawn
+        if drawn != self._painted_values:
+            self._painted_values = drawn
             self.setIcon(QIcon(self._bar()))
-        text, self._owes_words = f" {_short_words(parts)}", True
+        text, self._needs_description = f" {_short_words(parts)}", True
         stays = text == self.text()
-        if not stays:  # Qt would arrange the whole header for the same words, too
+        if not stays:  # otherwise Qt would lay out the whole header, even for the same text
             self.setText(text)
         if settled or not stays or self.underMouse() or QAccessible.isActive():
             self._update_description()
 
     def _update_description(self) -> None:
-        if not self._owes_words:
+        if not self._needs_description:
             return
-        self._owes_words = False
+        self._needs_description = False
         words = summary_words(self.parts)
         after = tr("When it is full: {policy}.").format(policy=tr(POLICIES.get(self._policy, POLICIES["drop"])))
         self.setToolTip(hover(f"{words} {after}"))
@@ -186,7 +186,7 @@ class ContextMeter(ShrinkingButton):
         self.setAccessibleDescription(after)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The hover is about to be shown."""
+        """Create the description, which the tool tip is about to show."""
         self._update_description()
         super().enterEvent(event)
 
@@ -204,7 +204,7 @@ class ContextMeter(ShrinkingButton):
         return found
 
     def _edges(self) -> list[object]:
-        """The parts' edges at the nearest pixel: all that the painting depends on."""
+        """The edges of the parts, rounded to pixels: painting depends on nothing else."""
         parts, ratio = self.parts, self.devicePixelRatioF()
         found: list[object] = [parts.nearly_full or parts.refused > 0]
         right = 1.0
@@ -269,7 +269,7 @@ class ContextPanel(Popup):
         column.addWidget(self.help)
         self._explain(policy)
         for widget in self.findChildren(QWidget):
-            widget.ensurePolished()  # lines that cannot be broken tell how wide they are at the size of the text
+            widget.ensurePolished()  # unbreakable lines know their width only once the text size is applied
         column.invalidate()
         self.setFixedWidth(max(PANEL_PX, column.minimumSize().width() + BORDERS_PX))
 
@@ -356,7 +356,7 @@ _POLICIES = {
 
 @dataclass(frozen=True, slots=True)
 class ContextSum:
-    """Tokens of the next prompt. ``complete`` is False while a part is not counted."""
+    """The tokens of the next prompt. ``complete`` is False while a part is not counted yet."""
 
     conversation: int
     attached: int
@@ -370,7 +370,7 @@ class ContextSum:
 
     @property
     def fits(self) -> bool:
-        """Whether it leaves room for an answer; True if the context size is unknown."""
+        """Whether the prompt leaves space for an answer; True if the context size is unknown."""
         return self.size <= 0 or self.total <= self.size - MIN_ANSWER_TOKENS
 
 

@@ -1,4 +1,4 @@
-"""The message box: it grows with its lines, takes pasted files and signals long pasted texts."""
+"""The message box: it grows with its lines, accepts pasted files and signals long pasted texts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ui.theme.theme import Theme
 from ui.widgets.exact_text import ExactTextEdit
 
 MAX_LINES = 9
-LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in a box of nine lines
+LONG_PASTE_CHARS = 4_000  # about a thousand tokens: too long to read in a box of nine lines
 LONG_PASTE_LINES = 60
-HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
-HUGE_LINE_CHARS = 20_000  # the same, of one line
-LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
+HUGE_PASTE_CHARS = 200_000  # longer texts would take seconds to lay out
+HUGE_LINE_CHARS = 20_000  # longer lines would take seconds to lay out
+LONG_WORD_CHARS = 1_000  # Qt's search for the end of a word takes quadratic time
 _LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
 
 
@@ -28,7 +28,7 @@ def fits_box(text: str) -> bool:
 
 
 def wrap_for(edit: QPlainTextEdit, text: str) -> None:
-    """Wrap between words for this text; anywhere if a word is absurdly long."""
+    """Wrap between words, or anywhere if the text has an extremely long word."""
     modes = QTextOption.WrapMode
     is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(text) is not None
     wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
@@ -39,7 +39,7 @@ def wrap_for(edit: QPlainTextEdit, text: str) -> None:
 def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
     """The height in pixels of all lines, or of ``most_lines``.
 
-    Measures the lines, since those of another script may be higher than the font's own. A pixel less, and Qt
+    Measures the lines, since other scripts may have higher lines than the font. Rounds up: if a pixel were missing, Qt
     would scroll.
     """
     needed, shown = 0.0, 0
@@ -59,14 +59,14 @@ def local_paths(mime: QMimeData) -> list[str]:
 
 
 class MessageEdit(ExactTextEdit):
-    """Grows with its lines up to `MAX_LINES`."""
+    """The text box; grows with its lines up to `MAX_LINES`."""
 
     send = Signal()  # Enter without Shift
-    focus_changed = Signal(bool)  # the focus came or went
+    focus_changed = Signal(bool)  # the focus came (True) or went
     files_pasted = Signal(list)  # paths of files from the clipboard
     long_pasted = Signal(object)  # a cursor that selects the long pasted text
     huge_pasted = Signal(str)  # a text that is too long for the box and was not inserted
-    picture_pasted = Signal(object)  # the clipboard's `QImage` if it holds nothing else
+    picture_pasted = Signal(object)  # the clipboard's `QImage`, if the clipboard holds nothing else
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class MessageEdit(ExactTextEdit):
             self.long_pasted.emit(pasted)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Everything that pasting supports, so that the menu offers it."""
+        """Accept everything that pasting supports, so that the menu offers it."""
         return source.hasText() or source.hasImage() or bool(local_paths(source))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

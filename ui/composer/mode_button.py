@@ -26,7 +26,7 @@ DEPTH_HELP = tr.mark("Tokens proposed per pass. “Auto” follows the measured 
 
 
 class MenuButton(QToolButton):
-    """A button below the message that shows the value in force and opens a popup of choices above."""
+    """A button below the message that shows the current choice and opens a popup above itself."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class MenuButton(QToolButton):
         self.setIconSize(QSize(14, 14))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow at its right
         self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -62,7 +62,7 @@ class MenuButton(QToolButton):
 
     def _recolor(self) -> None:
         self.setIcon(self._theme.icon("chevron-down", size=14))
-        if self._popup is not None:  # text may have another size
+        if self._popup is not None:  # the text size may have changed
             self._popup.deleteLater()
             self._popup = None
 
@@ -72,7 +72,7 @@ class ModeMenu(ChoicePopup):
         super().__init__(theme, tr("How tokens are proposed"), parent)
         depths = [(tr("Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
         self.depth_box = NoWheelComboBox(tr("Draft length"), depths, tip=tr(DEPTH_HELP))
-        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
+        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # makes the stylesheet apply to the items
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
         length = label(tr("Draft length"))
         length.setBuddy(self.depth_box)
@@ -82,7 +82,7 @@ class ModeMenu(ChoicePopup):
         self.setFixedWidth(round(MENU_PX * theme.type.growth))
 
     def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
-        """List the ``offered`` modes; ``mode`` is ticked, an ``unavailable`` one has its reason."""
+        """List the ``offered`` modes. ``mode`` is ticked; an ``unavailable`` mode shows its reason."""
         self.list.set_rows(
             [
                 Choice(
@@ -139,7 +139,7 @@ class ModeButton(MenuButton):
         self._show()
 
     def set_unavailable(self, reasons: Mapping[Mode, str], offered: Collection[Mode] = frozenset(Mode)) -> None:
-        """Set the modes that cannot run, each with its reason, and those to list."""
+        """Set the modes that cannot run, each with its reason, and the modes to list."""
         self._unavailable, self._offered = dict(reasons), frozenset(offered)
         self._show()
 
@@ -154,7 +154,7 @@ class ModeButton(MenuButton):
 
     @property
     def reason(self) -> str:
-        """Why a mode cannot run, in one line; empty if all can, except that draft model and head exclude each other."""
+        """Why a mode cannot run, in one line. Empty if all can, or if only one of draft model and head cannot."""
         reasons = self._unavailable
         if len({Mode.DRAFT, Mode.HEAD} & reasons.keys()) == 1:
             reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}

@@ -1,6 +1,6 @@
-"""The list that a ``/`` at the start of a message opens: reusable prompts, filtered while typing.
+"""The list of reusable prompts, opened by ``/`` at the start of a message and filtered while typing.
 
-Filters the keys of the text box while it is open, and Tab between ``{placeholders}``.
+While it is open it handles keys of the text box. Tab moves between ``{placeholders}``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ui.widgets.building import button, hbox, label, vbox
 tr = Translator("Prompts")
 
 MAX_ROWS = 8
-NAME_SHARE = 0.26  # of the width; a longer name is cut
+NAME_SHARE = 0.26  # share of the row's width; a longer name is cut
 INSET_PX = 12
 FIRST_LINE_CHARS = 90
 _NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
@@ -42,7 +42,7 @@ def placeholders(text: str) -> list[tuple[int, int]]:
 
 
 def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool:
-    """Select the placeholder after the caret, or before it; False without one."""
+    """Select the placeholder after the caret, or before it. Returns False if there is none."""
     text, cursor = edit.toPlainText(), edit.textCursor()
     here = cursor.selectionStart() if backwards else cursor.selectionEnd()
     spans = [(_units(text[:begin]), _units(text[:end])) for begin, end in placeholders(text)]
@@ -101,7 +101,7 @@ class _TwoColumns(QStyledItemDelegate):
 class PromptList(QFrame):
     """Shown above the text box, which keeps the focus."""
 
-    manage_requested = Signal()  # the prompts are to be edited
+    manage_requested = Signal()  # open the settings of the prompts
 
     def __init__(self, theme: Theme, edit: QPlainTextEdit, above: QWidget) -> None:
         super().__init__(above)
@@ -122,15 +122,15 @@ class PromptList(QFrame):
         self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
         self._arrange()
         self.hide()
-        self._follows = QTimer(self, singleShot=True, interval=0)  # once all around is laid out
-        self._follows.timeout.connect(self._place_again)
+        self._place_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layout of the widgets around it
+        self._place_timer.timeout.connect(self._place_again)
         edit.installEventFilter(self)
         above.installEventFilter(self)
         edit.textChanged.connect(self._follow)
 
     def _arrange(self) -> None:
         hint = label(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"), "caption")
-        self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # by keyboard: the settings' own page
+        self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users have the page in the settings
         foot = hbox((hint, 1), self.edit_button, margins=(8, 0, 4, 0))
         vbox(self.list, foot, parent=self, margins=4, spacing=4)
 
@@ -208,7 +208,7 @@ class PromptList(QFrame):
         self.hide()
         cursor = self._edit.textCursor()
         cursor.select(cursor.SelectionType.Document)
-        cursor.insertText(text)  # a single step of undo removes it
+        cursor.insertText(text)  # a single undo step
         cursor.setPosition(0)
         self._edit.setTextCursor(cursor)
         self._edit.setFocus()
@@ -219,7 +219,7 @@ class PromptList(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is not self._edit:
             if event.type() in (QEvent.Type.Move, QEvent.Type.Resize) and self.isVisible():
-                self._follows.start()
+                self._place_timer.start()
             return super().eventFilter(watched, event)
         if event.type() == QEvent.Type.FocusOut:
             self.hide()

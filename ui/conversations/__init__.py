@@ -1,1 +1,1 @@
-"""The list of conversations: folders, search, menus."""
+"""The chat list: folders, search, menus."""

@@ -1,4 +1,4 @@
-"""The conversations as a list, drawn by a delegate: rename in place, fold, drag, delete by key or menu."""
+"""The chat list, painted by a delegate: rename in place, fold, drag, delete by key or menu."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import wrap_viewport
 from ui.widgets.choice_list import paint_item_background
 
-# Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
+# Total padding above and below a title, and the minimum row height. All rows are equally high, so the view queries one.
 PAD_PX, COMPACT_PAD_PX = 16, 10
 ROW_PX, COMPACT_ROW_PX = 32, 26
 
@@ -38,7 +38,7 @@ ACTIVITY_PX = 8
 
 
 class _Delegate(QStyledItemDelegate):
-    """Paints headings and titles, and a bar beside the chat that is ``open``."""
+    """Paints headings and titles, and a bar beside the ``open`` chat."""
 
     def __init__(self, theme: Theme, model: ConversationModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -130,25 +130,25 @@ class _Delegate(QStyledItemDelegate):
         return editor
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """Keep a name that is being edited: Qt sets it again whenever the row changes."""
+        """Keep the text of a running edit: Qt sets it again whenever the row changes."""
 
 
 class ConversationList(QListView):
-    """The chat list. Requests leave by ``rows.library_signals`` and these."""
+    """The chat list. Requests are emitted by ``rows.library_signals`` and these signals."""
 
-    chosen = Signal(int)  # another conversation is wanted
-    # id, and the title that it is to have
+    chosen = Signal(int)  # open another conversation
+    # id and new title
     rename_requested = Signal(int, str)
     delete_requested = Signal(int)
-    several_deleted = Signal(object)  # the ids of all that are selected
+    several_deleted = Signal(object)  # ids of the selected conversations
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
-        self._came_from: QWidget | None = None  # the focused widget before a rename here
-        self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
+        self._came_from: QWidget | None = None  # the focused widget before renaming
+        self._delayed_rows: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
         self.rows = ConversationModel(self)  # a child, so that its connections end with the list
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
@@ -167,32 +167,32 @@ class ConversationList(QListView):
         self.setDropIndicatorShown(True)
         self.customContextMenuRequested.connect(self._open_menu)
         self.clicked.connect(self._on_clicked)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density or text size may have changed
 
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
     ) -> None:
-        """Show the conversations and mark the one that is open, or keep the mark on what is being put in order.
+        """Show the conversations and select the open one, or keep the selection on the row that is being moved.
 
-        Not while a name is being typed, but right after.
+        While a name is being edited, the update is delayed until its end.
         """
         same, self._current, self._delegate.open = self._current == current_id, current_id, current_id
         if not same:
             self.viewport().update()
         if self.state() is QAbstractItemView.State.EditingState:
-            kept = self._later[1] if self._later else None
-            self._later = (tuple(rows), kept if folders is None else tuple(folders))
+            kept = self._delayed_rows[1] if self._delayed_rows else None
+            self._delayed_rows = (tuple(rows), kept if folders is None else tuple(folders))
             return
         row = self.currentIndex().row()
         chosen = self.rows.item(self.currentIndex()) if same and self.hasFocus() else None
         self.rows.set_rows(rows, folders)
-        if chosen is None or not self._mark_again(chosen):
+        if chosen is None or not self._reselect(chosen):
             self._mark()
         if self.hasFocus() and not self.currentIndex().isValid():
-            self._mark_near(row)
+            self._select_near(row)
 
-    def _mark_again(self, chosen: Item) -> bool:
-        """Select the same row after a change; False if it is gone or has no id."""
+    def _reselect(self, chosen: Item) -> bool:
+        """Select the same row after a change; False if the row is gone or has no id."""
         if isinstance(chosen, ConversationRow):
             index = self.rows.index_of(chosen.id)
         elif chosen.folder is not None:
@@ -203,8 +203,8 @@ class ConversationList(QListView):
             self.setCurrentIndex(index)
         return index.isValid()
 
-    def _mark_near(self, row: int) -> None:
-        """Select the row after a removed row, or the row above it: the keyboard needs a visible row."""
+    def _select_near(self, row: int) -> None:
+        """Select the row that followed a removed row, or else the one above: the keyboard needs a visible row."""
         places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
         places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
         if places:
@@ -213,22 +213,22 @@ class ConversationList(QListView):
     def update_day(self) -> None:
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
-            if self.rows.update_day() and (row is None or not self._mark_again(row)):
+            if self.rows.update_day() and (row is None or not self._reselect(row)):
                 self._mark()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason and not self.currentIndex().isValid():
-            self._mark_near(0)
+            self._select_near(0)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Return the focus, and show the changes made while a name was edited."""
+        """Return the focus, and apply the changes that were delayed during the edit."""
         super().closeEditor(editor, hint)
         came_from, self._came_from = self._came_from, None
         if came_from is not None and isValid(came_from):
             came_from.setFocus(Qt.FocusReason.OtherFocusReason)
-        if self._later is not None:
-            later, self._later = self._later, None
+        if self._delayed_rows is not None:
+            later, self._delayed_rows = self._delayed_rows, None
             self.set_rows(later[0], self._current, later[1])
 
     def _mark(self) -> None:
@@ -253,7 +253,7 @@ class ConversationList(QListView):
             self.rows.toggle_archive()
 
     def step(self, by: int) -> None:
-        """Open the chat ``by`` rows below the open one (above if negative); stops at the ends."""
+        """Open the chat ``by`` rows below the open one, or above if negative; stops at the ends."""
         places = [self.rows.index(row, 0) for row in range(self.rows.rowCount())]
         chats = [place for place in places if isinstance(self.rows.item(place), ConversationRow)]
         current = self.rows.index_of(self._current)
@@ -263,7 +263,7 @@ class ConversationList(QListView):
 
     @property
     def has_open(self) -> bool:
-        """Whether the open chat is listed, also in a closed folder; a new chat is not."""
+        """Whether the open chat is in the list, also in a folded folder; a new chat is not."""
         return self.rows.has(self._current)
 
     def rename(self) -> None:
@@ -311,7 +311,7 @@ class ConversationList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, Del deletes, F2 renames, Alt+Up and Alt+Down move rows of manual order."""
         if self.state() is QAbstractItemView.State.EditingState:
-            return  # the Enter that ends a name reaches the list as well
+            return  # the list also receives the Enter that ends an edit
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.ask_delete(self.currentIndex())

@@ -85,7 +85,7 @@ def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading,
 
 def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> Menu:
     menu = Menu(parent)
-    menu.addAction(theme.icon("folder"), tr("New folder"), partial(library_signals.folder_made.emit, None))
+    menu.addAction(theme.icon("folder"), tr("New folder"), partial(library_signals.folder_created.emit, None))
     menu.addAction(theme.icon("trash-2"), tr("Recently deleted…"), library_signals.deleted_chats_requested.emit)
     menu.addSeparator()
     menu.addAction(theme.icon("download"), tr("Import chats or a project…"), library_signals.imported.emit)
@@ -99,7 +99,7 @@ def _add_folders(menu: Menu, listing: ConversationList, row: ConversationRow) ->
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
             folders.addAction(on_button(folder.name), partial(library_signals.moved_to_folder.emit, row.id, folder.id))
-    folders.addAction(tr("New folder"), partial(library_signals.folder_made.emit, row.id))
+    folders.addAction(tr("New folder"), partial(library_signals.folder_created.emit, row.id))
     if row.folder_id is not None:
         folders.addAction(tr("No folder"), partial(library_signals.moved_to_folder.emit, row.id, None))
 

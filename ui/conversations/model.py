@@ -16,7 +16,7 @@ from ui.text.language import Translator
 tr = Translator("ConversationModel")
 
 Index = QModelIndex | QPersistentModelIndex
-BATCH = 300  # rows that the view is given at once
+BATCH = 300  # rows that are fetched at once
 MIME = "application/x-paceline-conversation"
 FOLDER_MIME = "application/x-paceline-folder"
 TODAY, YESTERDAY = tr.mark("Today"), tr.mark("Yesterday")
@@ -31,19 +31,19 @@ STATUS_ROLES = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 class LibrarySignals(QObject):
     """Requests of the chat list; conversations and folders are named by their ids."""
 
-    new_in_folder = Signal(int)  # start a chat there
+    new_in_folder = Signal(int)  # start a chat in this folder
     page_requested = Signal(int)  # show the folder's page
     pinned = Signal(int, bool)
     archived = Signal(int, bool)
     duplicated = Signal(int)
-    moved_to_folder = Signal(int, object)  # move a conversation into a folder, or out of its folder for None
-    arranged = Signal(object, object)  # ids in their new order, in a folder, or pinned for None
-    folder_made = Signal(object)  # create a folder for a conversation, or an empty one for None
+    moved_to_folder = Signal(int, object)  # move a conversation into a folder; None: out of its folder
+    reordered = Signal(object, object)  # ids in their new order, and their folder; None: pinned conversations
+    folder_created = Signal(object)  # create a folder for a conversation; None: an empty folder
     folder_renamed = Signal(int, str)
     folder_folded = Signal(int, bool)
-    folder_deleted = Signal(int)  # its conversations stay
-    folders_arranged = Signal(object)  # their ids
-    # A conversation and "markdown", "json" or "print". None means all conversations, for "print" the open one.
+    folder_deleted = Signal(int)  # delete a folder but keep its conversations
+    folders_reordered = Signal(object)  # ids of folders in their new order
+    # A conversation and "markdown", "json" or "print". None means all conversations; for "print", the open one.
     exported = Signal(object, str)
     imported = Signal()  # choose a file to import
     deleted_chats_requested = Signal()  # show the deleted conversations
@@ -151,7 +151,7 @@ class ConversationModel(QAbstractListModel):
         waiting = iter(rows)
         heading = ""
         today = self._today or clock.today()
-        # Compare with two moments: converting the time of each of thousands of rows to a day would be slow.
+        # Compare timestamps: converting the times of thousands of rows to days would be slow.
         begins, day_before = _begin(today), _begin(today - timedelta(days=1))
         for row in waiting:
             group = TODAY if row.updated_at >= begins else YESTERDAY if row.updated_at >= day_before else EARLIER
@@ -306,10 +306,10 @@ class ConversationModel(QAbstractListModel):
         before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
         others = [[number for number in part if number != conversation_id] for part in (before, after)]
         folder = heading.folder.id if heading.folder else None
-        self.library_signals.arranged.emit([*others[0], conversation_id, *others[1]], folder)
+        self.library_signals.reordered.emit([*others[0], conversation_id, *others[1]], folder)
 
     def place_folder(self, folder_id: int, line: int) -> None:
-        """Request to move a folder before the folder that begins at or after ``line``, or to the end."""
+        """Request to move a folder before the next folder at or after ``line``, or to the end."""
         ids = [folder.id for folder in self.folders]
         if folder_id not in ids:
             return
@@ -317,7 +317,7 @@ class ConversationModel(QAbstractListModel):
         others = [number for number in ids if number != folder_id]
         wanted = [*others[:num_before], folder_id, *others[num_before:]]
         if wanted != ids:
-            self.library_signals.folders_arranged.emit(wanted)
+            self.library_signals.folders_reordered.emit(wanted)
 
     def _folder_line(self, folder_id: int) -> int:
         return self.index_of_folder(folder_id).row()
@@ -327,10 +327,10 @@ class ConversationModel(QAbstractListModel):
         at = ids.index(folder.id)
         if 0 <= at + by < len(ids):
             ids[at], ids[at + by] = ids[at + by], ids[at]
-            self.library_signals.folders_arranged.emit(ids)
+            self.library_signals.folders_reordered.emit(ids)
 
     def move(self, index: Index, by: int) -> None:
-        """Request to move a folder, or a pinned or moved_to_folder conversation, one row up (-1) or down (1)."""
+        """Request to move a folder, or a conversation that is pinned or in a folder, one row up (-1) or down (1)."""
         item, line = self.item(index), index.row()
         if isinstance(item, Heading) and item.folder is not None:
             self._move_folder(item.folder, by)
@@ -361,7 +361,7 @@ def _state(heading: Heading) -> str:
 
 
 def heading_words(heading: Heading) -> str:
-    """A folder's own name, or a translated heading."""
+    """A folder's name, or a translated heading."""
     return heading.text if heading.folder else tr(heading.text)
 
 

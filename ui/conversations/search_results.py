@@ -1,4 +1,4 @@
-"""Search results: titles and, below them, messages with the found words marked."""
+"""Search results: titles of conversations, each followed by its messages with marked matches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ui.widgets.choice_list import paint_item_background
 
 
 def claims_escape(event: QEvent) -> bool:
-    """Keep Esc from the window's shortcuts; False for another event."""
+    """Keep Esc from the window's shortcuts. Returns False for any other event."""
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
     if event.key() != Qt.Key.Key_Escape:
@@ -38,7 +38,7 @@ def claims_escape(event: QEvent) -> bool:
 
 
 class SearchBox(QLineEdit):
-    """A line with three keys of its own."""
+    """A search field that signals Enter, Down and Esc."""
 
     # Enter, Down, Esc
     taken = Signal()
@@ -60,8 +60,8 @@ class SearchBox(QLineEdit):
 
 
 Index = QModelIndex | QPersistentModelIndex
-TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
-BEFORE_FOUND = 0.75  # of a line, for the text before the first hit if the text is too long
+TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # the title height is a minimum
+SHARE_BEFORE_MATCH = 0.75  # share of a line for the text before the first match, if the text is too long
 SNIPPET_SLACK = 40  # margins, and the extra width of bold letters
 _NO_PARENT = QModelIndex()
 
@@ -104,10 +104,10 @@ def _with_place(hit: SearchHit) -> SearchHit:
     )
 
 
-def laid_out(
+def layout_text(
     text: str, marks: Sequence[QTextLayout.FormatRange], font: QFont, width: float, num_lines: int
 ) -> QTextLayout:
-    """Lay a text out on at most ``num_lines`` lines, with an ellipsis."""
+    """Lay out a text on at most ``num_lines`` lines, with an ellipsis."""
     layout = QTextLayout(text, font)
     layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
     layout.setFormats(marks)
@@ -127,15 +127,15 @@ def laid_out(
         return layout
     begun, left = (units[: 2 * last.textStart()].decode("utf-16-le"), units[2 * last.textStart() :].decode("utf-16-le"))
     bold = QFont(font)
-    bold.setWeight(SEMIBOLD)  # as wide as it can get
+    bold.setWeight(SEMIBOLD)  # the widest weight
     cut = QFontMetrics(bold).elidedText(left, Qt.TextElideMode.ElideRight, int(width))
-    return laid_out(begun + cut, marks, font, width, num_lines) if cut != left else layout
+    return layout_text(begun + cut, marks, font, width, num_lines) if cut != left else layout
 
 
-def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
-    """The parts of an excerpt, cut so that the first match is on its first line of ``width`` pixels."""
+def cut_near_match(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
+    """The parts of an excerpt, cut so that the first match is within its first line of ``width`` pixels."""
     first = next((number for number, (_, found) in enumerate(parts) if found), 0)
-    before, room = "".join(text for text, _ in parts[:first]), int(BEFORE_FOUND * width)
+    before, room = "".join(text for text, _ in parts[:first]), int(SHARE_BEFORE_MATCH * width)
     if metrics.horizontalAdvance(before + parts[first][0]) <= width:
         return list(parts)
     return [(metrics.elidedText(before, Qt.TextElideMode.ElideLeft, room), False), *parts[first:]]
@@ -153,7 +153,7 @@ class _Delegate(QStyledItemDelegate):
         theme.changed.connect(self._take_fonts)
 
     def _take_fonts(self) -> None:
-        """Cache the fonts: each key press asks for the height of every row."""
+        """Cache the fonts: each key press queries the height of every row."""
         self._title_font, self._text_font = self._theme.font(0, SEMIBOLD), self._theme.font(-1)
         self._metrics = QFontMetrics(self._text_font)
         self._title_height = max(TITLE_HEIGHT, QFontMetrics(self._title_font).height() + TITLE_PAD)
@@ -167,7 +167,7 @@ class _Delegate(QStyledItemDelegate):
         if hit.message_id is None:
             return QSize(0, self._title_height)
         text, room = "".join(piece for piece, _ in hit.parts), self._list.viewport().width() - SNIPPET_SLACK
-        # Measuring is dear; most excerpts are too long were they of nothing but narrow letters.
+        # Measuring is slow: most excerpts are too long even if all their letters were narrow.
         fits = len(text) * self._narrowest < room and self._metrics.horizontalAdvance(text) < room
         return QSize(0, (1 if fits else SNIPPET_LINES) * self._line_height() + 8)
 
@@ -187,14 +187,14 @@ class _Delegate(QStyledItemDelegate):
     def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
         parts = list(hit.parts)
         if hit.message_id is not None:
-            parts = begun_near_found(parts, self._metrics, box.width())
+            parts = cut_near_match(parts, self._metrics, box.width())
         text = "".join(text for text, _ in parts)
-        layout = laid_out(text, self._marks(parts), self._font(hit), box.width(), num_lines)
+        layout = layout_text(text, self._marks(parts), self._font(hit), box.width(), num_lines)
         painter.setClipRect(box)
         layout.draw(painter, box.topLeft())
 
     def _marks(self, parts: Sequence[tuple[str, bool]]) -> list[QTextLayout.FormatRange]:
-        """Weight and colour for each match: never colour alone."""
+        """Weight and colour of each match: never colour alone."""
         marks, at = [], 0
         for text, found in parts:
             if found:
@@ -210,9 +210,9 @@ class _Delegate(QStyledItemDelegate):
 
 
 class SearchResults(QListView):
-    # a conversation, the message in it or None, and the parts of the hit as written
+    # a conversation, its message or None, and the excerpt of the hit
     chosen = Signal(int, object, object)
-    # Up from the first place, Esc
+    # Up in the first row; Esc
     up_pressed = Signal()
     left = Signal()
 
@@ -229,14 +229,14 @@ class SearchResults(QListView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self._choose)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the text size may be another
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the text size may have changed
 
     @property
     def hits(self) -> list[SearchHit]:
         return list(self._places.items)
 
     def set_hits(self, hits: Sequence[SearchHit]) -> None:
-        """Replace the results; the current row stays current if it is still there."""
+        """Replace the results; the current row stays current if it still exists."""
         if tuple(hits) == self._given:
             return
         row = self.currentIndex().row() if self.hasFocus() else -1
@@ -268,7 +268,7 @@ class SearchResults(QListView):
             self.chosen.emit(hit.conversation_id, hit.message_id, hit.source or hit.parts)
 
     def event(self, event: QEvent) -> bool:
-        """Esc belongs to the list while it has the focus."""
+        """Handle Esc while the list has the focus."""
         return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

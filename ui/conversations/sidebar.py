@@ -40,9 +40,9 @@ class HelpButton(IconButton):
 
 
 class Sidebar(QFrame):
-    new_chat = Signal()  # its button; the other buttons, the list and the results have their own signals
-    search_requested = Signal(str)  # words to look for, at every key
-    left = Signal()  # the search was left by Esc
+    new_chat = Signal()  # the button was pressed; the other buttons, the list and the results have their own signals
+    search_requested = Signal(str)  # search text, at every key
+    left = Signal()  # Esc ended the search
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,8 +69,8 @@ class Sidebar(QFrame):
         self._arrange()
         theme.changed.connect(self._recolor)
         self._recolor()
-        self._found_for = ""  # the query of the displayed results
-        self._takes_first = False  # Enter was pressed before the results came
+        self._shown_query = ""  # the query of the displayed results
+        self._opens_first = False  # whether Enter was pressed before the results arrived
         self.set_rows([], None)
 
     def _make(self) -> None:
@@ -84,7 +84,7 @@ class Sidebar(QFrame):
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
-        self.search.taken.connect(self._take_first)
+        self.search.taken.connect(self._open_first)
         self.search.down_pressed.connect(self._into_list)
         self.search.left.connect(self._leave_search)
         self.results.up_pressed.connect(self.focus_search)
@@ -114,14 +114,14 @@ class Sidebar(QFrame):
             self.results.set_hits(hits)
             self.lists.setCurrentWidget(self.results)
             self._show_empty()
-            self._found_for = self.search.text()
-            if self._takes_first:
-                self._take_first()
+            self._shown_query = self.search.text()
+            if self._opens_first:
+                self._open_first()
 
-    def _take_first(self) -> None:
-        """Open the first result; if the search is still running, as soon as there is one."""
-        self._takes_first = self.is_searching and self._found_for != self.search.text()
-        if not self._takes_first:
+    def _open_first(self) -> None:
+        """Open the first result, or wait for it if the search is still running."""
+        self._opens_first = self.is_searching and self._shown_query != self.search.text()
+        if not self._opens_first:
             self.results.choose_first()
 
     @property
@@ -133,7 +133,7 @@ class Sidebar(QFrame):
         self.search.selectAll()
 
     def _on_search(self, text: str) -> None:
-        self._takes_first, self._found_for = False, ""
+        self._opens_first, self._shown_query = False, ""
         if not self.is_searching:
             self.results.set_hits(())
             self.lists.setCurrentWidget(self.list)

@@ -1,1 +1,1 @@
-"""Formulas typeset on a thread of their own, and kept."""
+"""Formulas, typeset on a separate thread and cached."""

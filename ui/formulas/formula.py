@@ -1,4 +1,4 @@
-"""Typesets formulas as SVG on a thread of their own, cached by source. The only module that imports ziamath.
+"""Typesets formulas as SVG on a separate thread and caches them by source. The only module that imports ziamath.
 
 Formulas come from a model and are untrusted: size, nesting and work are bounded. Work is counted in function calls, so
 that the result does not depend on the machine's speed.
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 MAX_CHARS = 1_500
 MAX_NESTING = 24
 MAX_CALLS = 3_000_000  # about a second; an ordinary formula takes 10,000 to 200,000
-INK = "#010203"  # stands in the SVG for the colour of the text
+INK = "#010203"  # placeholder in the SVG for the text colour
 _EM = 24.0
 _MARGIN = 1.0
 _VIEW_BOX = re.compile(r'viewBox="(-?[\d.]+) (-?[\d.]+) ([\d.]+) ([\d.]+)"')
@@ -98,7 +98,7 @@ def _nesting(latex: str) -> int:
 
 
 def _with_call_limit(max_calls: int, job: Callable[[], str]) -> str:
-    """Run a job with a limit on its function calls, on this thread."""
+    """Run a job on this thread with a limit on its function calls."""
     left = max_calls
 
     def count(_frame: FrameType, _event: str, _argument: object) -> None:
@@ -125,7 +125,7 @@ class FormulaCache(QObject):
     Polls for results only while some are pending; the thread touches no Qt object.
     """
 
-    ready = Signal(object)  # a frozenset of sources that are typeset or failed; emitted for several at once
+    ready = Signal(object)  # a frozenset of sources that were typeset or failed; emitted once for several
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class FormulaCache(QObject):
         return Pending.PENDING
 
     def make(self, source: str) -> Formula | None:
-        """As `get`, but wait for the result."""
+        """Like `get`, but wait for the result."""
         found = self._cache.get(source)
         if found is None and source not in self._cache:
             found = self._cache[source] = typeset(source)

@@ -1,8 +1,7 @@
-"""Markdown that arrives in pieces: closed top-level blocks are kept, only the open tail is parsed again. No Qt.
+"""Parses streamed Markdown: keeps closed top-level blocks and parses only the open tail again. No Qt.
 
-A new top-level block is certain only when its first line is complete (of a table the second, too); until then
-everything from the last certain block on is the tail. Reference definitions are off, so that a closed block can never
-change its meaning later.
+A top-level block is recognised once its first line is complete (for a table, its first two lines). The tail begins at
+the last recognised block. Reference definitions are off, so that a closed block can never change its meaning later.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from markdown_it.token import Token
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.lists import PART, RIGHT_TO_LEFT
 from ui.markdown.parser import SafeParser
-from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
-from ui.markdown.words import grow_html, takes_words, words_after
+from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_positions, map_source
+from ui.markdown.words import accepts_words, appended_words, grow_html
 from ui.text.reading_direction import is_right_to_left
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 2_000
 ROW_CHARS = 250  # layout cost of a table row, in characters of prose
-_PARSER = SafeParser()  # keeps nothing between calls
+_PARSER = SafeParser()  # keeps no state between calls
 _FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 _CITED = range(1, 100)
-READ_CHARS = 400  # at once: about a millisecond
-LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
-TABLE_ROWS = 4  # rows that decide the widths, and rows in a part of a longer table
-MORE = "more"  # class of a part that continues a table
-_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
-ROOM_CHARS = 60  # about as many stand beside each other between both side panes of a small window
-WIDE_CHARS, LEAST_WIDTH = 45, 40  # narrower tables get their own width, but at least this percentage
+SLICE_CHARS = 400  # characters that one `SlicedParser` step parses, in about a millisecond
+LIST_ITEMS = 12  # a longer list is split into parts; each decides for itself whether its items are spaced
+TABLE_ROWS = 4  # rows that decide the column widths; also the number of rows in one part of a longer table
+CONTINUED = "more"  # CSS class of a part that continues a table
+_WIDTH_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell rarely widens its column
+PAGE_CHARS = 60  # characters in a line of a small window with both side panes open
+WIDE_CHARS, MIN_WIDTH = 45, 40  # a table below this number of characters gets its own width, at least this percentage
 Group = Sequence[Token]  # a top-level block
 
 
@@ -46,7 +45,7 @@ def is_table(group: Group) -> bool:
 
 
 def line_of_item(group: Group, number: int) -> int:
-    """The line at which a list item begins; 0 without such an item."""
+    """The line at which a list item begins; 0 if there is no such item."""
     if group[0].type not in ("bullet_list_open", "ordered_list_open"):
         return 0
     items = (token.map[0] for token in group if token.type == "list_item_open" and token.level == 1 and token.map)
@@ -75,31 +74,31 @@ def line_of_row(row: Sequence[Token]) -> int:
 
 
 def table_part(
-    group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, goes_on: bool = False
+    group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, has_more: bool = False
 ) -> list[Token]:
-    """Some rows of a table as a table of its own, with column widths in percent.
+    """Some rows of a table as a separate table, with column widths in percent.
 
-    It has the header unless it ``is_more`` of a table above; it ``goes_on`` if more rows follow. The first width is the
-    table's.
+    ``is_more``: it continues a table above and has no header. ``has_more``: more rows follow. ``widths`` are those of
+    the table and its columns.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
     opening.attrSet("width", f"{widths[0]}%")
     words = "".join(token.content for token in _head_of(group) if token.type == "inline")
     opening.meta = {RIGHT_TO_LEFT: is_right_to_left(words)}
-    opening.attrSet("class", " ".join(["grid", *[MORE] * is_more, *[PART] * goes_on]))
+    opening.attrSet("class", " ".join(["grid", *[CONTINUED] * is_more, *[PART] * has_more]))
     head = [] if is_more else [token for token in _head_of(group) if token.type != "table_open"]
     body = [token for row in rows for token in row]
     if body:
         body = [Token("tbody_open", "tbody", 1, level=1), *body, Token("tbody_close", "tbody", -1, level=1)]
     part = [opening, *head, *body, group[-1]]
     cells = (token for token in part if token.type in ("th_open", "td_open"))
-    for cell, width in zip(cells, widths[1:], strict=False):  # widths of the first row hold for the table
+    for cell, width in zip(cells, widths[1:], strict=False):  # all rows have the column widths of the first one
         cell.attrSet("width", f"{width}%")
     return part
 
 
 def column_widths(group: Group) -> tuple[int, ...]:
-    """The widths of a table and its columns in percent, by the longest cells of its first rows.
+    """The widths of a table and its columns in percent, from the longest cells of its first rows.
 
     Later rows do not change them, so that earlier rows do not move.
     """
@@ -113,9 +112,9 @@ def column_widths(group: Group) -> tuple[int, ...]:
                 longest[number] = max(longest[number], length)
             else:
                 longest.append(length)
-    wanted = [next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest]
+    wanted = [next((step for step in _WIDTH_STEPS if step >= length), _WIDTH_STEPS[-1]) + 2 for length in longest]
     sizes = _fitted(wanted)
-    all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), LEAST_WIDTH), 100)
+    all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), MIN_WIDTH), 100)
     return all_of_it, *(round(100 * size / sum(sizes)) for size in sizes)
 
 
@@ -135,8 +134,8 @@ def mirrored(table: Group) -> list[Token]:
 
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
-    """If not all columns fit, narrow ones keep their width and the others share the rest."""
-    fitted, room = [float(size) for size in sizes], float(ROOM_CHARS)
+    """Share the width: if the columns are too wide, narrow ones keep their width and the others get equal parts."""
+    fitted, room = [float(size) for size in sizes], float(PAGE_CHARS)
     for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
         if size * num_left > room:
             return [min(each, room / num_left) for each in fitted]
@@ -153,7 +152,7 @@ def _head_of(group: Group) -> Iterator[Token]:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Prose as HTML, or the text of a code fence; with its source positions."""
+    """Prose as HTML, or the text of a code fence; with the source positions of its characters."""
 
     html: str = ""
     code: str = ""
@@ -161,13 +160,13 @@ class Content:
     is_code: bool = False
     closed: bool = True
     source_map: SourceMap = NO_TEXT
-    goes_on: bool = False  # the next segment continues its last list or table
+    has_more: bool = False  # the next segment continues the last list or table
     is_plain: bool = False  # ``code`` is plain text, shown literally
 
 
 @dataclass(frozen=True, slots=True)
 class Block(Content):
-    num_rows: int = 0  # of a table
+    num_rows: int = 0  # number of rows of a table
 
     @property
     def num_chars(self) -> int:
@@ -187,13 +186,13 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
 
 
 def plain_segments(text: str) -> list[Segment]:
-    """Segments of plain text in which only code fences mean something."""
+    """Split plain text into segments at its code fences; it has no other markup."""
     segments, lines, line = list[Segment](), Lines.of(text), 0
 
     def add_words(end: int) -> None:
         start = lines.starts[line] if line < len(lines.starts) else len(text)
         words = "\n".join(lines.text[line:end])
-        if end < len(lines.text) or segments:  # text beside code needs no empty lines
+        if end < len(lines.text) or segments:  # empty lines beside code are omitted
             start += len(words) - len(words.lstrip("\n"))
             words = words.strip("\n")
         if words:
@@ -204,7 +203,7 @@ def plain_segments(text: str) -> list[Segment]:
         if token.type == "fence" and token.map:
             add_words(token.map[0])
             line = token.map[1]
-            shown = SourceMap(token.content, code_places(token, text, lines, 0))
+            shown = SourceMap(token.content, code_positions(token, text, lines, 0))
             language = next(iter(token.info.split(maxsplit=1)), "")
             segments.append(Segment("", token.content, language, is_code=True, source_map=shown))
     add_words(len(lines.text))
@@ -212,7 +211,7 @@ def plain_segments(text: str) -> list[Segment]:
 
 
 def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
-    """The open blocks as a segment of their own, if all join the prose run that ends ``final``."""
+    """The open blocks as a separate segment; None unless all of them join the prose run that ends ``final``."""
     if not tail or not final or final[-1].is_code:
         return None
     run = _runs(final)[-1]
@@ -247,22 +246,22 @@ def _segment(run: Sequence[Block]) -> Segment:
     first = run[0]
     if first.is_code:
         return Segment("", first.code, first.language, is_code=True, closed=first.closed, source_map=first.source_map)
-    places: list[int] = []
+    positions: list[int] = []
     formulas: list[tuple[int, int]] = []
     for block in run:
-        formulas += [(begin + len(places), end + len(places)) for begin, end in block.source_map.formulas]
-        places.extend(block.source_map.places)
-    shown = SourceMap("".join(block.source_map.text for block in run), tuple(places), tuple(formulas))
+        formulas += [(begin + len(positions), end + len(positions)) for begin, end in block.source_map.formulas]
+        positions.extend(block.source_map.positions)
+    shown = SourceMap("".join(block.source_map.text for block in run), tuple(positions), tuple(formulas))
     html = "".join(block.html for block in run)
-    return Segment(html=html, num_blocks=len(run), source_map=shown, goes_on=run[-1].goes_on)
+    return Segment(html=html, num_blocks=len(run), source_map=shown, has_more=run[-1].has_more)
 
 
 @dataclass(slots=True)
 class BlockStream:
-    """Takes text, gives blocks. The result does not depend on how the text was split.
+    """Parses text in chunks. The resulting blocks do not depend on how the text was split.
 
     ``base``: the position of the text in the source that block positions refer to. ``cites``: the start of the address
-    of a citation such as ``[1]``; empty if such numbers are no links.
+    of a citation such as ``[1]``; empty if such numbers are not links.
     """
 
     base: int = 0
@@ -270,24 +269,24 @@ class BlockStream:
     _tail: str = ""
     _tail_blocks: list[Block] = field(default_factory=list)
     _finished: bool = False
-    _begin: int = 0  # of the tail, without what is left out
+    _begin: int = 0  # offset of the tail, not counting removed carriage returns
     _num_fed: int = 0
-    _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
+    _returns: list[int] = field(default_factory=list)  # offsets of removed carriage returns, not counting earlier ones
     _takes_words: bool = False  # whether the open block ends in plain words
-    _next_number: int = 0  # of the ordered list whose part comes next
-    _head: str = ""  # of the table whose part comes next: its first two lines
-    _widths: tuple[int, ...] = ()  # of its columns
-    words: str = ""  # that the last piece added to the open block, if nothing else changed
-    was_parsed: bool = False  # whether the last piece took more than to make the open block longer
+    _next_number: int = 0  # number of the next item of a split ordered list
+    _head: str = ""  # first two lines of a split table
+    _widths: tuple[int, ...] = ()  # column widths of a split table
+    words: str = ""  # words that the last chunk added to the open block, if nothing else changed
+    was_parsed: bool = False  # whether the last chunk had to be parsed
 
     def feed(self, text: str) -> list[Block]:
-        """Add text; returns the blocks that became final."""
+        """Add text; returns the blocks that became closed."""
         pieces = text.split("\r")
         for piece in pieces[:-1]:
             self._num_fed += len(piece)
-            self._left_out.append(self._num_fed)
+            self._returns.append(self._num_fed)
         self._num_fed += len(pieces[-1])
-        # Empty lines before a block mean nothing, and without them a fence is recognised at the very start.
+        # Skip empty lines before a block, so that a fence is also recognised at the start of the text.
         num_known = len(self._tail)
         grown = self._tail + "".join(pieces)
         self._tail = grown.lstrip("\n")
@@ -296,14 +295,14 @@ class BlockStream:
         self.was_parsed = not (self._grow_open_fence() or self._grow_words(num_known))
         return self._parse() if self.was_parsed else []
 
-    def takes_words(self, text: str) -> bool:
+    def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the open block."""
         if not self._takes_words or "\r" in text:
             return False
-        return bool(words_after(self._tail + text, len(self._tail)))
+        return bool(appended_words(self._tail + text, len(self._tail)))
 
     def finish(self) -> list[Block]:
-        """End of the text: returns the last blocks."""
+        """End the text; returns the remaining blocks."""
         self._finished = True
         final = self._parse() + [self._as_final(block) for block in self._tail_blocks]
         self._tail, self._tail_blocks = "", []
@@ -317,7 +316,7 @@ class BlockStream:
         return block if block.closed else replace(block, closed=True)
 
     def _grow_open_fence(self) -> bool:
-        """Fast path of a long code block: no parsing while no line can close it."""
+        """Fast path for a long code block: no parsing until a line may close it."""
         opening = _FENCE_OPEN.match(self._tail)
         last = self._tail_blocks[-1] if self._tail_blocks else None
         if opening is None or last is None or not last.is_code or last.closed:
@@ -328,34 +327,34 @@ class BlockStream:
             return False
         code = self._tail[opening.end() :]
         start = self.base + self._begin + opening.end()
-        shown = self._in_source(SourceMap(code, range(start, start + len(code))))
+        shown = self._to_source(SourceMap(code, range(start, start + len(code))))
         self._tail_blocks = [Block("", code, last.language, is_code=True, closed=False, source_map=shown)]
         return True
 
     def _grow_words(self, num_known: int) -> bool:
-        """Fast path of prose: words without Markdown characters."""
-        words = words_after(self._tail, num_known) if self._takes_words else None
+        """Fast path for prose: words without Markdown characters."""
+        words = appended_words(self._tail, num_known) if self._takes_words else None
         if words is None:
             return False
         if words:
             block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
-            more = self._in_source(SourceMap(words, range(start, start + len(words))))
+            more = self._to_source(SourceMap(words, range(start, start + len(words))))
             known = block.source_map
-            shown = SourceMap(known.text + words, (*known.places, *more.places), known.formulas)
+            shown = SourceMap(known.text + words, (*known.positions, *more.positions), known.formulas)
             grown = replace(block, html=grow_html(block.html, words), source_map=shown)
             self._tail_blocks = [*self._tail_blocks[:-1], grown]
             self.words = words
         return True
 
-    def _in_source(self, shown: SourceMap) -> SourceMap:
-        """Positions with the carriage returns, which are removed before parsing."""
-        if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
+    def _to_source(self, shown: SourceMap) -> SourceMap:
+        """Positions in the source, with the carriage returns that were removed before parsing."""
+        if not self._returns or not shown.positions or self._returns[0] > max(shown.positions) - self.base:
             return shown
-        places = tuple(place + bisect_right(self._left_out, place - self.base) for place in shown.places)
-        return replace(shown, places=places)
+        positions = tuple(place + bisect_right(self._returns, place - self.base) for place in shown.positions)
+        return replace(shown, positions=positions)
 
     def _parse(self) -> list[Block]:
-        # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
+        # One or two backticks alone on the last line usually begin a fence: wait for the third.
         known = self._tail
         if not self._finished and _HALF_FENCE.search(known):
             known = _HALF_FENCE.sub("", known)
@@ -365,14 +364,14 @@ class BlockStream:
         parts = self._close_part(text, groups)
         if parts:
             return parts + self._parse()
-        self._takes_words = bool(groups) and known is self._tail and takes_words(groups[-1])
+        self._takes_words = bool(groups) and known is self._tail and accepts_words(groups[-1])
         lines = Lines.of(text)
         blocks = [self._block(group, text, lines) for group in groups]
         if len(blocks) < 2:
             self._tail_blocks = blocks
             return []
         start = _line_offset(text, _first_line(groups[-1]))
-        # A table may break into a paragraph, and only its second line, once whole, makes it one.
+        # A table may interrupt a paragraph, and is recognised only when its second line is complete.
         if text.count("\n", start) < (2 if is_table(groups[-1]) else 1):
             self._tail_blocks = blocks
             return []
@@ -381,13 +380,13 @@ class BlockStream:
         return [self._as_final(block) for block in blocks[:-1]]
 
     def _move_to(self, place: int) -> None:
-        """Start the tail at this offset: all before it is final."""
+        """Start the tail at this offset; all text before it is closed."""
         self._tail = self._tail[place - len(self._head) :]
         self._begin += place - len(self._head)
         self._next_number, self._head = 0, ""
 
     def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
-        """Split the first long list or table after its first items, once the next item has begun."""
+        """Close the first items or rows of a long list or table, once the next one has begun."""
         for number, group in enumerate(groups):
             rows = rows_of(group) if is_table(group) else []
             line = line_of_row(rows[TABLE_ROWS]) if len(rows) > TABLE_ROWS else line_of_item(group, LIST_ITEMS)
@@ -404,7 +403,7 @@ class BlockStream:
         return self._finished or "\n" in text[place:]
 
     def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
-        """The items of a list before a line; empty if they cannot be split off."""
+        """The list items before ``line``; empty if they cannot be split off."""
         first, place = _line_offset(text, _first_line(group)), _line_offset(text, line)
         part = list(_top_level(_PARSER.parse(text[first:place], _references(self.cites))))
         if len(part) != 1:
@@ -417,10 +416,10 @@ class BlockStream:
         block = self._block(items, text[first:place], Lines.of(text[first:place]))
         self._move_to(place - first)
         self._next_number = number_of(items) + LIST_ITEMS
-        return [replace(block, goes_on=True)]
+        return [replace(block, has_more=True)]
 
     def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
-        """The complete parts of a table; its first two lines are kept for the rest."""
+        """The complete parts of a table; keeps its first two lines for the rest."""
         first, lines = _first_line(group), Lines.of(text)
         is_more, widths = self._is_more(group), self._widths_of(group)
         head = text[_line_offset(text, first) : _line_offset(text, first + 2)]
@@ -430,24 +429,24 @@ class BlockStream:
             if not self._is_whole(text, end):
                 break
             kept = rows[begin : begin + TABLE_ROWS]
-            part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, goes_on=True), end
-            blocks.append(self._table(part, kept, lines, goes_on=True))
+            part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, has_more=True), end
+            blocks.append(self._table(part, kept, lines, has_more=True))
         self._move_to(place)
         self._head, self._widths = head, widths
         return blocks
 
     def _is_more(self, group: list[Token]) -> bool:
-        """Whether a table continues one whose first rows are final."""
+        """Whether a table continues one whose first rows are closed."""
         return bool(self._head) and _first_line(group) == 0
 
     def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
         return self._widths if self._is_more(group) else column_widths(group)
 
-    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
+    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, has_more: bool = False) -> Block:
         is_mirrored = bool(group[0].meta.get(RIGHT_TO_LEFT))
-        shown = self._in_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
+        shown = self._to_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
         html = render_tokens(_PARSER, mirrored(group) if is_mirrored else group)
-        return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
+        return Block(html, source_map=shown, has_more=has_more, num_rows=len(rows))
 
     def _continue_numbering(self, groups: list[list[Token]]) -> None:
         """Number the rest of a split ordered list."""
@@ -456,7 +455,7 @@ class BlockStream:
 
     @property
     def _base(self) -> int:
-        """The position of the parsed text in the whole text."""
+        """The position of the parsed text in the source."""
         return self.base + self._begin - len(self._head)
 
     def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
@@ -464,13 +463,13 @@ class BlockStream:
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._in_source(SourceMap(code, code_places(first, text, lines, self._base)))
+            shown = self._to_source(SourceMap(code, code_positions(first, text, lines, self._base)))
             is_closed = is_fence and _is_closed(first, text)
             return Block("", code, language, is_code=True, closed=is_closed, source_map=shown)
         if is_table(group):
             rows, is_more = rows_of(group), self._is_more(group)
             return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
-        shown = self._in_source(map_source(group, lines, self._base))
+        shown = self._to_source(map_source(group, lines, self._base))
         return Block(render_tokens(_PARSER, group), source_map=shown)
 
 
@@ -507,8 +506,8 @@ def _references(cites: str) -> dict[str, object]:
 
 
 @dataclass(slots=True)
-class MarkdownReading:
-    """Reads ``text``, which starts at ``base`` of the raw text, in slices."""
+class SlicedParser:
+    """Parses a whole text in slices; ``base`` is the position of the text in the raw message."""
 
     text: str
     base: int = 0
@@ -520,11 +519,11 @@ class MarkdownReading:
     def __post_init__(self) -> None:
         self._stream = BlockStream(self.base, self.cites)
 
-    def go_on(self) -> list[Segment] | None:
-        """Read the next slice; returns the segments of the whole text at its end, None before."""
+    def read_next(self) -> list[Segment] | None:
+        """Parse the next slice. Returns the segments of the whole text at its end, None before."""
         num_open = sum(block.num_chars for block in self._stream.tail)
-        end = self._at + max(READ_CHARS, num_open)  # an open block is parsed again with every piece
-        cut = self.text.find("\n\n", end, end + READ_CHARS)
+        end = self._at + max(SLICE_CHARS, num_open)  # an open block is parsed again in every slice
+        cut = self.text.find("\n\n", end, end + SLICE_CHARS)
         end = cut + 2 if cut >= 0 else end
         self._blocks += self._stream.feed(self.text[self._at : end])
         self._at = end

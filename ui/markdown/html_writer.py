@@ -17,7 +17,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from ui.markdown.lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, RIGHT_TO_LEFT, TASK, TURNS
+from ui.markdown.lists import DEPTH, FIRST, ITEMS, NEW_LIST, NUM_DIGITS, RIGHT_TO_LEFT, TASK
 from ui.markdown.math_rules import BLOCK, INLINE
 from ui.text.reading_direction import LEFTWARDS
 
@@ -25,12 +25,12 @@ _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:ce
 
 
 MAX_QUOTE_LEVEL = 8
-FORMULA = "formula:"  # how the address of a formula begins
+FORMULA = "formula:"  # prefix of the address of a formula
 FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 
 
 def formula_address(source: str) -> str:
-    """The address of a formula in the HTML; contains its source."""
+    """The image address of a formula in the HTML; contains its source."""
     return FORMULA + quote(source, safe="")
 
 
@@ -39,24 +39,24 @@ def formula_source(address: str) -> str:
 
 
 def image_link(token: Token) -> str:
-    """Nothing is loaded: an image becomes its description, linked to its address."""
+    """A link with the description of an image: images are never loaded."""
     address = str(token.attrGet("src") or "")
     return f'<a href="{escape(address)}">{escape(token.content or "image")}</a>'
 
 
 def _nested_code(token: Token) -> str:
-    """Code in a list or quotation: in a table cell, which gives it a background."""
-    opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
+    """Code in a list or quotation: a table cell, since Qt gives only cells a background."""
+    opening = f'<table class="code{_table_classes(token)}" width="100%" cellspacing="0"><tr><td class="code">'
     return f'{opening}<pre class="nested" dir="ltr">{escape(token.content.rstrip())}</pre></td></tr></table>'
 
 
-def _place(token: Token) -> str:
-    """Classes for the indent of a table in lists, and for the first table of an item."""
+def _table_classes(token: Token) -> str:
+    """CSS classes for the indent of a table in lists, and for the first table of an item."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
 
 
-def _numbered(token: Token) -> str:
+def _ordered_list(token: Token) -> str:
     """An ordered list, indented further if its last number is long."""
     start = token.attrGet("start")
     num_digits = len(str((1 if start is None else int(start)) + token.meta.get(ITEMS, 1) - 1))
@@ -65,9 +65,9 @@ def _numbered(token: Token) -> str:
     return "<ol" + (f' start="{start}"' if start is not None else "") + (f' class="{kind}"' if kind else "") + ">\n"
 
 
-def _item(token: Token) -> str:
-    """A list item; a list of tasks and other items becomes one list per kind."""
-    kind, turns = token.attrGet("class"), token.meta.get(TURNS)
+def _list_item(token: Token) -> str:
+    """A list item. A list that mixes tasks and other items becomes one list per kind."""
+    kind, turns = token.attrGet("class"), token.meta.get(NEW_LIST)
     item = f'<li class="{kind}">' if kind else "<li>"
     return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
 
@@ -85,15 +85,15 @@ def _table(token: Token) -> str:
     kind = token.attrGet("class") or "grid"
     way = ' align="right"' if token.meta.get(RIGHT_TO_LEFT) else ""
     width = token.attrGet("width") or "100%"
-    return f'<table class="{kind}{_place(token)}" width="{width}"{way} cellspacing="0" cellpadding="6">'
+    return f'<table class="{kind}{_table_classes(token)}" width="{width}"{way} cellspacing="0" cellpadding="6">'
 
 
 def _open_quote(token: Token) -> str:
-    """Limit nested quotations: Qt's layout time doubles with each nested table."""
+    """Open a quotation, up to a nesting limit: Qt's layout time doubles with each nested table."""
     if token.level >= MAX_QUOTE_LEVEL:
         return ""
     kind = "quote-rtl" if token.meta.get(RIGHT_TO_LEFT) else "quote"
-    return f'<table class="quote{_place(token)}" width="100%" cellspacing="0"><tr><td class="{kind}">'
+    return f'<table class="quote{_table_classes(token)}" width="100%" cellspacing="0"><tr><td class="{kind}">'
 
 
 def _close_quote(token: Token) -> str:
@@ -105,13 +105,13 @@ def _formula(token: Token) -> str:
 
 
 def _formula_block(token: Token) -> str:
-    """A display formula on its own line; while it is incomplete, its source."""
+    """A display formula on its own line; its source while it is incomplete."""
     if not token.info:
         return f"<p>{escape(token.content).replace(chr(10), '<br/>')}</p>"
     return f'<p class="formula" align="center">{_formula(token)}</p>'
 
 
-# What Qt lays out differently from browsers.
+# Elements that Qt lays out differently from browsers.
 _RULES: dict[str, Callable[[Token], str]] = {
     "code_inline": lambda token: f'<span class="code">{escape(token.content)}</span>',
     "fence": _nested_code,
@@ -121,15 +121,15 @@ _RULES: dict[str, Callable[[Token], str]] = {
     INLINE: _formula,
     BLOCK: _formula_block,
     "hr": lambda _token: "<hr/>",
-    "softbreak": lambda _token: "<br/>",  # chat models mean their line breaks
+    "softbreak": lambda _token: "<br/>",  # chat models expect their line breaks to be shown
     "table_open": _table,
     "table_close": lambda _token: "</table>",
     "th_open": _cell("th"),
     "td_open": _cell("td"),
     "blockquote_open": _open_quote,
     "blockquote_close": _close_quote,
-    "ordered_list_open": _numbered,
-    "list_item_open": _item,
+    "ordered_list_open": _ordered_list,
+    "list_item_open": _list_item,
     TASK: lambda token: token.content,
 }
 
@@ -142,13 +142,13 @@ class _DocumentRenderer(RendererHTML):
         self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
 
     def renderInline(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
-        """Called for inline content; as the parser's own, with a fast path for words and simple marks."""
+        """Render inline content, with a fast path for words and simple marks."""
         parts: list[str] = []
         for index, token in enumerate(tokens):
             if token.type == "text":
                 parts.append(escapeHtml(token.content))
             elif token.type == "code_inline" and any(LEFTWARDS.search(each.content) for each in tokens):
-                # Code beside words that are read from the right: brackets at its ends would change sides.
+                # Isolate code within right-to-left text: brackets at its ends would change sides.
                 parts.append(f"\u2066{self.rules[token.type](tokens, index, options, env)}\u2069")
             elif token.type in self.rules:
                 parts.append(self.rules[token.type](tokens, index, options, env))

@@ -1,7 +1,7 @@
 """The inline parser: records token positions and caches parsed inline text. No Qt.
 
-A growing answer is parsed repeatedly while most of it stays: whole cells and items, and the start of a long paragraph
-up to where following text cannot change its meaning.
+A growing answer is parsed repeatedly. Cached are whole cells and items, and the start of a long paragraph up to the
+point where following text cannot change its meaning.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-BARE = "bare"  # the markup of the tokens of a link that is written as its address alone: no sign in it opens anything
-PLACE = "place"  # in a token's meta: where in the source of its inline block it begins
-NUM_KEPT = 64  # sources
-LONG_CHARS = 200  # from here on the beginning of a source is worth being looked for
-_OPEN_SIGNS = frozenset("*_~`[$")  # one that is shown literally may still become markup with more text
-_OPEN_ESCAPES = frozenset(("\\(", "\\["))  # and openings of formulas
+BARE_LINK = "bare"  # markup of the tokens of a bare link; its characters open nothing
+OFFSET = "place"  # key in a token's meta: its offset in the source of its inline block
+CACHE_SIZE = 64  # cached sources
+LONG_CHARS = 200  # the start of a source is cached from this length on
+_OPEN_DELIMITERS = frozenset("*_~`[$")  # a literal one may still become markup when more text follows
+_OPEN_ESCAPES = frozenset(("\\(", "\\["))  # escapes that open formulas
 _WORDS = frozenset(("text", "text_special"))
 
 
-# Chinese, Japanese and Korean letters, whose writing puts no spaces around emphasis. CommonMark asks for a space or a
-# sign outside of a delimiter run with a sign inside, so ``是**“重点”**内容`` would keep its stars. Here such a letter
-# outside is as good as a space, and a full-width sign inside as good as a letter:
-# https://github.com/tats-u/markdown-cjk-friendly
+# CJK letters: their writing puts no spaces around emphasis. CommonMark requires a space or punctuation outside of a
+# delimiter run that has punctuation inside, so the stars of ``是**“重点”**内容`` would stay. Here a CJK letter outside
+# acts as a space, full-width punctuation inside as a letter: https://github.com/tats-u/markdown-cjk-friendly
 _CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u2ff0-\u303f\u3041-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\ufe30-\ufe4f\uff01-\uffee\U00020000-\U0003ffff]"
@@ -45,7 +44,7 @@ def is_cjk(char: str) -> bool:
 
 
 def flanking(before: str, after: str, count: int, *, can_split_word: bool) -> Scanned:
-    """Whether a delimiter run between two characters can open and close; a space stands for the ends of a block."""
+    """Whether a delimiter run between two characters can open and close; a block's start and end count as spaces."""
     sign_before, sign_after = _is_sign(before), _is_sign(after)
     outside_before = isWhiteSpace(ord(before)) or sign_before or is_cjk(before)
     outside_after = isWhiteSpace(ord(after)) or sign_after or is_cjk(after)
@@ -66,7 +65,7 @@ def _is_sign(char: str) -> bool:
     return _is_punctuation(char) and not is_cjk(char)
 
 
-class _PlacedState(StateInline):
+class _PositionedState(StateInline):
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> None:  # noqa: N803
         super().__init__(src, md, env, outTokens)
         self._pending_place = 0
@@ -79,7 +78,7 @@ class _PlacedState(StateInline):
 
     def pushPending(self) -> Token:
         token = super().pushPending()
-        token.meta = {PLACE: self._pending_place}
+        token.meta = {OFFSET: self._pending_place}
         return token
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N803
@@ -99,31 +98,31 @@ class _PlacedState(StateInline):
         else:
             written = 0
         self._last_push = (self.pos, written)
-        token.meta = {PLACE: self.pos + written}
+        token.meta = {OFFSET: self.pos + written}
         return token
 
 
 @dataclass(frozen=True, slots=True)
-class _Beginning:
+class _StablePrefix:
     """The start of a source whose tokens will not change."""
 
     src: str = ""
     tokens: Sequence[Token] = ()
 
 
-class PlacedInline(ParserInline):
-    """The inline parser over that state. Tokens may be shared between calls: do not change them."""
+class PositionedInline(ParserInline):
+    """The inline parser that records positions. Tokens may be shared between calls: do not change them."""
 
     def __init__(self) -> None:
         super().__init__()
         self._known: OrderedDict[str, list[Token]] = OrderedDict()
-        self._beginning = _Beginning()
+        self._last_prefix = _StablePrefix()
 
     def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
         known = self._known.get(src)
         if known is None:
             known = self._known[src] = self._parse(src, md, env)
-            if len(self._known) > NUM_KEPT:
+            if len(self._known) > CACHE_SIZE:
                 self._known.popitem(last=False)
         else:
             self._known.move_to_end(src)
@@ -131,38 +130,38 @@ class PlacedInline(ParserInline):
         return tokens
 
     def _parse(self, src: str, md: MarkdownIt, env: EnvType) -> list[Token]:
-        begun = self._beginning if src.startswith(self._beginning.src) else _Beginning()
+        begun = self._last_prefix if src.startswith(self._last_prefix.src) else _StablePrefix()
         start = len(begun.src)
-        state = _PlacedState(src[start:], md, env, [])
+        state = _PositionedState(src[start:], md, env, [])
         self.tokenize(state)
         for rule in self.ruler2.getRules(""):
             rule(state)
         for token in state.tokens if start else ():
-            token.meta = {**token.meta, PLACE: int(token.meta[PLACE]) + start}
+            token.meta = {**token.meta, OFFSET: int(token.meta[OFFSET]) + start}
         parsed = [*begun.tokens, *state.tokens]
         if len(src) - start > LONG_CHARS:
-            self._beginning = _settled(src, parsed)
+            self._last_prefix = _stable_prefix(src, parsed)
         return parsed
 
 
-def _settled(src: str, tokens: Sequence[Token]) -> _Beginning:
-    """The prefix of a source that cannot change: before a word, outside of all delimiters.
+def _stable_prefix(src: str, tokens: Sequence[Token]) -> _StablePrefix:
+    """The prefix of a source that later text cannot change: it ends before a word, outside of all delimiters.
 
-    Words after a space look back no further than that space: see the rules for delimiter runs,
+    A word after a space does not change the meaning of text before that space: see the rules for delimiter runs,
     https://spec.commonmark.org/0.31.2/#emphasis-and-strong-emphasis
     """
-    found, depth = _Beginning(), 0
+    found, depth = _StablePrefix(), 0
     for number, token in enumerate(tokens):
         depth += token.nesting
-        if token.markup == BARE:
+        if token.markup == BARE_LINK:
             continue
-        if token.type in _WORDS and (_OPEN_SIGNS.intersection(token.content) or token.markup in _OPEN_ESCAPES):
+        if token.type in _WORDS and (_OPEN_DELIMITERS.intersection(token.content) or token.markup in _OPEN_ESCAPES):
             return found
         if token.type != "text" or depth:
             continue
-        words, place = token.content, int(token.meta[PLACE])
+        words, place = token.content, int(token.meta[OFFSET])
         cut = words.rfind(" ") + 1
         if 0 < cut < len(words) and words[cut].isalnum() and src.startswith(words, place):
-            kept = Token("text", "", 0, content=words[:cut], meta={PLACE: place})
-            found = _Beginning(src[: place + cut], (*tokens[:number], kept))
+            kept = Token("text", "", 0, content=words[:cut], meta={OFFSET: place})
+            found = _StablePrefix(src[: place + cut], (*tokens[:number], kept))
     return found

@@ -1,6 +1,6 @@
 """Bare addresses as links: ``https://…``, ``http://…`` and ``www.…``. No Qt, opens nothing.
 
-As in GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address also ends at unescaped
+Follows GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address also ends at unescaped
 quotes, backslashes, Chinese and Japanese punctuation, and before a bracket that closes an outer one, so that
 ``[https://a.org](https://b.org)`` stays a link.
 """
@@ -14,11 +14,11 @@ from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.rules_inline import StateInline
 
-from ui.markdown.inline import BARE, PLACE
+from ui.markdown.inline import BARE_LINK, OFFSET
 from ui.text.links import is_safe
 
 RULE = "bare_link"
-MAX_CHARS = 2_000  # a longer run is no address, and would be looked through again and again
+MAX_CHARS = 2_000  # a longer run is not an address: it would be searched again and again
 _SCHEME = re.compile(r"(?<![a-z])https?\Z", re.IGNORECASE)
 _WWW = re.compile(r"(?:\A|(?<=[\s*_~()\[\]\"']))www\Z", re.IGNORECASE)
 _RUN = re.compile(rf"""[^\s<>"`\\\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f“”„«»]{{1,{MAX_CHARS}}}""")
@@ -30,9 +30,9 @@ _NUM_SCHEME = len("https")
 
 
 def add_bare_links(parser: MarkdownIt) -> None:
-    """Add bare addresses to a parser; its text rule then also stops before the full stop of ``www.``."""
+    """Add bare addresses to a parser. Its text rule then also stops before the full stop of ``www.``."""
     signs = parser.inline.terminator_re.pattern.removeprefix("[").removesuffix("]")
-    # A set first keeps the search as quick as it was.
+    # A character set first keeps the search fast.
     parser.inline.terminator_re = re.compile(rf"[{signs}.](?:(?<!\.)|(?<=[Ww]{{3}}\.))")
     parser.inline.ruler.after("text", RULE, _rule)
 
@@ -43,7 +43,7 @@ def may_be_link(text: str) -> bool:
 
 
 def _rule(state: StateInline, silent: bool) -> bool:
-    """Called at a colon or full stop; the text before it is pending already."""
+    """Parser rule for a colon or full stop; the text before it is already pending."""
     src, pos = state.src, state.pos
     if src[pos] == ":":
         begin = _SCHEME.search(src, max(pos - _NUM_SCHEME, 0), pos) if src.startswith("://", pos) else None
@@ -72,15 +72,15 @@ def _push(state: StateInline, href: str, shown: str, start: int) -> None:
     words.content = shown
     closing = state.push("link_close", "a", -1)
     for token in (opening, words, closing):
-        token.markup, token.meta = BARE, {PLACE: start}
+        token.markup, token.meta = BARE_LINK, {OFFSET: start}
 
 
 def _address(text: str, num_scheme: int) -> str:
-    """The address at the start of a text; empty without one."""
+    """The address at the start of a text; empty if there is none."""
     run = _RUN.match(text)
     if run is None or run.end() == MAX_CHARS:
         return ""
-    address = _without_end(_closed(run[0]))
+    address = _without_punctuation(_before_unmatched_bracket(run[0]))
     first = num_scheme + len("://") if address.startswith("://", num_scheme) else 0
     domain = _DOMAIN.match(address, first)
     if domain is None or (not first and domain.end() <= num_scheme):
@@ -88,8 +88,8 @@ def _address(text: str, num_scheme: int) -> str:
     return "" if any("_" in part for part in domain[0].split(".")[-2:]) else address
 
 
-def _closed(address: str) -> str:
-    """The address up to an unmatched closing bracket."""
+def _before_unmatched_bracket(address: str) -> str:
+    """The address up to the first unmatched closing bracket."""
     opened: list[str] = []
     for place, char in enumerate(address):
         if char in "[{":
@@ -99,7 +99,7 @@ def _closed(address: str) -> str:
     return address
 
 
-def _without_end(address: str) -> str:
+def _without_punctuation(address: str) -> str:
     """The address without trailing punctuation and unmatched parentheses."""
     num_extra = address.count(")") - address.count("(")
     while address:
@@ -116,7 +116,7 @@ def _without_end(address: str) -> str:
 
 @lru_cache(maxsize=256)
 def _href(shown: str) -> str:
-    """The safe target of a link, else empty. Cached: an open block is parsed repeatedly."""
+    """The target of a safe link, else empty. Cached: an open block is parsed repeatedly."""
     if not shown:
         return ""
     address = shown.replace("&amp;", "&")

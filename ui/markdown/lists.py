@@ -1,6 +1,6 @@
 """List items beyond CommonMark: task check marks, and the list depth of blocks.
 
-A parser rule after all others; it changes no inline token, since those are shared. No Qt.
+The parser rule runs after all others and changes no inline tokens, which are shared. No Qt.
 
 Task lists as in GitHub's Markdown (https://github.github.com/gfm/#task-list-items-extension-). A check mark is a
 character, so it can be selected, copied and read aloud.
@@ -16,28 +16,28 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from ui.markdown.inline import PLACE
+from ui.markdown.inline import OFFSET
 from ui.text.reading_direction import is_right_to_left
 
-TASK = "task"  # the type of a check mark's token, and the class of what begins with one
-TASKS = "tasks"  # the class of a list of tasks: without bullets
-PART = "part"  # the class of a list that goes on below
-LAST = "last"  # the class of a list in a list with whose end the outermost one ends
-TIGHT = "tight"  # the class of a paragraph that other blocks of its item follow closely
-DEPTH = "depth"  # in a token's meta: in how many lists its block stands, counted from the innermost quote
-RIGHT_TO_LEFT = "right to left"  # in a quote's meta: whether its first words are read so
-FIRST = "first"  # in a token's meta: whether its block is the first one of an item or quote
-TURNS = "turns"  # in an item's meta: the class of the list that begins with it, in place of the one before it
-MAX_DEPTH = 8  # deeper ones stand where these stand
-ITEMS = "items"  # in the meta of an ordered list: how many it has
-NUM_DIGITS, MAX_DIGITS = 2, 9  # of numbers: so many fit the indent of every list; no more are read
+TASK = "task"  # token type of a check mark, and CSS class of a block that begins with one
+TASKS = "tasks"  # CSS class of a task list: no bullets
+PART = "part"  # CSS class of a list that continues below
+LAST = "last"  # CSS class of a nested list that ends together with the outermost list
+TIGHT = "tight"  # CSS class of a paragraph that is followed closely by another block of its item
+DEPTH = "depth"  # key in a token's meta: the number of lists around its block, within the innermost quote
+RIGHT_TO_LEFT = "right to left"  # key in a quote's meta: whether it starts with right-to-left text
+FIRST = "first"  # key in a token's meta: whether its block is the first one of an item or quote
+NEW_LIST = "turns"  # key in an item's meta: CSS class of the new list that begins at this item
+MAX_DEPTH = 8  # deeper lists are not indented further
+ITEMS = "items"  # key in an ordered list's meta: its number of items
+NUM_DIGITS, MAX_DIGITS = 2, 9  # digits of item numbers that fit the indent of every list; digits that are read
 OPEN, DONE = "☐", "☑"
 _MARK = re.compile(r"\[([ xX])\](?=\s)")
 _OPENINGS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open"})
 _CLOSINGS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_close"})
 _BOXES = frozenset({"fence", "code_block", "blockquote_open", "table_open"})
-_WATCHED = _OPENINGS | _CLOSINGS | _BOXES | {"list_item_open"}
-_HOLDERS = frozenset({"list_item_open", "blockquote_open"})
+_HANDLED = _OPENINGS | _CLOSINGS | _BOXES | {"list_item_open"}
+_CONTAINERS = frozenset({"list_item_open", "blockquote_open"})
 
 
 def add_lists(parser: MarkdownIt) -> None:
@@ -48,29 +48,29 @@ def add_lists(parser: MarkdownIt) -> None:
 @dataclass(slots=True)
 class _Opened:
     opening: Token
-    depth: int  # of the lists since the last quote, without this one
-    is_task: bool | None = None  # the last item; None before the first one
+    depth: int  # number of lists since the last quote, without this one
+    is_task: bool | None = None  # whether the last item is a task; None before the first item
     num_items: int = 0
-    begun_by: Token | None = None  # the item with which the list turned last, if it did
+    split_at: Token | None = None  # the item at which the list was last split
 
     def add_class(self, name: str) -> None:
-        """To the list, or to the last of the lists that it is split into."""
-        if self.begun_by is None:
+        """Add a CSS class to the list, or to the last part of a split list."""
+        if self.split_at is None:
             self.opening.attrJoin("class", name)
         else:
-            self.begun_by.meta = {TURNS: f"{self.begun_by.meta[TURNS]} {name}".strip()}
+            self.split_at.meta = {NEW_LIST: f"{self.split_at.meta[NEW_LIST]} {name}".strip()}
 
 
 def _arrange(state: StateCore) -> None:
     tokens = state.tokens
     opened: list[_Opened] = []
-    depth = 0  # of the lists since the last quote
+    depth = 0  # number of lists since the last quote
     for index, token in enumerate(tokens):
         kind = token.type
-        if kind not in _WATCHED:
+        if kind not in _HANDLED:
             continue
         if kind in _BOXES and opened:
-            is_first = tokens[index - 1].type in _HOLDERS
+            is_first = tokens[index - 1].type in _CONTAINERS
             token.meta = {**token.meta, DEPTH: min(depth, MAX_DEPTH), FIRST: is_first}
         if kind == "blockquote_open":
             token.meta = {**token.meta, RIGHT_TO_LEFT: is_right_to_left(_first_words(tokens, index))}
@@ -85,7 +85,7 @@ def _arrange(state: StateCore) -> None:
                 closed.add_class(LAST)
         elif kind == "list_item_open":
             opened[-1].num_items += 1
-            _look_at_item(tokens, index, opened[-1])
+            _handle_item(tokens, index, opened[-1])
 
 
 def _first_words(tokens: Sequence[Token], opening: int) -> str:
@@ -104,10 +104,10 @@ def _ends_all(tokens: Sequence[Token], index: int, depth: int) -> bool:
     return all(kind in _CLOSINGS or kind == "list_item_close" for kind in following)
 
 
-def _look_at_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
+def _handle_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
     item, paragraph = tokens[index : index + 2]
     words = tokens[index + 2] if paragraph.type == "paragraph_open" else None
-    marked = _with_mark(words.children or ()) if words is not None else None
+    marked = _with_check_mark(words.children or ()) if words is not None else None
     if words is not None and paragraph.hidden and tokens[index + 4].type != "list_item_close":
         tokens[index + 3].hidden = paragraph.hidden = False
         paragraph.attrJoin("class", TIGHT)
@@ -117,27 +117,27 @@ def _look_at_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
         return
     if marked:
         (item if paragraph.hidden else paragraph).attrJoin("class", TASK)
-    _turn(item, inside, is_task=marked is not None)
+    _begin_list(item, inside, is_task=marked is not None)
 
 
-def _turn(item: Token, inside: _Opened, *, is_task: bool) -> None:
-    """Start another list at an item of another kind."""
+def _begin_list(item: Token, inside: _Opened, *, is_task: bool) -> None:
+    """Begin another list at an item of another kind."""
     if inside.is_task is None and is_task:
         inside.opening.attrJoin("class", TASKS)
     elif inside.is_task not in (None, is_task):
         inside.add_class(PART)
-        inside.begun_by, item.meta = item, {TURNS: TASKS if is_task else ""}
+        inside.split_at, item.meta = item, {NEW_LIST: TASKS if is_task else ""}
     inside.is_task = is_task
 
 
-def _with_mark(children: Sequence[Token]) -> list[Token] | None:
-    """A task's tokens with a check mark in place of the brackets; None if it is no task."""
+def _with_check_mark(children: Sequence[Token]) -> list[Token] | None:
+    """A task's tokens with a check mark in place of the brackets; None if the item is not a task."""
     if not children or children[0].type != "text" or not children[0].content.startswith("["):
         return None
     found = _MARK.match(children[0].content)
     if found is None:
         return None
-    place = int(children[0].meta[PLACE])
-    mark = Token(TASK, "", 0, content=OPEN if found[1] == " " else DONE, meta={PLACE: place + 1})
-    rest = Token("text", "", 0, content=children[0].content[found.end() :], meta={PLACE: place + found.end()})
+    place = int(children[0].meta[OFFSET])
+    mark = Token(TASK, "", 0, content=OPEN if found[1] == " " else DONE, meta={OFFSET: place + 1})
+    rest = Token("text", "", 0, content=children[0].content[found.end() :], meta={OFFSET: place + found.end()})
     return [mark, rest, *children[1:]]

@@ -2,7 +2,7 @@ r"""Formulas in Markdown as parser rules: ``$x$``, ``\(x\)``, ``$$x$$`` and ``\[
 
 A dollar sign is usually money: it opens a formula only before a non-space and after no letter or digit, and closes one
 only after a non-space and before no letter or digit (Pandoc's rule, slightly stricter). Letters of scripts without
-spaces between words do not count; and if both signs have a space inside, the content must look like TeX. A display
+spaces between words are ignored. If both dollar signs have a space inside, the content must look like TeX. A display
 formula at the start of a line ends at its closing sign or at an empty line.
 """
 
@@ -21,7 +21,7 @@ MAX_INLINE_CHARS = 600
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 _MONEY = re.compile(r"\d[\d.,]*(?:\s|$)")
 _AMOUNT_BEFORE = re.compile(r"\d\s\Z")
-_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?![^{]*\})")  # outside of braces, and no command
+_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?![^{]*\})")  # a plain word: outside of braces and not a command
 _TEX = re.compile(r"[\\^_{}=+<>/*]")
 
 
@@ -51,13 +51,13 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _find(src: str, closing: str, start: int, limit: int) -> int:
-    """The offset after the closing sign; -1 if there is none in range, or no content."""
+    """The offset after the closing sign; -1 if there is none in range, or if the formula would be empty."""
     place = src.find(closing, start, min(limit, start + MAX_INLINE_CHARS))
     return place + len(closing) if place > start and src[start:place].strip() else -1
 
 
 def _end_of_dollars(src: str, start: int, limit: int) -> int:
-    if start and (_is_of_word(src[start - 1]) or src[start - 1] in "$\\"):
+    if start and (_is_word_char(src[start - 1]) or src[start - 1] in "$\\"):
         return -1
     first = src[start + 1 : start + 2]
     spaced = first in (" ", "\u00a0") and not _AMOUNT_BEFORE.search(src, max(start - 2, 0), start)
@@ -69,7 +69,7 @@ def _end_of_dollars(src: str, start: int, limit: int) -> int:
         following = src[place + 1 : place + 2]
         if src[place - 1] == "\\":
             place += 1
-        elif src[place - 1].isspace() != spaced or _is_of_word(following) or following == "$":
+        elif src[place - 1].isspace() != spaced or _is_word_char(following) or following == "$":
             return -1
         else:
             content = src[start + 1 : place]
@@ -77,19 +77,19 @@ def _end_of_dollars(src: str, start: int, limit: int) -> int:
     return -1
 
 
-def _is_of_word(char: str) -> bool:
-    """Whether a dollar sign beside it belongs to a word."""
+def _is_word_char(char: str) -> bool:
+    """Whether this character makes an adjacent dollar sign part of a word."""
     return char.isalnum() and not has_unspaced(char)
 
 
 def _is_money(content: str) -> bool:
-    """Whether it is an amount with words up to another dollar sign."""
+    """Whether the text between two dollar signs is an amount and words."""
     amount = (_MONEY.match(content) and " " in content) or (content[:1].isdigit() and has_unspaced(content))
     return bool(amount) and not _TEX.search(content)
 
 
 def _is_tex(content: str) -> bool:
-    """A single letter, or TeX without plain words."""
+    """Whether it is a single letter, or TeX without plain words."""
     return len(content) == 1 or bool(_TEX.search(content) and not _WORD.search(content))
 
 
@@ -118,7 +118,7 @@ def _block(state: StateBlock, startLine: int, endLine: int, silent: bool) -> boo
 
 
 def _last_line(state: StateBlock, start: int, end: int, closing: str) -> tuple[int, bool]:
-    """The line that ends with the closing sign, else the last before an empty line or the end of the container."""
+    """The line with the closing sign and True, else the last line before an empty line or the container's end."""
     line = start
     while line + 1 < end and not state.isEmpty(line + 1) and state.sCount[line + 1] >= state.blkIndent:
         line += 1

@@ -11,20 +11,20 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
-from ui.markdown.inline import PlacedInline
+from ui.markdown.inline import PositionedInline
 from ui.markdown.links import add_bare_links
 from ui.markdown.lists import add_lists
 from ui.markdown.math_rules import add_formulas
 from ui.text.links import is_safe
 
-MAX_NESTING = 100  # the parser omits deeper content
+MAX_NESTING = 100  # deeper content is omitted by the parser
 
 
 _LINE_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 
 
 def _line_break_tag(state: StateInline, silent: bool) -> bool:
-    """``<br>``, the one supported tag: table cells have no other line break."""
+    """Parse ``<br>``, the only supported tag: table cells have no other line break."""
     found = _LINE_BREAK.match(state.src, state.pos, state.posMax)
     if found is None:
         return False
@@ -35,14 +35,14 @@ def _line_break_tag(state: StateInline, silent: bool) -> bool:
 
 
 class SafeParser(MarkdownIt):
-    """The parser. Reference definitions are off: they could change a block after it was closed.
+    """The parser of answers. Reference definitions are off: they could change a block after it was closed.
 
     Text tokens are not joined, so that each keeps its position.
     """
 
     def __init__(self, *, formulas: bool = True) -> None:
         super().__init__("commonmark")
-        self.inline = PlacedInline()
+        self.inline = PositionedInline()
         self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
         self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
         add_bare_links(self)

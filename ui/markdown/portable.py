@@ -57,7 +57,7 @@ def portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> Porta
     _number_items(tokens)
     kept = clip(tokens, Lines.of(source), begin, end)
     if len(kept) == len(("<p>", "words", "</p>")) and kept[0].type == "paragraph_open" and (begin or end < len(source)):
-        kept = kept[1:2]  # a part of one paragraph: it may be pasted into another paragraph
+        kept = kept[1:2]  # part of one paragraph: drop its tags, since the part may be pasted into another paragraph
     return Portable(_Writer().write(kept), _render(kept, formats))
 
 
@@ -74,7 +74,7 @@ def portable_plain(text: str, begin: int, end: int, formats: HtmlFormats) -> Por
 
 
 def _number_items(tokens: Sequence[Token]) -> None:
-    """Record the number of each ordered item, since some may be left out."""
+    """Record the number of each item of ordered lists, since items may be left out."""
     numbers: list[int] = []
     for token in tokens:
         if token.type.endswith("_list_open"):
@@ -89,7 +89,7 @@ def _number_items(tokens: Sequence[Token]) -> None:
 class _Writer:
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._marks: list[str] = []  # of the enclosing list items; once written, spaces of the same width
+        self._marks: list[str] = []  # markers of the enclosing list items; once written, spaces of the same width
         self._cells: list[str] | None = None
 
     def write(self, tokens: Sequence[Token]) -> str:
@@ -123,7 +123,7 @@ class _Writer:
             self._add(_words_of(token))
 
     def _begin(self, token: Token) -> None:
-        """Blocks are separated by an empty line, but not in lists."""
+        """Begin a block. Blocks are separated by an empty line, except in lists."""
         if self._lines and not self._marks and not token.hidden:
             self._lines.append("")
 
@@ -152,7 +152,7 @@ class _Renderer(RendererHTML):
         self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
 
     def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Called for tokens without a rule: sets the direction, and borders of cells."""
+        """Called for tokens without a rule: adds the text direction, and borders of cells."""
         token = tokens[idx]
         if token.nesting > 0 and token.type in _TEXTS | {"table_open", "ordered_list_open", "bullet_list_open"}:
             token = replace(token, attrs=_attributes(tokens, idx))

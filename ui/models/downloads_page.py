@@ -20,7 +20,7 @@ from ui.widgets.icon_button import IconButton
 tr = Translator("DownloadsPage")
 
 WIDTH_PX = 860  # like the library page
-# Which actions make sense, in the order of the buttons: (action, icon, name).
+# (action, icon, name) in the order of the buttons.
 _CANCEL = ("cancel", "x", tr.mark("Cancel and delete the partial file"))
 _UNDER_WAY = (("pause", "pause", tr.mark("Pause")), _CANCEL)
 _ACTIONS = {
@@ -123,7 +123,7 @@ class DownloadLine(QFrame):
             self.take_focus()
 
     def take_focus(self) -> None:
-        """Focus the likely action: chat with a model that is here."""
+        """Focus the most likely action: chat with a downloaded model."""
         first = self.chat if not self.chat.isHidden() else next(iter(self.action_buttons.values()), None)
         if first is not None:
             first.show()  # a hidden widget cannot take the focus

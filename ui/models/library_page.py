@@ -1,4 +1,4 @@
-"""The library: local models and their actions, and models of other apps."""
+"""The library: local models and their actions, and models found in other apps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu, NoWheelComboBox
@@ -34,7 +34,7 @@ from ui.widgets.popups import Menu, NoWheelComboBox
 tr = Translator("LibraryPage")
 
 WIDTH_PX = 860
-# In which order the models stand, and how their rows are compared; those without a date are the last.
+# Sort orders of the models and their sort keys; models without a date come last.
 ORDERS = {
     "used": tr.mark("Last used first"),
     "name": tr.mark("By name"),
@@ -140,7 +140,7 @@ class LibraryLine(QFrame):
         self._requests.chat_requested.emit(ModelRef(path=self.row.path), None)
 
     def ask_remove(self) -> ConfirmDialog:
-        """Confirm before deleting, with the space that frees."""
+        """Ask for confirmation before deleting; shows the disk space that is freed."""
         row = self.row
         if row.in_place or row.missing:
             title = translate("LibraryLine", "Remove this model from the list?")
@@ -163,17 +163,17 @@ class LibraryPage(QWidget):
         self._theme, self._requests = theme, requests
         self._kept_lines: list[LibraryLine] = []
         self._kept_offers: list[OfferCard] = []
-        self.lines: list[LibraryLine] = []  # that pass the filter
+        self.lines: list[LibraryLine] = []  # lines that pass the filter
         self.offer_buttons: list[QPushButton] = []
         self._offers: tuple[Offer, ...] = ()  # models that can be added
-        self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
+        self._seen_offers: list[Offer] = []  # including new offers, since nothing may move under a click
         self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
         self.words = label(tr("Looking for your models…"), "caption", wrap=True)
         self.add_button = button(
             tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
-        self.look_button = button(
+        self.scan_button = button(
             tr("Search again"), requests.rescan_requested.emit, tip=tr("Looks for models in other apps' folders.")
         )
         self.ways = WaysToModels(requests)
@@ -206,7 +206,7 @@ class LibraryPage(QWidget):
         )
         self._arrange()
         self.add_button.hide()
-        self.empty.hide()  # until it is known that there is none
+        self.empty.hide()  # until the models are known
 
     def _make_narrowing(self) -> None:
         self.filter.setClearButtonEnabled(True)
@@ -216,7 +216,7 @@ class LibraryPage(QWidget):
     def _arrange(self) -> None:
         names = vbox(label(tr("Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
-        for each in (self.ways.folder_button, self.ways.link_button, self.look_button, self.add_button):
+        for each in (self.ways.folder_button, self.ways.link_button, self.scan_button, self.add_button):
             actions.add(each)
         actions.add_gap()
         self.narrowing = QWidget()
@@ -228,7 +228,7 @@ class LibraryPage(QWidget):
             self.scan,
             8,
             self.narrowing,
-            found,  # above the models: what is added below moves nothing here
+            found,  # above the models, so that nothing here moves
             self.offers,
             self.skipped,
             self.models_heading,
@@ -250,13 +250,13 @@ class LibraryPage(QWidget):
 
     @property
     def _own_file(self) -> QPushButton:
-        """The button that adds a file; while the models are unknown, the search button."""
+        """The button that adds a file, or the scan button while the models are unknown."""
         if self._shown is None:
-            return self.look_button
+            return self.scan_button
         return self.add_button if self._rows or self._offers else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
-        """Show local and found models; ``skipped``: unusable ones with the reasons."""
+        """Show local and found models. ``skipped``: unusable files with the reasons."""
         shown = (tuple(rows), tuple(offers), tuple(skipped))
         if shown == self._shown:
             return
@@ -264,9 +264,9 @@ class LibraryPage(QWidget):
         self._rows, self._offers = shown[0], shown[1]
         is_empty = not rows and not offers
         self.empty.setVisible(is_empty)
-        if is_empty and self.isVisible() and (self.look_button.hasFocus() or self.add_button.hasFocus()):
+        if is_empty and self.isVisible() and (self.scan_button.hasFocus() or self.add_button.hasFocus()):
             self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.add_button.setVisible(not is_empty)  # the invitation has its own; the last, so that it moves none
+        self.add_button.setVisible(not is_empty)  # the empty page has its own button; last, so that nothing moves
         self.skipped.setText("\n".join((tr("Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))
         self.words.setText(_kept_words(rows))
@@ -289,24 +289,24 @@ class LibraryPage(QWidget):
         self.offer_buttons = [card.action_button for card in offers]
         self._show_headings(len(offers))
         if had_focus and (focus is None or not isValid(focus) or not focus.hasFocus()):
-            self._focus_again(key, number)  # the focused widget is gone: focus its neighbour, for users of the keyboard
+            self._focus_again(key, number)  # the focused widget was removed; keyboard users need a new focus
 
     def _keep_cards(self) -> None:
-        """Create a card per model and offer; unchanged ones are reused."""
+        """Create a card per model and offer; unchanged cards are reused."""
         lines = {line.row: line for line in self._kept_lines}
         wanted = [
             lines.get(row) or LibraryLine(self._theme, self._requests, row)
             for row in sorted_rows(self._rows, self._order)
         ]
         for line in wanted:
-            line.facts.setText(facts(line.row))  # "yesterday" is another day by now
+            line.facts.setText(facts(line.row))  # "yesterday" may mean another day by now
         cards = {(card.offer, card.action_button.isEnabled()): card for card in self._kept_offers}
         offers = [
             cards.get((offer, offer in self._offers)) or self._offer(offer, is_here=offer not in self._offers)
             for offer in self._seen_offers
         ]
-        put_in_order(self.models, self._kept_lines, wanted)
-        put_in_order(self.offers, self._kept_offers, offers)
+        reorder(self.models, self._kept_lines, wanted)
+        reorder(self.offers, self._kept_offers, offers)
         self._kept_lines, self._kept_offers = wanted, offers
 
     @property
@@ -327,7 +327,7 @@ class LibraryPage(QWidget):
         self.nothing.setVisible(not is_found)
 
     def _focus_again(self, key: str, number: int) -> None:
-        """Focus the same model's button, the next offer's, or the one that adds a file."""
+        """Focus the button of the same model, of the next offer, or the one that adds a file."""
         same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
         adds = [add for add in self.offer_buttons[number:] if add.isEnabled()] if number >= 0 else []
         chosen = same.chat if same else adds[0] if adds else self._own_file

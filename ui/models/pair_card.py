@@ -1,4 +1,4 @@
-"""Judges a target and a draft before a download: do they match, do they fit, and what can be done now."""
+"""Judges a target and a draft before a download: whether they match, whether they fit, and possible actions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MemoryBar(QWidget):
         return QSize(160, 16)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A rounded bar, filled by the share; hatched if it exceeds the memory."""
+        """Paint a rounded bar, filled by the used share; hatched if the share exceeds the memory."""
         tokens, place = self._theme.tokens, self._place
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -209,7 +209,7 @@ class PairCard(QFrame):
     def _show_verdict(self, pair: PairView) -> None:
         if pair.draft is None and pair.drafting is Drafting.HEADS_INSIDE:
             words = tr("Draft heads in its own file (MTP)")
-            is_known = pair.fit is not None  # its header was read
+            is_known = pair.fit is not None  # the header was read
             self.verdict.show_mark(*(("circle-check", words, "good") if is_known else ("info", words, "muted")))
         elif pair.draft is None:
             self.verdict.show_mark("info", tr("No draft model: only repeated text is drafted (n-gram)"), "muted")
@@ -223,7 +223,7 @@ class PairCard(QFrame):
         self.setAccessibleName(" ".join(filter(None, said)))
 
     def _show_gain(self, pair: PairView) -> None:
-        """Show the measured gain of a race or of answers, else the expected one."""
+        """Show the gain measured in a race or in answers, else the expected gain."""
         speed_forecast = pair.speed_forecast
         is_measured = speed_forecast is not None and speed_forecast.is_measured
         is_gain = speed_forecast is not None and speed_forecast.is_gain
@@ -233,7 +233,7 @@ class PairCard(QFrame):
         show_text(self.note, pair.note)
 
     def _show_actions(self, pair: PairView) -> None:
-        """Show the possible actions; for a rejected pair only those of the target, while checking none."""
+        """Show the possible actions: for a rejected pair only those of the target, while checking none."""
         self.action_buttons.clear()
         self.action_buttons.add_gap()
         draft = None if _is_refused(pair) else pair.draft
@@ -250,7 +250,7 @@ class PairCard(QFrame):
 
     def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
         refs = tuple(side.ref for side in wanted)
-        what = _what(missing, pair.target, pair.draft is not None)
+        what = _missing_words(missing, pair.target, pair.draft is not None)
         sizes = [side.size_bytes for side in missing]
         weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
         download = self._offer(
@@ -292,7 +292,7 @@ def _is_refused(pair: PairView) -> bool:
 
 
 def _is_certain(pair: PairView) -> bool:
-    """Whether the pair is known to work and to pay; an unchecked one may still be rejected."""
+    """Whether the pair is known to work and to speed up answers; an unchecked pair may still be rejected."""
     if pair.speed_forecast is not None and pair.speed_forecast.would_lose and not _is_refused(pair):
         return False
     return pair.draft is None or pair.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED, VocabularyMatch.NO)
@@ -303,7 +303,7 @@ def _place_words(presence: Presence) -> str:
     return tr(words) if words else ""
 
 
-def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
+def _missing_words(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
     if len(missing) > 1:
         return tr("both")
     if missing[0] is not target:

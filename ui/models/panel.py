@@ -1,4 +1,4 @@
-"""The Models panel: its pages, the list that leads to them, and banners below."""
+"""The Models panel: its pages, the page list, and banners below."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from app.core.domain.models import (
 from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from ui.models.downloads_page import DownloadsPage
-from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.pair_card import PairCard
-from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_beside, verdict_side
+from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_side_by_side, verdict_side
+from ui.models.remote_servers_page import RemoteServersPage
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown
@@ -47,7 +47,7 @@ tr = Translator("RecommendedPage")
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
-BESIDE_NAME_PX = 76  # margins, an icon, and the number of downloads
+NAME_MARGIN_PX = 76  # margins, an icon, and the number of downloads
 PAGES = (
     ("recommended", mark("Place", "Recommended"), "sparkles"),
     ("search", mark("Place", "Search"), "search"),
@@ -69,7 +69,7 @@ def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """Models that run well first; the rest grouped by their drawback, smallest first."""
     well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
     rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
-    fitting = _of(rest, FitLevel.FITS)
+    fitting = _rows_of_level(rest, FitLevel.FITS)
     groups = (
         (tr("Run well on this computer"), well),
         *(
@@ -78,14 +78,14 @@ def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
             if well
         ),
         (tr("Fit this computer"), [] if well else fitting),
-        (tr("A tight fit"), _of(rest, FitLevel.TIGHT)),
-        (tr("Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
-        (tr("Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
+        (tr("A tight fit"), _rows_of_level(rest, FitLevel.TIGHT)),
+        (tr("Not checked yet"), _rows_of_level(rest, FitLevel.UNKNOWN)),
+        (tr("Too large for this computer"), _rows_of_level(rest, FitLevel.TOO_LARGE)),
     )
     return grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups)
 
 
-def _of(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
+def _rows_of_level(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
     return [row for row in rows if row.fit is level]
 
 
@@ -143,7 +143,7 @@ class RecommendedPage(QWidget):
         column.addWidget(self.list, 1)
         pieces = [self.title, self.good_for, self.facts_box, self.card]
         self.right = verdict_side(self.empty, pieces, tr("Pair"))
-        put_beside(self, left, self.right)
+        put_side_by_side(self, left, self.right)
 
     def start(self) -> None:
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -169,7 +169,7 @@ class RecommendedPage(QWidget):
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:
-        """Show the verdicts on one pair, unless another one is shown by now."""
+        """Show the verdict on a pair, unless another pair is shown by now."""
         if key == self.list.current_key():
             self.card.set_pair(pair)
 
@@ -254,7 +254,7 @@ class DraftsPage(QWidget):
             column.addWidget(piece)
         column.addWidget(self.found, 1)
         self.right = verdict_side(self.empty, [self.card], translate("DraftsPage", "Verdict"))
-        put_beside(self, left, self.right)
+        put_side_by_side(self, left, self.right)
 
     def start(self) -> None:
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -263,7 +263,7 @@ class DraftsPage(QWidget):
             self._requests.drafts_requested.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
-        """Show the drafts found so far; an empty list has an explanation."""
+        """Show the drafts found so far; for an empty list explain why."""
         other = found.target != self.found_drafts.target
         self.found_drafts = found
         self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
@@ -313,7 +313,7 @@ class DraftsPage(QWidget):
             self.words.hide()
             self.nothing.say(
                 translate("DraftsPage", "No drafts found"),
-                found.words  # these already mention n-grams
+                found.words  # the text already mentions n-grams
                 or translate("DraftsPage", "{words} N-gram mode needs no draft and works with every model.").format(
                     words=none
                 ),
@@ -341,11 +341,11 @@ class DraftsPage(QWidget):
             self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
 
 
-Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | EnginesPage | WelcomePage
+Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | RemoteServersPage | WelcomePage
 
 
 class ModelsPanel(QWidget):
-    """Requests from all pages leave by the signals of `requests`."""
+    """The Models panel. The requests of all pages are emitted by `requests`."""
 
     back = Signal()  # return to the chat
 
@@ -364,7 +364,7 @@ class ModelsPanel(QWidget):
         self.drafts = DraftsPage(theme, self.requests)
         self.library = LibraryPage(theme, self.requests)
         self.downloads = DownloadsPage(theme, self.requests)
-        self.engines = EnginesPage(theme, self.requests)
+        self.engines = RemoteServersPage(theme, self.requests)
         self.welcome = WelcomePage(theme, self.requests)
         self._by_name: dict[str, Page] = {
             "recommended": self.recommended,
@@ -413,7 +413,7 @@ class ModelsPanel(QWidget):
         self.nav.itemActivated.connect(self._go_in)
         self.nav.currentRowChanged.connect(self._on_row)
         self.requests.page_requested.connect(self.show_page)
-        self.requests.link_wanted.connect(self.ask_link)
+        self.requests.link_dialog_requested.connect(self.ask_link)
 
     def _arrange(self) -> None:
         self.side = side = QFrame()
@@ -454,7 +454,7 @@ class ModelsPanel(QWidget):
         self.pages.setCurrentWidget(shown)
         self.requests.page_shown.emit(page)
         shown.start()
-        if had_focus:  # arrows walk through the pages
+        if had_focus:  # arrow keys move through the pages
             self.nav.setFocus()
 
     def show_problem(self, problem: Problem) -> None:
@@ -469,7 +469,7 @@ class ModelsPanel(QWidget):
         return dialog
 
     def show_link(self, view: LinkView) -> None:
-        """Show the model behind a link, if the dialog is still open."""
+        """Show the model behind a link if the dialog is still open."""
         if self.link is not None and isValid(self.link):
             self.link.set_view(view)
 
@@ -484,7 +484,7 @@ class ModelsPanel(QWidget):
         self._show_names()
 
     def _show_names(self) -> None:
-        """In a narrow window only icons; names stay in hovers and for screen readers."""
+        """In a narrow window show only icons; names remain as tool tips and for screen readers."""
         narrow = self._is_narrow
         self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
         self.heading.setVisible(not narrow)
@@ -501,7 +501,7 @@ class ModelsPanel(QWidget):
     def _nav_px(self) -> int:
         words = [translate("Place", english) for _key, english, _icon in PAGES]
         words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
-        return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
+        return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + NAME_MARGIN_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -511,7 +511,7 @@ class ModelsPanel(QWidget):
             self._show_names()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the foot only while one of its banners is visible."""
+        """Show the bottom bar only while one of its banners is visible."""
         if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
         return super().eventFilter(watched, event)
@@ -523,12 +523,12 @@ class ModelsPanel(QWidget):
         self._by_name[page].start()
 
     def _on_row(self, row: int) -> None:
-        # A row that only got the focus is current without being selected: it was not asked for.
+        # A row that only got the focus is current without being selected: the user did not choose it.
         if row >= 0 and self.nav.item(row).isSelected():
             self.show_page(PAGES[row][0])
 
     def _recolor(self) -> None:
-        self._show_names()  # the text may have another size
+        self._show_names()  # the text size may have changed
         tokens = self._theme.tokens
         self.back_button.setIcon(self._theme.icon("arrow-left", tokens.text_muted))
         self.welcome_button.setIcon(self._theme.icon("circle-question-mark", tokens.text_muted))

@@ -42,60 +42,60 @@ tr = Translator("ScanLine")
 
 
 class ModelsRequests(QObject):
-    closed = Signal()  # back to the chat
+    closed = Signal()  # return to the chat
     # "recommended", "search", "drafts", "library", "downloads", "engines" or "welcome"
     page_requested = Signal(str)
     page_shown = Signal(str)
     search_requested = Signal(object)  # a `SearchQuery`
-    repo_requested = Signal(str)  # the details of a repository
-    # access to gated models
+    repo_requested = Signal(str)  # show the details of a repository
+    # access token for gated models
     token_entered = Signal(str)
     token_removed = Signal()
-    pair_requested = Signal(object, object)  # judge a target and a draft (`ModelRef`, the draft may be None)
-    drafts_requested = Signal(object)  # find drafts for a `ModelRef`; None is the target in use
+    pair_requested = Signal(object, object)  # judge a target and a draft (two `ModelRef`; the draft may be None)
+    drafts_requested = Signal(object)  # find drafts for a `ModelRef`; None: for the target in use
     catalog_requested = Signal(str)  # a recommended pair was opened
-    recommendations_requested = Signal()  # reload the list
-    pull_requested = Signal(object, bool)  # download these `ModelRef`s (a tuple, the target first); True: then chat
+    recommendations_requested = Signal()  # reload the recommended pairs
+    pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: then chat
     # the key of a download, and "pause", "resume", "cancel", "retry" or "forget"
     download_action_requested = Signal(str, str)
-    chat_requested = Signal(object, object)  # load this target and draft (`ModelRef` or None)
+    chat_requested = Signal(object, object)  # load a target and a draft (`ModelRef` or None)
     draft_requested = Signal(object)  # use this `ModelRef` as the draft of the target in use
-    # the library; removing has been confirmed
+    # requests of the library; the user has confirmed removing
     reveal_requested = Signal(str)
     remove_requested = Signal(str)
     add_requested = Signal(str)
     offer_taken = Signal(str)
     rescan_requested = Signal()
-    # of a folder
+    # scan a folder; stop
     scan_requested = Signal(str)
     scan_stopped = Signal()
-    link_wanted = Signal()  # open the link dialog
+    link_dialog_requested = Signal()  # open the link dialog
     link_given = Signal(str)  # check a link
-    link_closed = Signal()  # cancel
+    link_closed = Signal()  # the link dialog was closed
     self_draft_requested = Signal(object)  # make a draft from this `ModelRef`
-    # the first run
+    # requests of the first run
     builtin_requested = Signal()
     welcome_done = Signal()
     # download the small real model and chat with it; cancel
     first_model_requested = Signal()
     first_model_stopped = Signal()
-    link_requested = Signal(str)  # an address of a README
-    engine_added = Signal(str, str, bool)  # URL and key of a remote server, and whether the key may be sent unencrypted
-    # its URL
-    engine_asked = Signal(str)
+    link_requested = Signal(str)  # open a link of a README
+    engine_added = Signal(str, str, bool)  # URL and key of a remote server; whether the key may be sent unencrypted
+    # URL of a server
+    refresh_requested = Signal(str)
     engine_removed = Signal(str)
-    engine_chat_requested = Signal(str)  # the path of one of its models
+    engine_chat_requested = Signal(str)  # path of a server's model
 
 
 WELCOME = "welcome"
 
 
-TEXT_PX, LEAST_TEXT_PX = 420, 160
+TEXT_PX, MIN_TEXT_PX = 420, 160
 BESIDE_PX = 24
 
 
 class StatusMark(QWidget):
-    """An icon and a word in one colour: never colour alone. ``wrap`` for sentences."""
+    """An icon and a word in one colour: never colour alone. ``wrap``: for sentences."""
 
     def __init__(self, theme: Theme, *, wrap: bool = False) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class StatusMark(QWidget):
 
 
 class OfferCard(QFrame):
-    """A model of another app, usable in place by one click."""
+    """A model of another app that can be used in place."""
 
     def __init__(
         self, theme: Theme, offer: Offer, text: str, action: Callable[[], object], *, name: str, in_list: bool
@@ -159,7 +159,7 @@ class OfferCard(QFrame):
 
 
 class WrappingRow(QWidget):
-    """Controls side by side; stacked in a narrow page."""
+    """Controls side by side; stacked on a narrow page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -170,10 +170,10 @@ class WrappingRow(QWidget):
 
     def add(self, control: QWidget) -> None:
         self._line.addWidget(control)
-        self._turn()
+        self._reflow()
 
     def add_gap(self) -> None:
-        """The following controls are at the right."""
+        """Align the following controls at the right."""
         self._line.addStretch(1)
 
     def _widths(self) -> list[int]:
@@ -186,7 +186,7 @@ class WrappingRow(QWidget):
                 widths.append(control.sizeHint().width())
         return widths
 
-    def _turn(self) -> None:
+    def _reflow(self) -> None:
         widths = self._widths()
         fits = sum(widths) + (len(widths) - 1) * self._line.spacing() <= self.width()
         direction = QHBoxLayout.Direction.LeftToRight if fits else QHBoxLayout.Direction.TopToBottom
@@ -199,7 +199,7 @@ class WrappingRow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._turn()
+        self._reflow()
 
 
 class EmptyPagePlaceholder(QWidget):
@@ -215,7 +215,7 @@ class EmptyPagePlaceholder(QWidget):
         self.text.setFixedWidth(TEXT_PX)
         line = hbox(
             Stretch(), self.text, Stretch()
-        )  # an aligned label would be given the height of the column's width, not of its own
+        )  # Qt would compute an aligned label's height for the column's width
         vbox(
             Stretch(2),
             self.picture,
@@ -233,13 +233,13 @@ class EmptyPagePlaceholder(QWidget):
         self._recolor()
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as what cannot wrap."""
-        least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), LEAST_TEXT_PX)
+        """As narrow as the widest control."""
+        least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), MIN_TEXT_PX)
         return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
+        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), MIN_TEXT_PX))
 
     def say(self, title: str, text: str, *offers: QPushButton) -> None:
         self.title.setText(title)
@@ -265,8 +265,8 @@ class EmptyPagePlaceholder(QWidget):
         )
 
 
-LIST_PX, LEAST_LIST_PX = 340, 316
-LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # its width in heights of a line: larger text needs more
+LIST_PX, MIN_LIST_PX = 340, 316
+LIST_LINES, MIN_LIST_LINES = 22.5, 19.0  # width in line heights: larger text needs more
 CARD_PX = 640
 
 
@@ -281,7 +281,7 @@ class _ListSide(QWidget):
 
     def _fit(self) -> None:
         line = self._theme.text_height()
-        self.setMinimumWidth(max(LEAST_LIST_PX, round(LEAST_LIST_LINES * line)))
+        self.setMinimumWidth(max(MIN_LIST_PX, round(MIN_LIST_LINES * line)))
         self.setMaximumWidth(max(LIST_PX, round(LIST_LINES * line)))
 
 
@@ -292,7 +292,7 @@ def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBo
 
 
 def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
-    """The right side: first ``empty``, then the ``pieces`` in a column that scrolls."""
+    """The right side of a page: ``empty`` at first, then the ``pieces`` in a scrolling column."""
     content = QWidget()
     column = vbox(parent=content, margins=(24, 20, 24, 24), spacing=12)
     for piece in pieces:
@@ -305,12 +305,12 @@ def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStack
     return side
 
 
-def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
+def put_side_by_side(page: QWidget, left: QWidget, right: QWidget) -> None:
     hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)
 
 
 class WaysToModels(WrappingRow):
-    """The two buttons; a page may lay them out itself."""
+    """The buttons for other ways to get models; a page may lay them out itself."""
 
     def __init__(self, requests: ModelsRequests) -> None:
         super().__init__()
@@ -322,7 +322,7 @@ class WaysToModels(WrappingRow):
         )
         self.link_button = button(
             translate("WaysToModels", "From a link…"),
-            requests.link_wanted.emit,
+            requests.link_dialog_requested.emit,
             tip=translate("WaysToModels", "Downloads a GGUF file from any https address. Its header is checked first."),
         )
         self.add(self.folder_button)
@@ -338,7 +338,7 @@ class WaysToModels(WrappingRow):
 
 
 class ScanLine(QWidget):
-    """A folder scan's progress with a stop button, then its result. Hidden before the first scan."""
+    """Progress of a folder scan with a stop button, then its result. Hidden before the first scan."""
 
     def __init__(self, requests: ModelsRequests) -> None:
         super().__init__()
@@ -355,7 +355,7 @@ class ScanLine(QWidget):
 
 
 def scan_words(view: ScanView) -> str:
-    """``Searching /data: 12,345 files, 3 models``; at the end the result."""
+    """``Searching /data: 12,345 files, 3 models``; after the scan its result."""
     found = tr("%n models", None, view.num_found)
     files = tr("{number} files").format(number=count(view.num_files))
     if view.is_running:

@@ -69,7 +69,7 @@ class FileTable(QWidget):
         self.grid.setColumnStretch(0, 1)
         self.grid.setColumnMinimumWidth(0, 110)
         last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
-        if last is not None:  # a download that was begun leaves its button to look at only
+        if last is not None:  # a started download leaves only a disabled button
             last.show()  # a hidden widget cannot take the focus
             last.setFocus()
 
@@ -192,7 +192,7 @@ class TokenBox(QFrame):
         )
 
     def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
-        """Explain the gate; empty ``words`` hide the box."""
+        """Explain the access restriction; empty ``words`` hide the box."""
         self._page = page
         self.words.setText(words)
         self.field.clear()
@@ -214,7 +214,7 @@ class TokenBox(QFrame):
 
 
 def readme_html(markdown: str) -> str:
-    """README as HTML for Qt; raw HTML stays visible as text, images become their descriptions."""
+    """A README as HTML for Qt: raw HTML is shown as text, images become their descriptions."""
     text = markdown[:MAX_CHARS]
     head = _FRONT_MATTER.match(text[:_MAX_FRONT_CHARS])
     body = text[head.end() :] if head else text
@@ -225,7 +225,7 @@ def readme_html(markdown: str) -> str:
 
 
 class ReadmeView(ProseView):
-    """As high as its text.
+    """The README, as high as its text.
 
     Signals:
         link_activated(str): from `ProseView`; nothing has been opened.

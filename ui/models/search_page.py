@@ -1,4 +1,4 @@
-"""Hub search: query, order and filter with the results at the left, the chosen repository at the right."""
+"""Hub search: query, sort order, filter and results at the left, the chosen repository at the right."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoRow, SearchQuery
 from engine.records import Problem
-from engine.sentences import drop_double_stop
-from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_beside
+from engine.sentences import merge_stops
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact, day
 from ui.text import clock
@@ -36,7 +36,7 @@ WIDTH_PX = 560
 
 
 class LinkDialog(Dialog):
-    """The primary button first checks the link, then downloads."""
+    """Asks for a link. The primary button checks the link, then downloads."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget) -> None:
         super().__init__(parent, translate("LinkDialog", "A model from a link"))
@@ -154,7 +154,7 @@ def result_row(row: RepoRow) -> Choice:
 
 
 class SearchPage(QWidget):
-    """Searches while typing, after a pause."""
+    """Searches while the user types, after a pause."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
@@ -207,7 +207,7 @@ class SearchPage(QWidget):
         column.addWidget(filters)
         column.addWidget(self.status)
         column.addWidget(self.results, 1)
-        put_beside(self, left, self.pane)
+        put_side_by_side(self, left, self.pane)
 
     @property
     def query(self) -> SearchQuery:

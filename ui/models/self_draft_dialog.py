@@ -1,4 +1,4 @@
-"""Makes a draft from a model, on request: explanation, progress, measurements, result."""
+"""Makes a draft from a model: explanation, progress, measurements, result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NONE_KEPT = tr.mark("No copy was kept. A smaller model of the same family, or re
 
 
 class SelfDraftDialog(Dialog):
-    """One view in, requests out. Closing it cancels."""
+    """Shows a `SelfDraftView` and emits requests. Closing it cancels."""
 
     # make and measure copies; cancel
     start_requested = Signal()
@@ -42,7 +42,7 @@ class SelfDraftDialog(Dialog):
         self.heading = label(tr("Make a draft of the model itself"), "strong")
         self.what = label(tr(WHAT).format(name=view.name), wrap=True)
         self.seldom = label(tr(SELDOM), wrap=True)
-        # A copy is nearly as large as the model, and the best one so far stays while the next is written.
+        # A copy is nearly as large as the model, and the best copy so far is kept while the next one is written.
         needs = tr(NEEDS).format(size=size(2 * view.size_bytes))
         self.needs = label(needs, "caption", wrap=True)
         self.bar = bar(tr("Making a draft of the model itself"))

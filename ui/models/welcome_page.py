@@ -1,4 +1,4 @@
-"""The first run: the best pairs for this machine, a small real model, the built-in pair, or a local file."""
+"""The first run: offers the best pairs for this machine, a small real model, the built-in pair, or a local file."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from ui.widgets.building import (
 tr = Translator("WelcomePage")
 
 WIDTH_PX = 860
-CARD_LINES = 10  # of text, that a suggested pair is about as high as
+CARD_LINES = 10  # height of a suggested pair in text lines
 SIDE_PX = 24
 NUM_HERE = 3
-MOST_OF_MEMORY = 0.8  # largest share for weights, so that cache and buffers fit as well
+MAX_SHARE = 0.8  # maximum share for weights, so that cache and buffers fit as well
 NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
 NOT_CHECKED = tr.mark(
     "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."
@@ -98,7 +98,7 @@ def progress_words(view: FirstModelView) -> str:
 
 
 class FirstModelCard(QFrame):
-    """One view in, requests out. Hidden before the first view."""
+    """Shows the small real model and its download. Hidden before the first view."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class FirstModelCard(QFrame):
             self.trouble.show_mark("triangle-alert", view.words, "bad")
         self._show_progress(view)
         self.show()
-        if had_focus:  # who walks by keys stays here
+        if had_focus:  # keyboard users keep the focus here
             (self.stop if moving else self.action_button).setFocus()
 
     def _name_action(self, view: FirstModelView) -> None:
@@ -256,7 +256,7 @@ class SuggestionCard(QFrame):
         )
 
     def set_primary(self, primary: bool) -> None:
-        """Whether it is the page's primary choice."""
+        """Set whether this is the page's primary choice."""
         set_style_property(self.action_button, "kind", "primary" if primary else "")
 
     def _begin(self) -> None:
@@ -279,30 +279,30 @@ def _weight_words(row: CatalogRow) -> str:
 
 
 def is_quick(row: CatalogRow) -> bool:
-    """Whether a pair is known to run well enough to be the primary choice."""
+    """Whether a pair is known to run fast enough to be the primary choice."""
     return row.pair.is_here or row.suits >= Suitability.WELL
 
 
 class WelcomePage(QWidget):
-    """Shown on the first start, and on request."""
+    """Shown at the first start and on request."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self._free_bytes = 0  # of main memory; 0: not known yet
+        self._free_bytes = 0  # free main memory; 0: unknown
         self.mark = QLabel()
         self.hardware = grid(gaps=(12, 8))
         self.best, self.pairs = vbox(spacing=8), vbox(spacing=8)
         self.cards: list[SuggestionCard] = []
-        self._has_best = False  # among them: the first of them, which is fast enough here
-        self.is_looking = True  # for pairs
+        self._has_best = False  # whether the first card is fast enough on this machine
+        self.is_looking = True  # whether pairs are being determined
         self.words = label(tr("Looking for models that fit this computer…"), "caption", wrap=True)
-        # As high as the card that comes in their place, so that nothing below moves under the pointer.
+        # As high as the cards that replace it, so that nothing below moves under the pointer.
         self.words.setMinimumHeight(CARD_LINES * self.fontMetrics().lineSpacing())
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.note = label(tr(NOT_CHECKED), "caption", wrap=True)
         self.note.hide()
-        # The first choice until there is a real model to offer.
+        # The primary choice until a real model can be offered.
         self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit, kind="primary")
         self.own_button = button(tr("I have a GGUF file…"), self._ask_file)
         self.ways = WaysToModels(requests)
@@ -394,7 +394,7 @@ class WelcomePage(QWidget):
         return self.builtin_button if self.first.isHidden() else self.first.action_button
 
     def _choose_primary(self, before: QWidget) -> None:
-        """Highlight one button; the focus follows if it was on ``before``."""
+        """Highlight the primary button; the focus moves with it if it was on ``before``."""
         chosen = self._primary
         for each in self.cards:
             each.set_primary(each.action_button is chosen)
@@ -419,10 +419,10 @@ class WelcomePage(QWidget):
         self._recolor()
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Offer the models of other apps, the largest that is likely to run first."""
+        """Offer the models of other apps; the largest that is likely to run comes first."""
         free = self._free_bytes
         usable = [row for row in offers if row.kind.runs_alone]
-        usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
+        usable.sort(key=lambda row: (bool(free) and row.size_bytes > MAX_SHARE * free, -row.size_bytes, row.name))
         shown = usable[:NUM_HERE]
         if [made.offer for made in self.here_cards] != shown:
             empty_layout(self.here)
@@ -446,7 +446,7 @@ class WelcomePage(QWidget):
         self._choose_primary(before)
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
-        """Suggest up to three pairs, best first; ``words`` explain fewer, or missing data."""
+        """Suggest up to three pairs, best first; ``words`` explain why there are fewer or none."""
         before = self._primary
         was_focused = before.hasFocus()
         shown = rows[:NUM_SUGGESTED]
@@ -456,12 +456,12 @@ class WelcomePage(QWidget):
         self._has_best = bool(shown) and is_quick(shown[0])
         for number, made in enumerate(self.cards):
             (self.best if self._has_best and number == 0 else self.pairs).addWidget(made)
-            made.show()  # at once: for a frame without it all below would jump
+            made.show()  # show it at once: one frame without it would make everything below jump
         if self._has_best:
             self.cards[0].setMinimumHeight(self.words.minimumHeight())
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        # Without a card a sentence takes its place, so that nothing below moves.
+        # Without a card a sentence takes its space, so that nothing below moves.
         none_quick = tr("Larger models are slow on this computer. The small one below is fast.")
         show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)
@@ -478,7 +478,7 @@ class WelcomePage(QWidget):
         self._requests.chat_requested.emit(ModelRef(path=path), None)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Icons are drawn for the screen they appear on."""
+        """Draw the icons for the current screen."""
         super().showEvent(event)
         self._recolor()
 

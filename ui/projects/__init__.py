@@ -1,1 +1,1 @@
-"""The page of a project, and its documents."""
+"""The page of a project, and the dialog of a cited passage."""

@@ -1,4 +1,4 @@
-"""The page of a project: its instructions, and its files with what became of each."""
+"""The page of a project: its instructions, and its files with their states."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.dialogs import Dialog
 from ui.widgets.popups import NoWheelComboBox
 
-PAUSE_MS = 500  # typing is one change
+PAUSE_MS = 500  # a pause in typing ends a change
 INSTRUCTION_LINES = 5
-MOST_ROWS = 500  # of one folder: a row takes 20 microseconds at each refresh
-MOST_CHARS = 50_000  # as of a system prompt
+MAX_CHARS = 50_000  # the limit of a system prompt
 _COLUMNS = (
     mark("ProjectPage", "File"),
     mark("ProjectPage", "State"),
@@ -52,15 +51,15 @@ _PATH = Qt.ItemDataRole.UserRole
 
 
 class ProjectPage(Dialog):
-    """Files are added by drop, or chosen; what is wanted goes out by signals.
+    """Shows a project; files are added by drop or dialog.
 
     Signals:
-        sources_added(object): paths of files and folders. source_removed(str): the path of one.
-        instructions_changed(str): once typing has paused.
-        model_changed(str), embedder_changed(str): the path of a GGUF file; empty for none.
-        reading_wanted(bool): reading is to go on, or to be paused.
-        embedder_offered(EmbedderOffer): the offer that was chosen.
-        export_wanted(): to a file.
+        sources_added(object): paths of files and folders. source_removed(str): a path.
+        instructions_changed(str): new instructions, after a pause in typing.
+        model_changed(str), embedder_changed(str): path of a GGUF file; empty for none.
+        reading_requested(bool): continue (True) or pause reading.
+        embedder_offered(EmbedderOffer): the chosen offer.
+        export_requested(): export the project to a file.
     """
 
     sources_added = Signal(object)
@@ -68,14 +67,14 @@ class ProjectPage(Dialog):
     instructions_changed = Signal(str)
     model_changed = Signal(str)
     embedder_changed = Signal(str)
-    reading_wanted = Signal(bool)
+    reading_requested = Signal(bool)
     embedder_offered = Signal(object)
-    export_wanted = Signal()
+    export_requested = Signal()
 
     def __init__(
         self, theme: Theme, project: Project, parent: QWidget, loaded: tuple[str, str] | None = None, embedder: str = ""
     ) -> None:
-        """``loaded``: path and name of the loaded target, if it is a file. ``embedder``: the embedding model's path."""
+        """``loaded``: path and name of the loaded target, if a file. ``embedder``: path of the embedding model."""
         super().__init__(parent, project.name)
         self._theme, self.project = theme, project
         self.setAcceptDrops(True)
@@ -89,7 +88,7 @@ class ProjectPage(Dialog):
         self.progress, self.progress_words = QProgressBar(), label("", "caption")
         self.tree = QTreeWidget()
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(self._keep_instructions)
+        self._pause.timeout.connect(self._save_instructions)
         self._is_reading = False
         self._inner: dict[str, list[ProjectFile]] = {}  # the files of each source that is a folder
         self._make_instructions()
@@ -139,7 +138,7 @@ class ProjectPage(Dialog):
         self._show_choice(self.search, embedder)
 
     def set_embedder(self, path: str) -> None:
-        """Show the embedding model that is used now."""
+        """Show the current embedding model."""
         if self.search.findData(path) < 0:
             self.search.insertItem(1, printable(Path(path).stem), path)
         self._show_choice(self.search, path)
@@ -150,7 +149,7 @@ class ProjectPage(Dialog):
         box.setProperty("kept", path)
 
     def _choose(self, box: NoWheelComboBox, signal: SignalInstance) -> None:
-        """Report the path of the chosen row; the last row asks for a file."""
+        """Report the path of the chosen row; the last row opens a file dialog."""
 
         def take(path: str) -> None:
             if box.findData(path) < 0:
@@ -160,7 +159,7 @@ class ProjectPage(Dialog):
 
         path = box.currentData()
         if isinstance(path, EmbedderOffer):
-            self._show_choice(box, box.property("kept"))  # until it is here
+            self._show_choice(box, box.property("kept"))  # until the model is downloaded
             self.embedder_offered.emit(path)
             return
         if path is not None:
@@ -193,7 +192,7 @@ class ProjectPage(Dialog):
         self.remove_button = button(translate("ProjectPage", "Remove from the project"), self._remove)
         self.remove_button.setToolTip(translate("ProjectPage", "The files themselves stay where they are"))
         self.pause_button = button("", self._toggle_reading)
-        self.export_button = button(translate("ProjectPage", "Export…"), self.export_wanted.emit)
+        self.export_button = button(translate("ProjectPage", "Export…"), self.export_requested.emit)
         self.export_button.setToolTip(
             translate("ProjectPage", "One zip file with the instructions, the files and the chats of this project")
         )
@@ -246,11 +245,11 @@ class ProjectPage(Dialog):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_project(self, project: Project) -> None:
-        """Take the project as it is kept; what is being typed stays."""
+        """Show the stored project; text that is being typed stays."""
         self.project = project
 
     def set_files(self, files: Sequence[ProjectFile]) -> None:
-        """Show the sources, and the files of folders below these; what is selected stays selected."""
+        """Show the sources, with the files of folders below them; the selection stays."""
         selected = {item.data(0, _PATH) for item in self.tree.selectedItems()}
         opened = {item.data(0, _PATH) for item in self._source_items() if item.isExpanded()}
         self.tree.clear()
@@ -322,7 +321,7 @@ class ProjectPage(Dialog):
         return item
 
     def show_progress(self, done: int, total: int, name: str) -> None:
-        """Show how far reading is."""
+        """Show the progress of reading."""
         self._is_reading = done < total
         self.progress.setRange(0, max(total, 1))
         self.progress.setValue(done)
@@ -331,7 +330,7 @@ class ProjectPage(Dialog):
         self._show_reading()
 
     def end_progress(self) -> None:
-        """Nothing is being read."""
+        """Reading has ended."""
         self._is_reading = False
         self._show_reading()
 
@@ -343,12 +342,12 @@ class ProjectPage(Dialog):
         self.pause_button.setEnabled(bool(self.project.sources))
 
     def show_done(self, words: str) -> None:
-        """Say what was done, until files are read again."""
+        """Show what was done, until files are read again."""
         self.progress_words.setText(words)
         self.progress_words.show()
 
     def show_problem(self, problem: Problem) -> None:
-        """Say what could not be done."""
+        """Show a problem."""
         self.problem.show_problem(problem)
 
     # ---- requests ---------------------------------------------------------------------------------------------------
@@ -375,31 +374,31 @@ class ProjectPage(Dialog):
             self.sources_added.emit([path])
 
     def _toggle_reading(self) -> None:
-        self.reading_wanted.emit(not self._is_reading)
+        self.reading_requested.emit(not self._is_reading)
 
     def _open(self, item: QTreeWidgetItem) -> None:
         path = str(item.data(0, _PATH))
         if Path(path).is_file():
             QDesktopServices.openUrl(QUrl.fromLocalFile(path))
 
-    def _keep_instructions(self) -> None:
+    def _save_instructions(self) -> None:
         self._pause.stop()
-        text = self.instructions.toPlainText()[:MOST_CHARS]
+        text = self.instructions.toPlainText()[:MAX_CHARS]
         if text != str(self.project.values.get("system_prompt") or ""):
             self.instructions_changed.emit(text)
 
     def done(self, result: int) -> None:
-        """Save the typed instructions, also if the page closes at once."""
-        self._keep_instructions()
+        """Save the typed instructions, also if the page closes before the pause."""
+        self._save_instructions()
         super().done(result)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files and folders are welcome."""
+        """Accept files and folders."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Add what was dropped."""
+        """Add the dropped files and folders."""
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()

@@ -15,17 +15,17 @@ from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vb
 from ui.widgets.dialogs import Dialog, copy_with_feedback
 
 TINT_ALPHA = 60
-MAX_NEIGHBOURS = 40  # passages before, and as many after: the layout of a whole book would block the window
+MAX_NEIGHBOURS = 40  # passages before and after the cited one: the layout of a whole book would block the window
 _GAP = "\n\n"
 
 
 class SourceDialog(Dialog):
-    """A passage that was given to the model under a number; Esc closes it."""
+    """A passage that was cited by its number; Esc closes it."""
 
     def __init__(
         self, theme: Theme, cited: CitedPassage, found: Passage | None, whole: Sequence[Passage], parent: QWidget
     ) -> None:
-        """``found`` is the passage in the index, None if it is no longer there; ``whole`` is its document."""
+        """``found``: the passage in the index, None if it no longer exists. ``whole``: all passages of its document."""
         super().__init__(parent, translate("SourceDialog", "Source {number}").format(number=cited.number))
         self._path = found.path if found is not None else ""
         self.resize(QSize(760, 620).boundedTo(parent.size() * 0.9))
@@ -69,7 +69,7 @@ class SourceDialog(Dialog):
         self.text.setPlainText(_GAP.join(texts))
         marked = QTextEdit.ExtraSelection()
         cursor = QTextCursor(self.text.document())
-        cursor.setPosition(_utf16(_GAP.join(texts)[:begin]))  # Qt counts in UTF-16
+        cursor.setPosition(_utf16(_GAP.join(texts)[:begin]))  # Qt counts UTF-16 units
         cursor.setPosition(_utf16(_GAP.join(texts)[: begin + len(cited.text)]), QTextCursor.MoveMode.KeepAnchor)
         marked.cursor, marked.format = cursor, QTextCharFormat()
         color = QColor(theme.tokens.accent)

@@ -25,8 +25,8 @@ from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
 tr = Translator("Race")
 
 TEXT_MARGIN_PX = 14
-LEAST_TEXT_PX = 120  # height
-BESIDE_LINE_PX = 100  # width of a line without its name: a number and margins
+MIN_TEXT_PX = 120  # minimum height
+LINE_MARGIN_PX = 100  # width of a row without its name: the number and margins
 LINES = {
     "per_pass": (
         tr.mark("Tokens per pass"),
@@ -50,7 +50,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class LaneBar(FigureWidget):
-    """``share``: the filled fraction of the bar."""
+    """Progress of a lane. ``share``: the filled fraction of the bar."""
 
     def __init__(self, theme: Theme) -> None:
         self._tokens, self._seconds, self._is_base = 0, 0.0, False
@@ -128,7 +128,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         self.setWidget(inner)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumHeight(LEAST_TEXT_PX)
+        self.setMinimumHeight(MIN_TEXT_PX)
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
         self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._note_place))
 
@@ -141,7 +141,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         return self.body.parts
 
     def set_wholly_selected(self, *, selected: bool) -> None:
-        """It has nothing but its texts."""
+        """Do nothing: a lane has no parts besides its texts."""
 
     def clear(self) -> None:
         self.selection.clear()
@@ -201,7 +201,7 @@ class LaneTextView(SelectingArea, QScrollArea):
 
 
 class LaneCard(QFrame):
-    """Values in by methods. A round's values stay until the next round has some."""
+    """A lane: its name, statistics, progress and answer. The values of a round stay until the next round has some."""
 
     def __init__(self, theme: Theme, choice: LaneChoice, base_name: str) -> None:
         """``base_name``: the lane that this one is compared with; empty for the baseline itself."""
@@ -259,22 +259,22 @@ class LaneCard(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
-        self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
+        self._place_lines(2 if event.size().width() >= 2 * (longest + LINE_MARGIN_PX) else 1)
 
     def wait(self) -> None:
-        """A race begins: clear everything."""
+        """Clear everything before a race."""
         self.stats = RunStats()
         for each in (self.speed, self.ratio, *self.lines.values()):
             each.set_value("")
 
     def begin_round(self) -> None:
-        """The lane reads the question; the previous answer stays until there is a new one."""
+        """Called when the lane reads the question; the previous answer stays until a new one begins."""
         self.num_tokens = 0
         self.state_label.setText(tr("reading the question"))
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
-        """Tokens and seconds of the same moment; the bar follows the text, which precedes its counters."""
+        """Show tokens and seconds of the same moment. The bar follows the text, which arrives before the counters."""
         self._reported = tokens, seconds
         self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
 
@@ -290,7 +290,7 @@ class LaneCard(QFrame):
     def show_progress(self, stats: RunStats, scale: int, *, finished: bool) -> None:
         self._scale = scale
         self.num_tokens = max(self.num_tokens, stats.tokens) if not finished else stats.tokens
-        if finished or stats.inter_token_ms_p50 is not None:  # after one pass most of it is not known yet
+        if finished or stats.inter_token_ms_p50 is not None:  # most values are unknown after one pass
             self._show_stats(stats)
         self._show_bar(stats.tokens, stats.decode_s)
         if finished:
@@ -305,7 +305,7 @@ class LaneCard(QFrame):
         self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
 
     def show_result(self, result: LaneResult, num_rounds: int, scale: int) -> None:
-        """Show the sums of all rounds and the last answer; ``scale`` tokens fill the bar."""
+        """Show the totals of all rounds and the last answer; ``scale`` tokens fill the bar."""
         stats = result.stats
         self._show_stats(stats)
         self.num_tokens, self._scale = stats.tokens, max(scale, 1)

@@ -1,4 +1,4 @@
-"""The race page: set up a race, watch it, read its result, open earlier ones."""
+"""The race page: set up a race, watch it, see its result, open earlier ones."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("Race")
 
-EXPORTS = (  # by the file's extension
+EXPORTS = (  # file filters by extension
     ("png", tr.mark("Picture (PNG)…")),
     ("md", tr.mark("Markdown…")),
     ("json", tr.mark("JSON…")),
 )
 INSET_PX, GAP_PX = 12, 16
-QUESTION_CHARS = 300  # more of one is never seen in a line
+QUESTION_CHARS = 300  # the visible part of a question on one line is shorter
 _TOP, _BOTTOM, _FIGURE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _ID = Qt.ItemDataRole.UserRole + 3
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -51,7 +51,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class _TwoLines(QStyledItemDelegate):
-    """Paints the question above its pair, and the ratio at the right."""
+    """Paints the question above its pair of models, and the ratio at the right."""
 
     def __init__(self, theme: Theme, parent: QListWidget) -> None:
         super().__init__(parent)
@@ -87,7 +87,7 @@ class _TwoLines(QStyledItemDelegate):
 
 
 class EarlierRaces(QListWidget):
-    """Newest first. As high as its rows: the page around it scrolls."""
+    """Earlier races, newest first. It is as high as its rows: the page around it scrolls."""
 
     # the id of a race
     chosen = Signal(str)
@@ -118,7 +118,7 @@ class EarlierRaces(QListWidget):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """The height of all rows; Qt would add room for scrollbars that never appear."""
+        """The height of all rows; Qt would add space for scroll bars that never appear."""
         rows = sum(self.sizeHintForRow(row) for row in range(self.count()))
         around = 2 * self.frameWidth() + self.contentsMargins().top() + self.contentsMargins().bottom()
         return QSize(super().sizeHint().width(), rows + around)
@@ -143,7 +143,7 @@ def _item(row: RaceSummary) -> QListWidgetItem:
     item = QListWidgetItem()
     question = " ".join(row.question[:QUESTION_CHARS].split())
     ratio, lanes = row.verdict.ratio if row.verdict is not None else None, row.lanes
-    if row.verdict is not None:  # the two lanes that the figure is of
+    if row.verdict is not None:  # the two lanes that the ratio compares
         lanes = row.lanes[row.verdict.lane], row.lanes[row.verdict.base]
     below = " · ".join(part for part in (when(row.created), against(lanes), pair_name(row.target, row.draft)) if part)
     figure = UNKNOWN if ratio is None else times_plain(ratio)
@@ -157,14 +157,14 @@ def _item(row: RaceSummary) -> QListWidgetItem:
 
 
 class RacePage(QWidget):
-    # a `RaceSetup`; the running race
+    # start a race (`RaceSetup`); stop the running one
     start_requested = Signal(object)
     stop_requested = Signal()
-    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
-    # a stored race, by its id
+    drafts_needed = Signal(str)  # find drafts for a lane's target, given by its file
+    # open or delete a stored race, by its id
     result_requested = Signal(str)
     delete_requested = Signal(str)
-    # the shown result, as "png", "md" or "json"; its picture
+    # export the shown result as "png", "md" or "json"; copy its picture
     export_requested = Signal(str)
     picture_copied = Signal()
     back = Signal()  # return to the chat
@@ -228,7 +228,7 @@ class RacePage(QWidget):
 
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)
-        self.form.drafts_wanted.connect(self.drafts_wanted)
+        self.form.drafts_needed.connect(self.drafts_needed)
         self.earlier.chosen.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
 
@@ -274,7 +274,7 @@ class RacePage(QWidget):
         if problem is not None:
             self.problem.show_problem(problem)
         if result is not None:
-            # Its pictures, which are not kept with it, are here until another is shown.
+            # Pictures are not stored with a result, but are available until another result is shown.
             self.show_result(replace(result, setup=self._begun) if result.setup.lost_pictures else result)
         else:
             self.show_setup()
@@ -289,7 +289,7 @@ class RacePage(QWidget):
         self.copy_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def leave(self) -> None:
-        """Esc: stop the race, else return to the set-up, else to the chat."""
+        """Esc: stop the race, else return to the set-up form, else to the chat."""
         if self.is_racing:
             self.stop_requested.emit()
         else:
@@ -298,7 +298,7 @@ class RacePage(QWidget):
     def _race_again(self) -> None:
         if self.result is None:
             return
-        if self.result.setup.lost_pictures:  # the form mentions them
+        if self.result.setup.lost_pictures:  # the form mentions lost pictures
             self.show_setup()
         else:
             self.start_requested.emit(self.result.setup)

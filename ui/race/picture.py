@@ -1,6 +1,6 @@
 """A race as a picture to share: verdict, models, machine, lanes, question.
 
-`draw_picture` uses no widget and may run on any thread; call `look_of` on the GUI thread.
+`draw_picture` uses no widget and may run on any thread; call `picture_look` on the GUI thread.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from ui.widgets.figures import paint_bar
 
 tr = Translator("Race")
 
-WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
-FOOT_PX = 62.0  # from the lower margin to where the question begins
-RATIO = 2  # device pixels for each
+WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # in logical pixels, in the aspect ratio of social media previews
+FOOT_PX = 62.0  # from the lower margin up to the question
+RATIO = 2  # device pixels per logical pixel
 ICON_PX = 30
 HEADLINE_PX, TITLE_PX, BODY_PX, SMALL_PX = 92, 27, 17, 15
-LANE_BAR_PX, LANE_STEP_PX, MOST_STEP_PX = 18.0, 78.0, 108.0
-NAME_PX, SPEED_PX = 190.0, 150.0  # columns of a lane: its name, its speed
+LANE_BAR_PX, LANE_STEP_PX, MAX_STEP_PX = 18.0, 78.0, 108.0
+NAME_PX, SPEED_PX = 190.0, 150.0  # column widths for a lane's name and speed
 _WRAP = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -53,7 +53,7 @@ class PictureLook:
     icon: QImage
 
 
-def look_of(theme: Theme) -> PictureLook:
+def picture_look(theme: Theme) -> PictureLook:
     icon = theme.application_icon().pixmap(ICON_PX * RATIO, ICON_PX * RATIO).toImage()
     return PictureLook(theme.tokens, QFont(QApplication.font()), icon)
 
@@ -141,7 +141,7 @@ class _Picture:
         fastest = max((lane.stats.tokens_per_second or 0.0 for lane in self._result.lanes), default=0.0)
         base = base_of(self._lanes)
         room = HEIGHT - MARGIN - FOOT_PX - 16 - top
-        step = min(max(room / max(len(self._lanes), 1), LANE_STEP_PX), MOST_STEP_PX)
+        step = min(max(room / max(len(self._lanes), 1), LANE_STEP_PX), MAX_STEP_PX)
         for number, lane in enumerate(self._result.lanes):
             self._draw_lane(top + number * step, lane, fastest, is_base=number == base)
 

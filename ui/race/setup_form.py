@@ -32,7 +32,7 @@ from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("Race")
 
-MOST_DEPTH = 16
+MAX_DEPTH = 16
 QUESTION_LINES = 4
 LENGTHS = (64, 128, 256, 512, 1024)
 USUAL_LENGTH = 256
@@ -45,7 +45,7 @@ HOW = tr.mark(
 
 
 class QuestionEdit(ExactTextEdit):
-    """Tab leaves it; Ctrl+Enter starts."""
+    """The question; Tab leaves the field, Ctrl+Enter starts the race."""
 
     start = Signal()  # Ctrl+Enter
 
@@ -71,7 +71,7 @@ class QuestionEdit(ExactTextEdit):
 
 
 class LaneRow(QWidget):
-    # another mode, depth or model; the lane is not wanted
+    # mode, depth or model changed; remove the lane
     changed = Signal()
     removed = Signal()
 
@@ -81,7 +81,7 @@ class LaneRow(QWidget):
         self.number = label("", "muted")
         self.mode_box = NoWheelComboBox(choices=[(lane_name(LaneChoice(mode)), mode) for mode in MODE_ORDER])
         length = tr("Draft length {depth}")
-        depths = [(length.format(depth=depth), depth) for depth in range(1, MOST_DEPTH + 1)]
+        depths = [(length.format(depth=depth), depth) for depth in range(1, MAX_DEPTH + 1)]
         self.depth_box = NoWheelComboBox(
             choices=[(tr("Draft length: auto"), None), *depths],
             tip=tr("How many tokens are proposed for a pass of the target."),
@@ -131,7 +131,7 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """Set the other targets: file and name."""
+        """Set the other available targets: file and name."""
         chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
         self.target_box.clear()
         self.target_box.addItem(tr("Loaded model"), "")
@@ -141,13 +141,13 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """Set the other drafts by target file; the loaded target's key is empty."""
+        """Set the other available drafts by target file; the loaded target has an empty key."""
         self._drafts = drafts
         self._fill_drafts()
         self._follow_mode()
 
     def _fill_drafts(self, *, same_target: bool = True) -> None:
-        """List the drafts of the chosen target; the choice stays unless the known drafts lack it."""
+        """List the drafts of the chosen target; the selection stays if the list contains it."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
@@ -199,7 +199,7 @@ class LaneRow(QWidget):
 
 
 def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
-    """Select a model file, adding it if needed; no file selects the first entry."""
+    """Select a model file, adding it if needed; an empty file selects the first entry."""
     if file and box.findData(file) < 0:
         box.addItem(name or name_of_file(file), file)
     box.setCurrentIndex(max(box.findData(file), 0))
@@ -217,7 +217,7 @@ def _has_depth(mode: Mode) -> bool:
 
 class SetupForm(QFrame):
     start_requested = Signal(object)  # the `RaceSetup`
-    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
+    drafts_needed = Signal(str)  # find drafts for a lane's target, given by its file
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ class SetupForm(QFrame):
         self._pictures: tuple[tuple[int, Picture], ...] = ()
         self._lost_pictures = 0
         self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
-        self._looked_for: set[str] = set()  # targets whose drafts were asked for
+        self._requested_drafts: set[str] = set()  # targets whose drafts were requested
         self._targets: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
@@ -237,8 +237,8 @@ class SetupForm(QFrame):
         self.includes_before = QCheckBox()
         self.includes_before.setChecked(True)
         self.includes_before.hide()
-        self.of_pictures = label("", "caption")
-        self.of_pictures.hide()
+        self.includes_pictures = label("", "caption")
+        self.includes_pictures.hide()
         self.add_button = button(tr("Add a lane"), self._add)
         self.models_button = button(
             tr("Choose models"), self._show_models, tip=tr("Other models or drafts for single lanes.")
@@ -280,7 +280,7 @@ class SetupForm(QFrame):
         vbox(
             label(tr("Question"), "section"),
             self.question,
-            self.of_pictures,
+            self.includes_pictures,
             self.includes_before,
             4,
             label(tr("Lanes"), "section"),
@@ -303,14 +303,14 @@ class SetupForm(QFrame):
         pictures: tuple[tuple[int, Picture], ...] = (),
         lost_pictures: int = 0,
     ) -> None:
-        """Show a question; ``before``: the system prompt and the previous messages, which may be included.
+        """Show a question. ``before``: the system prompt and the earlier messages, which the user may include.
 
-        ``pictures`` are included; ``lost_pictures`` of a stored race no longer exist.
+        ``pictures`` are included. ``lost_pictures``: number of pictures of a stored race that no longer exist.
         """
         self.question.setPlainText(text)
         self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
-        self.of_pictures.setText(tr("With %n pictures", None, len(pictures)))
-        self.of_pictures.setVisible(bool(pictures))
+        self.includes_pictures.setText(tr("With %n pictures", None, len(pictures)))
+        self.includes_pictures.setVisible(bool(pictures))
         number = sum(message.role != "system" for message in before)
         self.includes_before.setVisible(number > 0)
         self.includes_before.setText(tr("With the %n earlier messages of the chat", None, number))
@@ -338,7 +338,7 @@ class SetupForm(QFrame):
         self._number()
 
     def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
-        """Set the other drafts of this target (empty: the loaded one): file and name."""
+        """Set the other available drafts of this target (empty: the loaded one): file and name."""
         self._drafts[target] = drafts
         for row in self.rows:
             row.set_drafts(self._drafts)
@@ -438,9 +438,9 @@ class SetupForm(QFrame):
 
     def _update(self) -> None:
         choices = [row.choice for row in self.rows]
-        for target in {choice.target for choice in choices if choice.target} - self._looked_for:
-            self._looked_for.add(target)
-            self.drafts_wanted.emit(target)
+        for target in {choice.target for choice in choices if choice.target} - self._requested_drafts:
+            self._requested_drafts.add(target)
+            self.drafts_needed.emit(target)
         for row in self.rows:
             row.show_reason(unavailable_text(self._reason(row.choice)))
         words = self._blocked
@@ -454,8 +454,8 @@ class SetupForm(QFrame):
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 
     def _reason(self, choice: LaneChoice) -> str:
-        """Why a lane cannot run; modes with a draft may lack only a draft of their own."""
-        if choice.target:  # what it can do is found when it is loaded
+        """Why a lane cannot run; empty if it can. A lane may have its own draft although the target has none."""
+        if choice.target:  # its abilities are known only once it is loaded
             needs_draft = choice.mode is Mode.DRAFT and not choice.draft
             return tr("This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode

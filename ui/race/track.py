@@ -1,4 +1,4 @@
-"""The lanes side by side, with the verdict above: during a race and after it."""
+"""The lanes side by side with the verdict above them, during a race and after it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from ui.widgets.figures import LegendRow
 
 tr = Translator("Race")
 
-BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
-LEAST_LANE_PX = 250  # narrower lanes are stacked
+NAME_MARGIN_PX = 38  # width of a legend row without its name: swatch and padding
+MIN_LANE_PX = 250  # narrower lanes are stacked
 
 
 class RaceVerdictBox(QFrame):
@@ -53,7 +53,7 @@ class RaceVerdictBox(QFrame):
         hbox(self.headline, (column, 1), parent=self, margins=(16, 10, 16, 10), spacing=20)
 
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
-        """Show the current verdicts; ``state`` is the line below."""
+        """Show the current verdicts; ``state`` is the line below them."""
         first = main_verdict(tuple(verdicts), list(lanes))
         self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
         self.title.setText(verdict_title(first, lanes))
@@ -66,7 +66,7 @@ class RaceVerdictBox(QFrame):
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
     def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
-        """Before the first round ends: current speeds relative to the baseline; `AUTO_LANE` has the large number."""
+        """Show speeds relative to the baseline before the first round ends; `AUTO_LANE` has the large number."""
         words = tr("{lane}: {times} so far")
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
@@ -74,15 +74,15 @@ class RaceVerdictBox(QFrame):
         self._show_figure(main, is_sure=False)
 
     def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
-        """In the accent colour only if it is significant; empty without a ratio."""
+        """Show the ratio, in the accent colour only if it is significant; None shows nothing."""
         kind = "" if is_sure else "unsure"
         if self.headline.property("kind") != kind:
             set_style_property(self.headline, "kind", kind)
         self.headline.setText(times_plain(1.0 if ratio is None else ratio))
-        self.headline.ensurePolished()  # the pending layout runs after the next paint
+        self.headline.ensurePolished()  # the pending layout only runs after the next paint
         self.headline.setMinimumWidth(self.headline.sizeHint().width())
         if ratio is None:
-            self.headline.clear()  # keeps its width, so that its neighbours do not move
+            self.headline.clear()  # the label keeps its width, so that its neighbours do not move
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
@@ -104,9 +104,9 @@ class RaceTrack(QWidget):
         self._theme = theme
         self._setup = RaceSetup("")
         self._verdicts: tuple[LaneVerdict, ...] = ()
-        self._round, self._heard = 0, [-1]  # the round that each lane has words of
-        self._lengths: dict[int, int] = {}  # tokens of the lanes that have answered in this round
-        self._known_scale: int | None = None  # tokens of the longest answer of the round before
+        self._round, self._last_rounds = 0, [-1]  # number of the round, and the last round with text of each lane
+        self._lengths: dict[int, int] = {}  # tokens of the lanes that have finished this round
+        self._known_scale: int | None = None  # tokens of the longest answer in the previous round
         self.lanes: list[LaneCard] = []
         self.question = ElidedLabel("", "strong")
         self.verdict = RaceVerdictBox(theme)
@@ -115,8 +115,8 @@ class RaceTrack(QWidget):
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
         }
-        self._legend_room = QWidget()  # reserves the legend's height, also before the first mark
-        self._legend_room.setFixedWidth(0)
+        self._legend_space = QWidget()  # reserves the legend's height, also before the first mark
+        self._legend_space.setFixedWidth(0)
         self._lane_box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lane_box.setSpacing(12)
         self._arrange()
@@ -131,7 +131,7 @@ class RaceTrack(QWidget):
             row.toggled.connect(self._mark)
             legend.addWidget(row)
         legend.addStretch(1)
-        legend.addWidget(self._legend_room)
+        legend.addWidget(self._legend_space)
         self._theme.changed.connect(self._fit_legend)
         self._fit_legend()
         vbox(
@@ -139,12 +139,12 @@ class RaceTrack(QWidget):
         )
 
     def _fit_legend(self) -> None:
-        """As wide as the names, and as high as needed."""
+        """Make the legend as wide as its names, and as high as needed."""
         for row in self.legend.values():
-            row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
-            row.ensurePolished()  # the stylesheet has the least height of what is clicked
+            row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + NAME_MARGIN_PX)
+            row.ensurePolished()  # the stylesheet sets the minimum height of clickable widgets
         heights = (max(row.sizeHint().height(), row.minimumHeight()) for row in self.legend.values())
-        self._legend_room.setFixedHeight(max(heights))
+        self._legend_space.setFixedHeight(max(heights))
 
     def begin(self, setup: RaceSetup) -> None:
         self._take(setup)
@@ -157,7 +157,7 @@ class RaceTrack(QWidget):
 
     def _take(self, setup: RaceSetup) -> None:
         self._setup, self._verdicts, self._round = setup, (), 0
-        self._heard, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
+        self._last_rounds, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
         self.question.setText(" ".join(setup.question.split()))
         if [lane.choice for lane in self.lanes] != list(setup.lanes):
             self._make_lanes(setup.lanes)
@@ -169,7 +169,7 @@ class RaceTrack(QWidget):
             lane.begin_round()
 
     def _explain(self, spans: Iterable[TokenSpan]) -> None:
-        """Add these tokens' sources to the legend."""
+        """Add the sources of these tokens to the legend."""
         seen = {span.source for span in spans}
         for source, row in self.legend.items():
             row.setVisible(source in seen or not row.isHidden())
@@ -188,7 +188,7 @@ class RaceTrack(QWidget):
             self._lane_box.addWidget(lane, 1)
             self._theme.apply_density(lane)
         self._mark()
-        self._turn(self.width())
+        self._reflow(self.width())
 
     def begin_round(self, number: int) -> None:
         self._round = number
@@ -200,8 +200,8 @@ class RaceTrack(QWidget):
 
     def add_text(self, event: LaneText) -> None:
         lane = self.lanes[event.lane]
-        if self._heard[event.lane] != event.round:
-            self._heard[event.lane] = event.round
+        if self._last_rounds[event.lane] != event.round:
+            self._last_rounds[event.lane] = event.round
             lane.begin_text()
             self._say_state()
         lane.append(event.text, event.spans, self.scale)
@@ -224,7 +224,7 @@ class RaceTrack(QWidget):
         return max(max(lengths, default=self._setup.max_tokens), longest, 1)
 
     def _show_live_ratios(self) -> None:
-        """Before a round ends, from the current counters of lanes with enough tokens."""
+        """Show current ratios before a round ends, from the counters of lanes with enough tokens."""
         choices = [lane.choice for lane in self.lanes]
         number = base_of(choices)
         begun = [lane.stats.tokens >= FEWEST_TOKENS for lane in self.lanes]
@@ -279,15 +279,15 @@ class RaceTrack(QWidget):
         for lane in self.lanes:
             lane.text.mark_sources(wanted)
 
-    def _turn(self, width: int) -> None:
-        narrow = width < LEAST_LANE_PX * max(len(self.lanes), 1) * self._theme.type.base / 13
+    def _reflow(self, width: int) -> None:
+        narrow = width < MIN_LANE_PX * max(len(self.lanes), 1) * self._theme.type.base / 13
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if self._lane_box.direction() is not direction:
             self._lane_box.setDirection(direction)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._turn(event.size().width())
+        self._reflow(event.size().width())
 
 
 def base_of(choices: Sequence[LaneChoice]) -> int:

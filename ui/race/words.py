@@ -1,6 +1,6 @@
-"""Words of a race: lane names, verdicts with their uncertainty, conditions.
+"""Texts of a race: lane names, verdicts with their uncertainty, conditions.
 
-The same statements as `paceline race`, worded for the window.
+The same statements as those of `paceline race`, worded for the window.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def lane_name(choice: LaneChoice) -> str:
 
 
 def short_name(choice: LaneChoice) -> str:
-    """The lane's name without its own models."""
+    """The lane's name without the models that only this lane uses."""
     return lane_name(LaneChoice(choice.mode, choice.depth))
 
 
@@ -48,12 +48,12 @@ def against(lanes: Sequence[LaneChoice]) -> str:
 
 
 def two_digits(value: float) -> str:
-    """A ratio without its sign."""
+    """A ratio with two digits, without its sign."""
     return locale().toString(value, "f", 2)
 
 
 def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
-    """How much faster a lane was, and how certain that is."""
+    """How much faster a lane was, and how certain this is."""
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
     if verdict.ratio is None:
         return tr("{lane} and {base} cannot be compared.").format(**names)
@@ -89,10 +89,10 @@ def answers_sentence(verdict: LaneVerdict) -> str:
         if verdict.is_complete:
             return tr("Same answer, token for token.")
         return tr("Same text, up to the end of the shorter answer.")
-    return _parting_sentence(verdict, parting)
+    return _difference_sentence(verdict, parting)
 
 
-def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
+def _difference_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     place = tr("{place}.").format(place=_place(parting, verdict.num_rounds))
     if parting.is_fault:
         fault = tr("This should not happen: answers are exact on this computer. Please report it.")

@@ -1,4 +1,4 @@
-"""The page of the local server: switch it, copy its address, see its models and requests."""
+"""The page of the local server: switch it on, copy its address, see its models and requests."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ TONES = {
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
-MOST_NAMES = 12  # of other models, by which a line still says something
+MAX_NAMES = 12  # maximum number of names of other models in a line
 COLUMNS = (
     tr.mark("Time"),
     tr.mark("Program"),
@@ -128,7 +128,7 @@ class ServerAccess(QWidget):
             self.renewal_requested.emit,
         )
         self.program = NoWheelComboBox()
-        self.program.setItemDelegate(QStyledItemDelegate(self.program))  # draws as the stylesheet says
+        self.program.setItemDelegate(QStyledItemDelegate(self.program))  # makes the stylesheet apply to the items
         self.program.setAccessibleName(translate("ServerAccess", "Example for"))
         self.program.currentIndexChanged.connect(self._show_example)
         self.example = QPlainTextEdit()
@@ -193,7 +193,7 @@ class ServerAccess(QWidget):
         self._show()
 
     def set_key(self, key: str, problem: str) -> None:
-        """The key; if empty, ``problem`` says why."""
+        """Show the key. An empty ``key`` shows ``problem``, the reason why there is none."""
         self._key = key
         show_text(self.complaint, problem)
         self._show()
@@ -201,7 +201,7 @@ class ServerAccess(QWidget):
     def _show(self) -> None:
         for field, text in ((self.url, self._url), (self.model, self._model), (self.key, self._key)):
             field.setText(text)
-            field.setCursorPosition(0)  # a long one is seen from its beginning
+            field.setCursorPosition(0)  # show the start of a long value
         chosen = max(self.program.currentIndex(), 0)
         self.program.blockSignals(True)
         self.program.clear()
@@ -256,7 +256,7 @@ class ServerAccess(QWidget):
 
 
 def status_words(row: LoggedRequest) -> str:
-    """Progress or result: ``200``, ``401, no key, or a wrong one``."""
+    """The progress or result of a request: ``200``, ``401, no key, or a wrong one``."""
     if row.state is not RequestState.DONE:
         return tr(STATES[row.state])
     if row.status == GONE:
@@ -268,7 +268,7 @@ def status_words(row: LoggedRequest) -> str:
 
 
 def cells(row: LoggedRequest) -> tuple[str, ...]:
-    """The texts of a row, in the order of `COLUMNS`."""
+    """The cell texts of a row, in the order of `COLUMNS`."""
     return (
         datetime.fromtimestamp(row.at, UTC).astimezone().strftime("%H:%M:%S"),
         row.program or UNKNOWN,
@@ -285,7 +285,7 @@ def _side(column: int) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-# Texts as wide as a column is to be; names of models, the longest, have what is left.
+# Sample texts that set the column widths; the model column, the widest, takes the remaining width.
 SAMPLES = {
     0: "00:00:00",
     1: "Open WebUI/0.6.30",
@@ -298,7 +298,7 @@ STRETCHED = 3
 
 
 class RequestTable(QTableWidget):
-    """Newest first. As high as some rows; the rest scrolls."""
+    """The requests, newest first. It is as high as a few rows and scrolls."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(0, len(COLUMNS))
@@ -340,7 +340,7 @@ class RequestTable(QTableWidget):
                     item.setToolTip(as_written(text))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The theme's font is known only now."""
+        """Fit the columns: the theme's font is not known earlier."""
         super().showEvent(event)
         self._fit()
 
@@ -355,7 +355,7 @@ class RequestTable(QTableWidget):
 
 
 def queue_words(activity: Activity) -> str:
-    """How many requests run and wait, and the running ones' total speed."""
+    """The number of running and waiting requests, and the total speed of the running ones."""
     fields = {"running": count(activity.num_running), "waiting": count(activity.num_waiting)}
     if not activity.tokens_per_second:
         return tr("{running} running, {waiting} waiting").format(**fields)
@@ -364,12 +364,12 @@ def queue_words(activity: Activity) -> str:
 
 
 class ServerPage(QWidget):
-    changed = Signal(dict)  # a setting was switched
-    # open the other settings; return to the chat
+    changed = Signal(dict)  # a setting was changed
+    # open the server settings; return to the chat
     settings_requested = Signal()
     back = Signal()
     renewal_requested = Signal()  # create another key
-    # stop the answer to a program; restart the failed server
+    # stop the answer for another program; restart the failed server
     stop_requested = Signal()
     retry_requested = Signal()
 
@@ -464,9 +464,9 @@ class ServerPage(QWidget):
             loaded = tr("In memory now, for a program: {name}.")
             lines.append(loaded.format(name=self._guest))
         if self._others and self.switches["server_loads"].value():
-            names = ", ".join(self._others[:MOST_NAMES])
-            if len(self._others) > MOST_NAMES:
-                more = len(self._others) - MOST_NAMES
+            names = ", ".join(self._others[:MAX_NAMES])
+            if len(self._others) > MAX_NAMES:
+                more = len(self._others) - MAX_NAMES
                 names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
             lines.append(tr("Other models that programs may request: {names}.").format(names=names))
         self.others.setText("\n".join(lines))

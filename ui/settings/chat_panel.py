@@ -41,7 +41,7 @@ _EXPLAINED: dict[Layer, str] = {
     Layer.MODEL: tr.mark("For every chat with {model} that does not set its own value."),
     Layer.GLOBAL: tr.mark("For every chat, unless the chat or its model sets its own value."),
 }
-PAUSE_MS = 300  # typing is one change, not one for each key
+PAUSE_MS = 300  # a pause in typing ends a change
 
 _ORIGINS: dict[Layer, str] = {
     Layer.CHAT: tr.mark("this chat"),
@@ -65,10 +65,10 @@ _HIDDEN: dict[Layer, str] = {
 
 
 class ModeChoiceRow(ChoiceRow):
-    """The mode as a list, for a narrow panel; the mode's explanation stands below."""
+    """The mode as a list, for a narrow panel; its explanation is below."""
 
     def _show_reason(self) -> None:
-        self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote what a file says
+        self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote a file
         for place in range(self.combo.count()):
             lines = self._lines(place)
             self.combo.setItemData(place, hover("\n".join(lines)), Qt.ItemDataRole.ToolTipRole)
@@ -84,7 +84,7 @@ class ModeChoiceRow(ChoiceRow):
 
 
 class LayerRow(QWidget):
-    """One setting at the layer that is being edited."""
+    """A setting at the edited layer."""
 
     edited = Signal(object)  # another value, after a pause in typing
     reset = Signal()  # remove this layer's own value
@@ -92,7 +92,7 @@ class LayerRow(QWidget):
     def __init__(self, field: SettingField) -> None:
         super().__init__()
         self.field = field
-        # The cards are too tall among other rows; the settings have them, and this one their words.
+        # Mode cards are too tall beside other rows; this list shows their texts.
         self.row = ModeChoiceRow(field, stacked=True) if field.kind is FieldKind.MODE else make_row(field, stacked=True)
         self.origin = label("", "key")
         self.hidden = label("", "caption")
@@ -111,7 +111,7 @@ class LayerRow(QWidget):
         vbox(self.row, parent=self, margins=0)
 
     def set_value(self, value: LayeredValue, layer: Layer) -> None:
-        """Show the value at ``layer``; a pending edit stays."""
+        """Show the value at ``layer``; a pending edit is kept."""
         own = value.origin is layer
         words = tr((_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
@@ -139,12 +139,12 @@ class LayerRow(QWidget):
         self.row.show_complaint()
 
     def force_value(self, value: LayeredValue, layer: Layer) -> None:
-        """Show the value of another chat or layer; pending edits were flushed before."""
+        """Show the value of another chat or layer; its caller has emitted pending edits."""
         self._pause.stop()
         self.set_value(value, layer)
 
     def discard_pending(self) -> None:
-        """Discard an edit that still waits for a pause in typing."""
+        """Discard an edit that waits for a pause in typing."""
         self._pause.stop()
 
     def flush(self) -> None:
@@ -158,13 +158,13 @@ class LayerRow(QWidget):
 
 
 class ChatSettingsPanel(QFrame):
-    """Shows one layer at a time."""
+    """The panel; shows one layer at a time."""
 
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()  # copy the chat's own values to its model
-    closed = Signal()  # it was closed
+    saved_for_model = Signal()  # copy the chat's own values to its model
+    closed = Signal()  # the panel was closed
 
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class ChatSettingsPanel(QFrame):
             margins=(16, 8, 8, 10),
             spacing=8,
         )
-        # Their German words are too long for one beside the other.
+        # The German labels are too long for one row.
         foot = vbox(self.reset_button, self.keep_button, margins=(16, 8, 16, 8), spacing=6)
         vbox(head, rule(), (self._make_rows(), 1), rule(), foot, parent=self, margins=0, spacing=0)
 
@@ -229,16 +229,16 @@ class ChatSettingsPanel(QFrame):
 
     @property
     def least_width(self) -> int:
-        """The least width in pixels at which no text is cut, in any language."""
+        """The minimum width in pixels at which no text is cut, in any language."""
         for widget in self.findChildren(QWidget):
-            widget.ensurePolished()  # only then does it know its font
+            widget.ensurePolished()  # sets the widget's font
         for layout in self.findChildren(QLayout):
-            layout.invalidate()  # while they are hidden they hear of nothing
+            layout.invalidate()  # hidden layouts are not invalidated by Qt
         bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
         return max(self.minimumSizeHint().width(), self._content.minimumSizeHint().width() + bar)
 
     def set_view(self, view: LayersView, *, other: bool = False) -> None:
-        """Show these values; ``other``: of another chat, so pending edits are dropped."""
+        """Show these values. ``other``: the values are another chat's, so pending edits are dropped."""
         self._view = view
         values = view.values.get(self.layer, {})
         for key, row in self.rows.items():
@@ -302,10 +302,10 @@ class ChatSettingsPanel(QFrame):
 
     def _on_keep(self) -> None:
         self.flush()
-        self.kept_for_model.emit()
+        self.saved_for_model.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Pending edits count, also when the panel is closed at once."""
+        """Emit pending edits, also if the panel is closed before the pause."""
         super().hideEvent(event)
         if not event.spontaneous() and self.isHidden():
             self.flush()

@@ -1,6 +1,6 @@
 """The settings dialog, generated from the table of fields: sections at the left, rows at the right.
 
-Further pages can follow; their `save` is called when the dialog is saved.
+Further pages can follow; the dialog calls their `save` when it is saved.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
-NAV_PX, AROUND_NAV_PX = 168, 38  # the margins include a scroll bar
+NAV_PX, AROUND_NAV_PX = 168, 38  # the margins around the list include a scroll bar
 
 
 class _Sections(QListWidget):
-    """As wide as its section names."""
+    """The section list, as wide as the names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class SettingsDialog(Dialog):
             self.restore_defaults,
             tip=tr("Resets every setting; nothing is saved until you click Save"),
         )
-        self.elsewhere = label("", "error", wrap=True)  # a problem on another page that prevents saving
+        self.other_page_problem = label("", "error", wrap=True)  # a problem on another page that prevents saving
         self.save_button.setDefault(True)
         self._follow_looks()
         self._arrange()
@@ -152,8 +152,8 @@ class SettingsDialog(Dialog):
         buttons = hbox(
             self.defaults_button, Stretch(), self.cancel_button, self.save_button, margins=(16, 12, 16, 12), spacing=8
         )
-        self.elsewhere.setContentsMargins(16, 8, 16, 0)
-        vbox((body, 1), rule(), self.elsewhere, buttons, parent=self, margins=0, spacing=0)
+        self.other_page_problem.setContentsMargins(16, 8, 16, 0)
+        vbox((body, 1), rule(), self.other_page_problem, buttons, parent=self, margins=0, spacing=0)
 
     def _check(self) -> None:
         if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
@@ -161,8 +161,8 @@ class SettingsDialog(Dialog):
             self.save_button.setEnabled(not problems)
             page = next(iter(problems), self.nav.currentRow())
             problem = "" if self.nav.currentRow() in problems else problems.get(page, "")
-            self.elsewhere.setText(f"{self.nav.item(page).text()}: {problem}" if problem else "")
-            self.elsewhere.setVisible(bool(problem))
+            self.other_page_problem.setText(f"{self.nav.item(page).text()}: {problem}" if problem else "")
+            self.other_page_problem.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))

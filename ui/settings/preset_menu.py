@@ -1,4 +1,4 @@
-"""The preset menu: apply, save the current values, rename or delete one's own."""
+"""The preset menu: apply a preset, save the current values, rename or delete own presets."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _BUILTIN = {
 
 
 class PresetMenu(QToolButton):
-    """A button that names the preset in force, if any."""
+    """A button with the name of the preset in use, if any."""
 
-    opening = Signal()  # the menu is about to read the values; emit pending edits now
+    opening = Signal()  # the menu is about to read the values; emit pending edits first
     applied = Signal(dict)  # the values of a preset
     # changes of presets
     saved = Signal(str, dict)
@@ -67,7 +67,7 @@ class PresetMenu(QToolButton):
 
     @property
     def in_force(self) -> Preset | None:
-        """The preset whose values are all in force; the user's before built-in ones."""
+        """The preset whose values are all set; the user's own presets take precedence."""
         own_first = sorted(self._presets, key=lambda preset: preset.builtin)
         return next((each for each in own_first if each.values and self._matches(each)), None)
 
@@ -83,7 +83,7 @@ class PresetMenu(QToolButton):
         self.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fill(self) -> None:
-        """Fill the menu on opening, never during one of its actions."""
+        """Fill the menu when it opens, never during one of its actions."""
         self.opening.emit()
         menu, chosen = self.list_menu, self.in_force
         menu.clear()

@@ -1,4 +1,4 @@
-"""The rows of the settings dialog, one class per kind of field; and the base of pages made by hand."""
+"""The rows of the settings dialog, one class per kind of field; and the base of handwritten pages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SettingRow(QWidget):
     """Label and help at the left, the control at the right, an error below."""
 
     changed = Signal()  # the value was edited
-    is_wide = False  # a wide control goes below its words
+    is_wide = False  # a wide control is placed below its text
 
     def __init__(self, field: SettingField, *, stacked: bool = False) -> None:
         """``stacked``: the control goes below the text, for a narrow panel."""
@@ -71,7 +71,7 @@ class SettingRow(QWidget):
         hbox((words, 1), right, parent=self, margins=0, spacing=24)
 
     def set_control_px(self, width: int) -> None:
-        """Set the width of a control beside its text."""
+        """Set the width of a control that is beside its text."""
         self.control.setFixedWidth(width)
         self.complaint.setFixedWidth(width)
 
@@ -97,7 +97,7 @@ class SettingRow(QWidget):
         self.control.setAccessibleDescription(self.help.text())
 
     def name(self, widget: QWidget, suffix: str = "") -> None:
-        """Set a control's accessible name, description and hover."""
+        """Set a control's accessible name, description and tool tip."""
         widget.setAccessibleName(f"{self.field.label}{suffix}")
         widget.setAccessibleDescription(self.field.help)
 
@@ -114,7 +114,7 @@ class NumberRow(SettingRow):
         self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
-        self.automatic = QCheckBox(sentence(self.field.automatic), self)  # shown without a parent, it is a window
+        self.automatic = QCheckBox(sentence(self.field.automatic), self)  # without a parent it would be a window
         self.name(self.automatic, f", {self.field.automatic}")
         self.automatic.setVisible(bool(self.field.automatic))
         self.automatic.toggled.connect(self._on_automatic)
@@ -135,7 +135,7 @@ class NumberRow(SettingRow):
         return box
 
     def _make_slider(self) -> NoWheelSlider | None:
-        """A slider over the range in the field's steps; the box beside it takes all values."""
+        """A slider over the field's range in its steps; the box beside it accepts any value."""
         low, high, step = self.field.minimum, self.field.maximum, self.field.step
         if low is None or high is None or not step:
             return None
@@ -236,7 +236,7 @@ class ChoiceRow(SettingRow):
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for value, words in self.field.choices:
             self.combo.addItem(words, value)
-        self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # draws as the stylesheet says
+        self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # makes the stylesheet apply to the items
         self.name(self.combo)
         self._reasons: dict[str, str] = {}
         self.combo.currentIndexChanged.connect(self._show_reason)
@@ -250,7 +250,7 @@ class ChoiceRow(SettingRow):
         self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
 
     def explain(self, reasons: Mapping[str, str]) -> None:
-        """Why some choices are unavailable; the selected one's reason replaces the help text."""
+        """Set why choices are unavailable; the reason of the selected one replaces the help text."""
         self._reasons = dict(reasons)
         self._show_reason()
 
@@ -301,7 +301,7 @@ class SeveralRow(SettingRow):
 
 
 class ServersRow(SeveralRow):
-    """Check boxes of the enabled tool servers; the value names the unchecked ones, including unknown servers."""
+    """Check boxes of the enabled tool servers. The value contains the unchecked names, also of unknown servers."""
 
     def make_control(self) -> QWidget:
         self._left_out: tuple[str, ...] = ()
@@ -320,7 +320,7 @@ class ServersRow(SeveralRow):
             self._column.removeWidget(box)
             box.deleteLater()
         self.boxes.clear()
-        self.blockSignals(True)  # other servers are no edit
+        self.blockSignals(True)  # setting other servers is not an edit
         for name in names:
             self._add(name, name)
         self.set_value(names_line(left_out))
@@ -338,7 +338,7 @@ class ServersRow(SeveralRow):
 
 
 class ModelFileRow(SettingRow):
-    """A path with Browse; empty is automatic if the field allows it."""
+    """A path with Browse; an empty path means automatic if the field allows it."""
 
     is_wide = True
     none = mark("ModelFileRow", "No file")
@@ -383,7 +383,7 @@ class FolderSettingRow(ModelFileRow):
 
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a GGUF file; ``take`` gets its path. ``what``: in the dialog's title."""
+    """Let the user choose a GGUF file; ``take`` gets its path. ``what``: the role in the dialog's title."""
     title = tr("Open a GGUF file: {what}") if what else tr("Open a GGUF file")
     dialog = QFileDialog(parent, title.format(what=what), "", tr("Models (*.gguf);;All files (*)"))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -401,13 +401,13 @@ def _range_words(field: SettingField) -> str:
 
 
 def _start_text(field: SettingField) -> str:
-    """The initial text when automatic is switched off."""
+    """The initial text when the user switches automatic off."""
     start = max(field.minimum or 0, 0)
     return number_text(start, grouped=False)
 
 
 class LineRow(SettingRow):
-    """One line of text; empty is automatic."""
+    """One line of text; an empty line means automatic."""
 
     def make_control(self) -> QWidget:
         self.edit = QLineEdit()
@@ -449,7 +449,7 @@ class DevicesRow(LineRow):
         return box
 
     def _warn(self, text: str) -> None:
-        """Warn about a device of another computer before anything is loaded there."""
+        """Warn about a device of another computer before a model is loaded there."""
         has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
         words = translate(
             "DevicesRow", "llama.cpp's RPC has no password protection. Use it only in a network that you trust."
@@ -506,7 +506,7 @@ class ModeCard(QFrame):
         self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
         self.reason = label("", "warning", wrap=True)
         self.reason.hide()
-        self._said = " ".join(words.lines)
+        self._mode_text = " ".join(words.lines)
         below = grid(gaps=(8, 2), margins=(INDENT_PX, 0, 0, 0))
         below.setColumnStretch(1, 1)
         below.addWidget(label(words.does, wrap=True), 0, 0, 1, 2)
@@ -525,7 +525,7 @@ class ModeCard(QFrame):
         text = unavailable_text(reason)
         self.reason.setText(text)
         self.reason.setVisible(bool(reason))
-        self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
+        self.radio.setAccessibleDescription(f"{self._mode_text} {text}".strip())
 
     def _show(self, name: str, value: bool) -> None:
         set_style_property(self, name, "true" if value else "false")
@@ -542,9 +542,9 @@ class ModeCard(QFrame):
 
 
 class ModeCards(QWidget):
-    """All modes, one selected."""
+    """Cards of all modes, one of them selected."""
 
-    changed = Signal()  # another one was selected
+    changed = Signal()  # another mode was selected
 
     def __init__(self) -> None:
         super().__init__()
@@ -567,7 +567,7 @@ class ModeCards(QWidget):
         self.cards[mode].radio.setChecked(True)
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Show why modes cannot run now; they stay selectable for later."""
+        """Show why modes cannot run now; they can still be selected for later."""
         for mode, card in self.cards.items():
             card.set_reason(reasons.get(mode, ""))
 
@@ -589,13 +589,13 @@ class ModeRow(SettingRow):
 
 
 class SettingsPage(QWidget):
-    """The dialog's interface to such a page."""
+    """The base of handwritten pages of the dialog."""
 
-    changed = Signal()  # something was edited
+    changed = Signal()  # a value was edited
     title = ""
 
     def problem(self) -> str:
-        """Why it cannot be saved; empty if it can."""
+        """Why the page cannot be saved; empty if it can."""
         return ""
 
     def save(self) -> None:

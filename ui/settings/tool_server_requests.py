@@ -1,4 +1,4 @@
-"""Requests to the tool servers and queries of their state; created before any dialog."""
+"""Signals to control the tool servers and functions to query them; created before any dialog."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.core.domain.tools.servers import ImportView, ToolServerView
 class ToolServerRequests(QObject):
     """Requests take effect at once.
 
-    ``read`` returns the servers; ``names`` the enabled ones, starting none. ``places``: files of other programs, with
-    the programs' names; ``preview``: what importing a file would add.
+    ``read`` returns the servers, ``names`` the enabled ones without starting any. ``places``: configuration files of
+    other programs, with the programs' names; ``preview``: the servers that importing a file would add.
     """
 
     # by server name
     switched = Signal(str, bool)
     restart_requested = Signal(str)
     remove_requested = Signal(str)
-    # likewise
+    # by server name
     sign_in_requested = Signal(str)
     sign_in_stopped = Signal(str)
     sign_out_requested = Signal(str)

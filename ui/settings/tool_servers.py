@@ -1,4 +1,4 @@
-"""The tool servers in the settings: switch, state, tools, log, and adding others."""
+"""The tool servers in the settings: switch, state, tools, log, and adding servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ tr = Translator("ToolServers")
 
 REFRESH_MS = 1_000
 DETAILS_PX = 140
-NAME_CHARS = 32  # beside the state and the buttons; the page is no wider than its dialog
+NAME_CHARS = 32  # a longer name would make the page wider than its dialog
 
 _STATES = {
     "off": tr.mark("Off"),
@@ -34,13 +34,13 @@ _SIGN_IN = {
     "under way": tr.mark("Stop signing in"),
     "done": tr.mark("Sign out"),
 }
-LIST_PX = 240  # at most
+LIST_PX = 240  # maximum height
 
 
 class ImportDialog(ConfirmDialog):
-    """Each server with its command or address, checked unless it is unusable."""
+    """Shows the servers of a file, each with its command or address; usable ones are checked."""
 
-    chosen = Signal(object)  # the names to add
+    chosen = Signal(object)  # names of the servers to add
 
     def __init__(self, parent: QWidget, view: ImportView) -> None:
         text = translate("ImportDialog", "Added servers are off. Each starts only when you switch it on.")
@@ -144,7 +144,7 @@ class ToolServers(QWidget):
             self.refresh()
 
     def _import(self) -> None:
-        """Offer existing files of other programs, and a file dialog."""
+        """Offer existing configuration files of other programs, and a file dialog."""
         places = self._requests.places()
         if not places:
             self._ask_file()

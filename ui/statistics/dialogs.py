@@ -1,4 +1,4 @@
-"""Dialogs of the statistics: explanations, the table of all pairs; and pages as text."""
+"""Dialogs of the statistics: explanations and the table of all pairs; also pages as text."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from ui.widgets.figures import FigureWidget, LegendRow
 
 tr = Translator("StatsTable")
 
-NUMBERS_FROM = 3  # columns from here on are numbers
-MODE = NUMBERS_FROM - 1  # the column before them
+NUMBERS_FROM = 3  # columns from this one on are numbers
+MODE = NUMBERS_FROM - 1  # the column before the numbers
 TABLE_WIDTH, TABLE_HEIGHT = 1160, 420
-LEAST_TABLE_WIDTH = 1000
-CELL_PX = 32  # around the words of a heading: room for numbers, and for the arrow of the order
-LEAST_NAME_PX = 140  # of a column of names; a narrow table is scrolled to the side
-AROUND_PX = 32  # margin between a window and the screen's edges
+MIN_TABLE_WIDTH = 1000
+CELL_PX = 32  # width around the text of a heading: space for numbers and the sort arrow
+MIN_NAME_PX = 140  # minimum width of name columns; a narrow table scrolls sideways
+EDGE_PX = 32  # margin between a window and the screen's edges
 HELP_WIDTH, HELP_HEIGHT = 600, 560
-MARGINS_PX = 56  # of a dialog, and the edges and the scroll bar of what is in it
-RING_PX = 8  # from the ring of the keyboard to the words within
+MARGINS_PX = 56  # margins of a dialog, and borders and scroll bar of its content
+RING_PX = 8  # distance between the focus ring and the text within
 TIMES = (50, 95, 99)  # percentiles of the time between tokens
 
 
 def page_text(page: StatsPage) -> str:
-    """The statistics under their headings, one per line."""
+    """The statistics of a page under their headings, one per line."""
     lines = [page.accessibleName()]
     for widget in _from_top(page.content):
         if isinstance(widget, LegendRow):
@@ -94,7 +94,7 @@ def table_text(rows: tuple[PairSums, ...]) -> str:
 
 
 class _Dialog(Dialog):
-    """A dialog with a row of buttons, the last of which closes it."""
+    """A dialog with a row of buttons; the last one closes it."""
 
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent, title, modal=False)
@@ -124,7 +124,7 @@ class ExplanationsDialog(_Dialog):
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.area.setAccessibleName(translate("StatsDialogs", "Explanations"))
         self.area.setAccessibleDescription("\n".join(str(said) for said in self.lines))
-        # The words begin where the heading does, the ring of the keyboard before them.
+        # Align the text with the heading; the focus ring begins further left.
         self.fill((hbox(-RING_PX, self.area), 1), buttons=[Stretch()])
         self.resize(HELP_WIDTH, HELP_HEIGHT)
 
@@ -135,19 +135,19 @@ class _Cell(QTableWidgetItem):
         self._value = value
 
     def __lt__(self, other: QTableWidgetItem) -> bool:
-        """Numbers by value, names alphabetically, unknown values first."""
+        """Order numbers by value and names alphabetically; unknown values come first."""
         if isinstance(other, _Cell) and isinstance(self._value, type(other._value)):
             return bool(self._value < other._value)  # type: ignore[operator]
         return super().__lt__(other)
 
 
 class _PairTable(QTableWidget):
-    """The model names get the width that the numbers leave, with a minimum."""
+    """Model names get the width that the numbers leave, but at least a minimum."""
 
     def fit_names(self) -> None:
         numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))
         for column in range(MODE):
-            self.setColumnWidth(column, max(LEAST_NAME_PX, (self.viewport().width() - numbers) // MODE))
+            self.setColumnWidth(column, max(MIN_NAME_PX, (self.viewport().width() - numbers) // MODE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -197,8 +197,8 @@ class TotalsTable(_Dialog):
         )
         self.table.fit_names()
         needed = self.table.horizontalHeader().length() + MARGINS_PX
-        wide = max(LEAST_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
-        self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - AROUND_PX)), TABLE_HEIGHT)
+        wide = max(MIN_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
+        self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - EDGE_PX)), TABLE_HEIGHT)
 
     def show_rows(self, rows: tuple[PairSums, ...]) -> None:
         self.rows = rows

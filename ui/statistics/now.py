@@ -36,8 +36,8 @@ from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, b
 tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
-REFUSED = "refused"  # among the marks: proposals that were not kept
-PAUSE_MS = 8  # between what is drawn in one go while text arrives
+REFUSED = "refused"  # mark of rejected tokens
+PAUSE_MS = 8  # between two parts that are drawn while text arrives
 BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -110,7 +110,7 @@ class SpeedBar(ValueFigure):
 
 
 class SpeedPart:
-    """The headline, its two bars, and the basis of the comparison: the same rows for every answer."""
+    """The headline, its two bars, and the basis of the comparison. Every answer has the same rows."""
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
@@ -139,9 +139,9 @@ class SpeedPart:
 
 
 class NowPage(StatsPage):
-    """Takes `RunStats` a few times a second.
+    """Shows an answer's `RunStats`, updated a few times a second.
 
-    While an answer streams, the page is updated in turns of the event loop of its own, not with the text.
+    While an answer streams, the page is updated in separate event loop iterations, not together with the text.
     """
 
     sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
@@ -154,10 +154,10 @@ class NowPage(StatsPage):
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
-        self._parts = (self._fill_figures, self._fill_plots)  # a picture is painted for each
-        self._num_filled = len(self._parts)  # with the newest counters
-        self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._turn.timeout.connect(self._fill_next)
+        self._parts = (self._fill_figures, self._fill_plots)  # filled one after another
+        self._num_filled = len(self._parts)  # number of parts that show the newest counters
+        self._fill_timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._fill_timer.timeout.connect(self._fill_next)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
         self.per_pass = large(theme, "per_pass")
@@ -190,20 +190,20 @@ class NowPage(StatsPage):
             self.context_bar,
         )
         self._is_silent = False
-        self._of_memory: list[QWidget] = []
+        self._memory_widgets: list[QWidget] = []
         self.empty = label("", "caption", wrap=True)
         self.not_drafted = label("", "caption", wrap=True)
         self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit)
         self._wants_draft = False
         self.details = QToolButton()
         self._make_buttons()
-        self._of_answer: list[QWidget] = []  # hidden without an answer
-        self._of_drafts: list[QWidget] = []  # hidden for an answer without drafts
-        self._of_details: list[QWidget] = []  # hidden while the details are folded
-        self._shown_parts: tuple[object, ...] | None = None  # whether there is an answer, with drafts, with details
-        self._offered: frozenset[Source] = frozenset()  # possible sources of its tokens
+        self._answer_widgets: list[QWidget] = []  # hidden without an answer
+        self._draft_widgets: list[QWidget] = []  # hidden for an answer without drafts
+        self._detail_widgets: list[QWidget] = []  # hidden while the details are folded
+        self._shown_parts: tuple[object, ...] | None = None  # has an answer, drafts, details
+        self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
         self._has_memory = self._is_away = False
-        self._of_engine_here: list[QWidget] = []  # what remote servers do not report
+        self._local_engine_widgets: list[QWidget] = []  # statistics that remote servers do not report
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -232,17 +232,17 @@ class NowPage(StatsPage):
         self.column.addLayout(passes)
         figures = [*self.speed.figures, self.per_pass, self.spark]
         self.add_to_navigation(figures)
-        self._of_answer += [speed, self.state, self.speed.basis, *figures]
-        self._add_of_answer(tr("Acceptance"), [self.not_drafted])
+        self._answer_widgets += [speed, self.state, self.speed.basis, *figures]
+        self._add_answer_section(tr("Acceptance"), [self.not_drafted])
         find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
         self.column.addLayout(find)
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
-        self._of_drafts += accepted
-        sources = self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
-        self._of_engine_here = [self.acceptance.by_depth, *sources]
-        self._add_of_answer(tr("Context"), [self.context_bar, self.context])
-        self._of_engine_here += self._add_of_answer(tr("Why"), [self.why])
+        self._draft_widgets += accepted
+        sources = self._add_answer_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        self._local_engine_widgets = [self.acceptance.by_depth, *sources]
+        self._add_answer_section(tr("Context"), [self.context_bar, self.context])
+        self._local_engine_widgets += self._add_answer_section(tr("Why"), [self.why])
         self._arrange_details()
         self.column.addStretch(1)
 
@@ -251,20 +251,20 @@ class NowPage(StatsPage):
         self.column.addLayout(row)
         self._add_details(tr("This answer"), list(self.rows.values()))
         lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
-        self._of_drafts += lengths
+        self._draft_widgets += lengths
         self._add_details(name_of("split"), self.split.widgets)
         memory = self.add_section(tr("Memory"), list(self.memory.values()))
-        self._of_memory = [memory, *self.memory.values()]
+        self._memory_widgets = [memory, *self.memory.values()]
 
-    def _add_of_answer(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
+    def _add_answer_section(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
         added = [self.add_section(title, widgets), *widgets]
-        self._of_answer += added
+        self._answer_widgets += added
         return added
 
     def _add_details(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
         added = [self.add_section(title, widgets), *widgets]
-        self._of_answer += added
-        self._of_details += added
+        self._answer_widgets += added
+        self._detail_widgets += added
         return added
 
     def clear(self) -> None:
@@ -288,11 +288,11 @@ class NowPage(StatsPage):
         self._set_silent(self._live and not QAccessible.isActive())
         if not self._live:
             self._fill()
-        elif not (self._turn.isActive() or self._is_hidden_page):
-            self._turn.start()
+        elif not (self._fill_timer.isActive() or self._is_hidden_page):
+            self._fill_timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show what arrived while the page was hidden."""
+        """Show the counters that arrived while the page was hidden."""
         super().showEvent(event)
         if self._num_filled < len(self._parts):
             self._fill()
@@ -312,7 +312,7 @@ class NowPage(StatsPage):
         stats = stats or self.stats
         self.show_stats(stats)
         self._set_state(tr("last answer"))
-        if stats == RunStats():  # it failed before its first word
+        if stats == RunStats():  # the answer failed before its first token
             self.empty.setText(tr("The last answer failed before its first word, so it has no statistics."))
             self._show_parts(has_answer=False)
 
@@ -367,7 +367,7 @@ class NowPage(StatsPage):
         self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
-        """Show the parts that have data; during an answer all, so that nothing moves."""
+        """Show the parts that have data; during an answer show all, so that nothing moves."""
         stats = self.stats
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
@@ -382,22 +382,22 @@ class NowPage(StatsPage):
             return
         self._shown_parts = shown
         self.empty.setVisible(not has_answer)
-        hidden = set() if is_open else set(self._of_details)
-        hidden |= set() if has_drafts else set(self._of_drafts)
+        hidden = set() if is_open else set(self._detail_widgets)
+        hidden |= set() if has_drafts else set(self._draft_widgets)
         hidden |= {row for source, row in self.sources.items() if source not in sources}
-        hidden |= set() if is_told else set(self._of_engine_here)
-        for widget in {*self._of_answer, *self._of_drafts}:
+        hidden |= set() if is_told else set(self._local_engine_widgets)
+        for widget in {*self._answer_widgets, *self._draft_widgets}:
             widget.setVisible(has_answer and widget not in hidden)
         self.not_drafted.setVisible(has_answer and not has_drafts)
         self.find_draft_button.setVisible(offers_draft)
         self.details.setVisible(has_memory)
-        for widget in self._of_memory:
+        for widget in self._memory_widgets:
             widget.setVisible(has_memory and is_open)
         if has_answer:
             self.move_tab_stop(self.speed.headline)
         elif is_open and has_memory:
             self.move_tab_stop(next(iter(self.memory.values())))
-        # At once: a frame with lines on one another must not be painted.
+        # At once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()
         QApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
 
@@ -411,10 +411,10 @@ class NowPage(StatsPage):
     @property
     def is_filling(self) -> bool:
         """Whether a part of the page still shows older counters."""
-        return self._turn.isActive()
+        return self._fill_timer.isActive()
 
     def _fill(self) -> None:
-        self._turn.stop()
+        self._fill_timer.stop()
         self._num_filled = len(self._parts)
         for part in self._parts:
             part(self.stats)
@@ -423,7 +423,7 @@ class NowPage(StatsPage):
         self._parts[self._num_filled](self.stats)
         self._num_filled += 1
         if self._num_filled < len(self._parts):
-            self._turn.start()
+            self._fill_timer.start()
 
     def _fill_figures(self, stats: RunStats) -> None:
         texts = answer_texts(stats)

@@ -1,4 +1,4 @@
-"""The base of statistics pages: a scrolling column with one Tab stop, arrow keys, and groups of statistics."""
+"""The base of statistics pages: a scrolling column with one tab stop, arrow keys, and groups of statistics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
 class _Background(QWidget):
-    """An opaque background, so that updates repaint nothing below."""
+    """An opaque background, so that updates do not repaint the widgets below."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class _Background(QWidget):
 
 
 class StatsPage(QScrollArea):
-    """Sections of statistics. Tab enters once; Up, Down, Home and End move between them."""
+    """Groups of statistics. Tab enters once; Up, Down, Home and End move between them."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -70,18 +70,18 @@ class StatsPage(QScrollArea):
                 self.column.addLayout(inset(widget))
 
     def add_to_navigation(self, widgets: Sequence[FigureWidget]) -> None:
-        """Include statistics that were laid out elsewhere in the arrow navigation."""
+        """Include statistics of another layout in the arrow key navigation."""
         for widget in widgets:
             widget.set_navigator(self)
 
     def ensure_tab_stop(self) -> None:
-        """Give the first statistic the Tab stop, if none has it."""
+        """Give the first statistic the tab stop, if none has it."""
         found = figure_widgets_in(self.content)
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def move_tab_stop(self, figure: FigureWidget) -> None:
-        """Move the Tab stop, if no statistic has the focus: after others were shown or hidden."""
+        """Move the tab stop to a visible statistic, if no statistic has the focus."""
         figures = self.content.findChildren(FigureWidget)
         if not any(each.hasFocus() for each in figures):
             for each in figures:
@@ -93,7 +93,7 @@ class StatsPage(QScrollArea):
         self.ensureWidgetVisible(figure, 0, 24)
 
     def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
-        """Move with the arrows; False for another key."""
+        """Move the focus by an arrow key. Returns False for any other key."""
         found = figure_widgets_in(self.content)
         if key in _STEPS and figure in found:
             wanted = min(max(found.index(figure) + _STEPS[key], 0), len(found) - 1)
@@ -107,7 +107,7 @@ class StatsPage(QScrollArea):
 
 def heading(text: str) -> QLabel:
     label = QLabel(text)
-    label.setWordWrap(True)  # a long word of another language must not widen the pane
+    label.setWordWrap(True)  # a long word in another language must not widen the pane
     label.setProperty("kind", "section")
     return label
 
@@ -175,6 +175,6 @@ def source_parts(stats: RunStats) -> list[BarSegment]:
 
 
 def source_counts(stats: RunStats) -> dict[object, str]:
-    """Tokens by source; a dash if there are none."""
-    is_reported = bool(stats.tokens and stats.provenance)  # remote servers do not report it
+    """Token counts by source; a dash if there are none."""
+    is_reported = bool(stats.tokens and stats.provenance)  # remote servers do not report sources
     return {source: count(stats.provenance.get(source, 0)) if is_reported else UNKNOWN for source in SOURCES}

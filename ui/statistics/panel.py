@@ -101,7 +101,7 @@ class RecentSpeed(QWidget):
         )
         for name, plot, values in zip(self._labels, self.plots, figures, strict=True):
             plot.set_values(values)
-            name.setVisible(len(values) > 1)  # one value makes no line
+            name.setVisible(len(values) > 1)  # a single value would be only a dot
             plot.setVisible(len(values) > 1)
         for words, shown in ((measured_words(pair), self.measured), (losing_words(pair), self.hint)):
             shown.setText(in_language(words))
@@ -109,7 +109,7 @@ class RecentSpeed(QWidget):
 
 
 class TotalsPage(StatsPage):
-    """Sums of all rows, then one line per pair and mode."""
+    """Totals of all rows, then one line per pair and mode."""
 
     def __init__(self, theme: Theme, name: str, empty: str) -> None:
         super().__init__(theme, name)
@@ -148,7 +148,7 @@ class TotalsPage(StatsPage):
     def show_rows(
         self, rows: Sequence[PairSums], sums: Sums, speeds: Mapping[tuple[str, str], PairSpeed] | None = None
     ) -> None:
-        """Show the sums; ``speeds``: the last answers of each pair."""
+        """Show the totals; ``speeds``: the last answers of each pair."""
         self.rows, self.sums, self._speeds = tuple(rows), sums, dict(speeds or {})
         self.empty.setVisible(not self.rows)
         texts = sums_texts(sums)
@@ -210,15 +210,15 @@ class TotalsPage(StatsPage):
         plots = [plot for recent in self.recent.values() for plot in recent.plots]
         self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values(), *plots])
         self.column.activate()
-        self._pairs.activate()  # now, so that text that is copied next is in the right order
+        self._pairs.activate()  # lay out now, so that text that is copied next is in the right order
 
 
 class StatsPanel(QFrame):
-    """Takes `RunStats` a few times a second; requests sums only while they are visible."""
+    """The statistics pane. It requests totals only while they are visible."""
 
     sums_requested = Signal(str)  # "chat" or "all" is visible and may have changed; answer by `show_chat` or `show_all`
     export_requested = Signal(str)  # export "answer", "chat", "everything" or "totals"
-    reset_requested = Signal()  # reset the all-time totals; confirmed
+    reset_requested = Signal()  # reset the all-time totals; the user has confirmed
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -254,7 +254,7 @@ class StatsPanel(QFrame):
             )
         self.export_button.setMenu(menu)
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        middle = Qt.AlignmentFlag.AlignVCenter  # the default would make the row only as high as the small buttons
+        middle = Qt.AlignmentFlag.AlignVCenter  # the default would make the row only as high as its small buttons
         foot = hbox(
             (self.help_button, 0, middle),
             self.table_button,
@@ -310,7 +310,7 @@ class StatsPanel(QFrame):
         self._summarise()
 
     def show_all(self, rows: tuple[PairSums, ...], sums: Sums, speeds: tuple[PairSpeed, ...] = ()) -> None:
-        """Show the sums of all time, and the speed of each pair's last answers."""
+        """Show the all-time totals, and the speed of each pair's last answers."""
         self.all.show_rows(rows, sums, {(each.target, each.draft): each for each in speeds})
         if self.table is not None:
             self.table.show_rows(rows)

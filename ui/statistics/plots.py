@@ -1,6 +1,6 @@
 """Small painted plots. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much.
 
-Geometry is computed when values change; only what may look different is repainted.
+Geometry is computed when values change; only changed areas are repainted.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class _Plot(FigureWidget):
 
     def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
         super().__init__(theme, name, help_text)
-        self._description: str | None = None  # None: not put into words yet
-        self._is_outdated = False  # to screen readers
+        self._description: str | None = None  # None: not created yet
+        self._is_outdated = False  # whether screen readers have an older description
         self._is_silent = False
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_silent(self, silent: bool) -> None:
-        """Skip descriptions while no screen reader is active; they are made up for later."""
+        """Skip descriptions while no screen reader is active; they are created later."""
         self._is_silent = silent
         self._publish_description()
 
@@ -91,7 +91,7 @@ class Sparkline(_Plot):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 30)
         self._values: list[float] = []
-        self._points = QPolygonF()  # of the same values, each at the number that it came as
+        self._points = QPolygonF()  # points of the same values
         self._num_given = 0
 
     def clear(self) -> None:
@@ -140,7 +140,7 @@ class Sparkline(_Plot):
         painter.setBrush(area)
         painter.setRenderHint(
             QPainter.RenderHint.Antialiasing, on=False
-        )  # its edge lies under the line; a third of the time
+        )  # the edge is covered by the line; a third of the time
         painter.drawPolygon(below)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
@@ -167,7 +167,7 @@ class HistoryPlot(_Plot):
             self.update_description()
 
     def describe(self) -> str:
-        """The newest, highest and lowest value, and how many are below the mark."""
+        """The newest, highest and lowest value, and how many values are below the mark."""
         if not self.values:
             return tr("No values yet")
         write = percent if self._top == 1.0 else figure
@@ -181,7 +181,7 @@ class HistoryPlot(_Plot):
         return f"{words}, {slower}" if below else words
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
-        """The base, the mark, the line, and a dot for the newest value."""
+        """Draw the base, the mark, the line, and a dot for the newest value."""
         tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 2.5
         self.draw_base(painter, base)
@@ -203,17 +203,17 @@ class HistoryPlot(_Plot):
         painter.drawEllipse(line.last(), 2.0, 2.0)
 
 
-# More lines would push everything else out of the pane. Together they are all depths, as the sum above them is.
+# More lines would push the rest out of the pane. Together the ranges cover all depths, as the sum above them does.
 DEPTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 16), (17, 32))
 
 
 class DepthBars(_Plot):
-    """Acceptance by depth: a line each with bar, number and depth."""
+    """Acceptance by depth: one line each with bar, number and depth."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, DEPTH_ROW_PX)
         self._lines: tuple[tuple[str, float | None], ...] = ()
-        self._rows: tuple[tuple[str, str], ...] = ()  # the depth and the share of each, as written
+        self._rows: tuple[tuple[str, str], ...] = ()  # depth and share of each line, as text
         self._fit_rows()
         self.show_acceptance(RunStats())
         theme.changed.connect(self._fit_rows)
@@ -223,14 +223,14 @@ class DepthBars(_Plot):
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
         self._left = metrics.horizontalAdvance("17–32") + 8
         self._right = metrics.horizontalAdvance(percent(1.0)) + 8
-        self._left_px = math.floor(self._left) - 1  # to the left of it there are the depths
+        self._left_px = math.floor(self._left) - 1  # right edge of the depth labels
         self._baseline = baseline(0.0, self._row_px, metrics)
         self.setFixedHeight(max(len(self._lines), 1) * self._row_px)
 
     def show_acceptance(self, stats: RunStats, *, settled: bool = True) -> None:
-        """Show the rate of each proposed depth, deeper ones together.
+        """Show the acceptance rate of each proposed depth; greater depths share a line.
 
-        Until it is ``settled`` the plot only grows, so that what stands below does not jump.
+        If not ``settled``, the plot only grows, so that the content below does not jump.
         """
         deepest = len(stats.proposed_by_depth)
         lines = [(first, min(last, deepest)) for first, last in DEPTHS if first <= deepest]
@@ -245,7 +245,7 @@ class DepthBars(_Plot):
             parent = self.parentWidget()
             layout = parent.layout() if parent is not None else None
             if layout is not None:
-                layout.activate()  # at once: a frame with two lines on one another must not be painted
+                layout.activate()  # at once: otherwise a frame with overlapping lines may be painted
         rows = tuple((depths, percent(share)) for depths, share in self._lines) or (("-", UNKNOWN),)
         if rows != self._rows:
             same_depths = [depth for depth, _ in rows] == [depth for depth, _ in self._rows]
@@ -281,9 +281,9 @@ class DepthBars(_Plot):
 
 
 class LengthBars(_Plot):
-    """Passes by number of accepted tokens: a column each, scaled to the highest."""
+    """Passes by number of accepted tokens: one column each, scaled to the highest."""
 
-    MOST_COLUMNS = 17  # longer runs are counted with the last
+    MAX_COLUMNS = 17  # higher numbers are counted in the last column
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 58)
@@ -292,13 +292,13 @@ class LengthBars(_Plot):
 
     def set_counts(self, counts: Sequence[int]) -> None:
         """``counts[i]``: passes that accepted exactly i tokens."""
-        most = self.MOST_COLUMNS
+        most = self.MAX_COLUMNS
         shown = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
         if shown == self.counts:
             return
         same_columns = len(shown) == len(self.counts)
         self.counts = shown
-        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the text below stays
+        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the labels below the columns stay
         self.update(0, 0, self.width(), high)
         self.update_description()
 
@@ -315,7 +315,7 @@ class LengthBars(_Plot):
         return ", ".join(words) or translate("LengthBars", "Nothing proposed yet")
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
-        """Columns; every fourth length is labelled."""
+        """Draw the columns; every fourth one is labelled."""
         base = self._base
         self.draw_base(painter, base)
         columns = max(len(self.counts), 8)
@@ -333,9 +333,9 @@ class LengthBars(_Plot):
         painter.setFont(paint_cache.font(-1))
         painter.setPen(paint_cache.color(self.theme.tokens.text_muted))
         for i in range(0, columns, 1 if columns <= 9 else 4):
-            label = f"{i}+" if i == self.MOST_COLUMNS - 1 else str(i)
+            label = f"{i}+" if i == self.MAX_COLUMNS - 1 else str(i)
             wide = metrics.horizontalAdvance(label)
-            left = min((i + 0.5) * step - wide / 2, width - wide)  # the last one is wider than its column
+            left = min((i + 0.5) * step - wide / 2, width - wide)  # the last label is wider than its column
             painter.drawText(QPointF(max(left, 0.0), base + 2 + metrics.ascent()), label)
 
 
@@ -347,7 +347,7 @@ class BarSegment:
 
 
 class StackedBar(_Plot):
-    """Parts of a whole side by side; their names stand elsewhere."""
+    """Parts of a whole side by side; the names are in separate rows."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 10)

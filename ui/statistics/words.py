@@ -31,9 +31,9 @@ from ui.text.model_titles import title_of
 
 tr = Translator("StatsPanel")
 
-_TOGETHER = tr.mark("Over several answers it is accurate to within 2%; answers without recorded times are left out.")
-_SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
-_FIGURES = {  # the name of each, and its explanation
+_ACCURACY = tr.mark("Over several answers it is accurate to within 2%; answers without recorded times are left out.")
+_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+_STATISTICS = {  # name and explanation of each statistic
     "headline": (
         tr.mark("Speed"),
         tr.mark(
@@ -185,23 +185,23 @@ class FigureText:
 
 
 def name_of(key: str) -> str:
-    return tr(_FIGURES[key][0])
+    return tr(_STATISTICS[key][0])
 
 
 def help_of(key: str) -> str:
-    words = tr(_FIGURES[key][1])
-    return f"{words} {tr('The time of a pass is spread over its tokens.')}" if key in _SLOWEST else words
+    words = tr(_STATISTICS[key][1])
+    return f"{words} {tr('The time of a pass is spread over its tokens.')}" if key in _PERCENTILES else words
 
 
 def sums_help_of(key: str) -> str:
     """The explanation of a statistic over several answers."""
-    timed = key in _SLOWEST or key == "between"
-    return f"{help_of(key)} {tr(_TOGETHER)}" if timed else help_of(key)
+    timed = key in _PERCENTILES or key == "between"
+    return f"{help_of(key)} {tr(_ACCURACY)}" if timed else help_of(key)
 
 
 def explanations() -> tuple[FigureText, ...]:
-    """Every statistic with its explanation, in the window's order."""
-    figures = [FigureText(_named(key), sums_help_of(key)) for key in _FIGURES if key != "why"]
+    """All statistics with their explanations, in the window's order."""
+    figures = [FigureText(_named(key), sums_help_of(key)) for key in _STATISTICS if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (
         *figures,
@@ -211,7 +211,7 @@ def explanations() -> tuple[FigureText, ...]:
 
 def _named(key: str) -> str:
     name = name_of(key)
-    return name if "/" in name else name[:1].upper() + name[1:]  # a unit stays as it is written
+    return name if "/" in name else name[:1].upper() + name[1:]  # a unit keeps its case
 
 
 def answer_texts(stats: RunStats) -> dict[str, str]:
@@ -248,7 +248,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
         "passes": count(stats.passes) if sums.num_answers else UNKNOWN,
         "time": duration(stats.decode_s) if sums.num_answers else UNKNOWN,
         "saved": UNKNOWN if saved is None else minus + duration(abs(saved)),
-        **{key: milliseconds(stats.interval_ms(percent)) for key, percent in _SLOWEST.items()},
+        **{key: milliseconds(stats.interval_ms(percent)) for key, percent in _PERCENTILES.items()},
     }
 
 
@@ -291,7 +291,7 @@ def pair_title(row: PairSums) -> str:
 
 
 def target_title(row: PairSums) -> str:
-    """The target of a row; older versions did not record it."""
+    """The target of a row; older versions did not store it."""
     return title_of(row.target) or tr("Model not recorded")
 
 
@@ -302,7 +302,7 @@ def draft_title(row: PairSums) -> str:
 
 
 def mode_title(mode: str) -> str:
-    """A mode's label; an unknown mode's name."""
+    """A mode's label; for an unknown mode its name."""
     return mode_label(mode) if Mode.known(mode) else mode
 
 
@@ -314,7 +314,7 @@ def times_text(rows: Iterable[PairSums]) -> str:
     stats = RunStats(interval_counts=counts)
     if not counts:
         return UNKNOWN
-    return " · ".join(figure(stats.interval_ms(percent)) for percent in _SLOWEST.values()) + " ms"
+    return " · ".join(figure(stats.interval_ms(percent)) for percent in _PERCENTILES.values()) + " ms"
 
 
 def row_text(sums: Sums) -> str:
@@ -325,7 +325,7 @@ def row_text(sums: Sums) -> str:
 
 
 def summary(texts: Mapping[str, str]) -> str:
-    """The main statistics as a sentence for screen readers; empty without any."""
+    """The main statistics as a sentence for screen readers; empty if there are none."""
     if texts["speed"] == UNKNOWN:
         return ""
     parts = [tr("{number} tokens per second").format(number=texts["speed"])]

@@ -1,1 +1,1 @@
-"""Words and numbers as a person reads them, in the language in use."""
+"""Texts and numbers in the language of the user."""

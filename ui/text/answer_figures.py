@@ -1,4 +1,4 @@
-"""One answer's statistics in words: its footer, and its speed compared with plain decoding."""
+"""One answer's statistics as text: its footer, and its speed compared with plain decoding."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ui.text.setting_words import sentence
 
 tr = Translator("Figures")
 
-# The English beginnings, which every decision has, also one that was stored as plain text.
-_OF_DRAFTING = re.compile(
+# The English beginnings, which every decision has, also decisions stored as plain text.
+_DRAFTING_DECISION = re.compile(
     r"(token \d+: )?((the )?draft|n-gram on|using repeated|repeated text|text lookup|plain decoding)"
 )
-_OF_TEXT = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
-_WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
+_TEXT_DECISION = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
+_WITH_POSITION = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
 _MISSING = {
     Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
@@ -36,11 +36,11 @@ _MISSING = {
         "SpeedVerdict", "No drafted token was accepted, so drafting did not make this answer faster."
     ),
 }
-SHORT_TOKENS = 8  # of an answer that ends before drafting could begin
+SHORT_TOKENS = 8  # answers with fewer tokens end before drafting can begin
 _PAUSED = "draft paused"
-_TEXT_PAUSED = re.compile("(repeated text|text lookup) paused")  # stored answers have the second
+_TEXT_PAUSED = re.compile("(repeated text|text lookup) paused")  # older stored answers contain the second name
 _AT_DEPTH = "at the chosen draft length of 0"
-_UNUSED = "the draft is not used"  # while text is
+_UNUSED = "the draft is not used"  # reason while n-gram drafts are used
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ def help_words(stats: RunStats) -> str:
 
 
 def decision_words(decision: str) -> tuple[str, str]:
-    """A pacing decision in words, with the token at which it was made; empty without one."""
-    found = _WITH_PLACE.fullmatch(decision)
+    """A pacing decision as text, and the token at which it was made; empty if there is none."""
+    found = _WITH_POSITION.fullmatch(decision)
     if found is None:
         return in_language(decision), ""
     reason = decision.fields.get("reason", decision) if isinstance(decision, Sentence) else found["reason"]
@@ -118,7 +118,7 @@ def decision_words(decision: str) -> tuple[str, str]:
 
 
 def verdict_words(verdict: SpeedVerdict, stats: RunStats) -> str:
-    """The headline: ``1.62× faster`` if that is known, else the speed."""
+    """The headline: the speedup, as ``1.62× faster``, if it is known, else the speed."""
     if verdict.speedup is not None:
         return faster_words(verdict)
     return UNKNOWN if stats.tokens_per_second is None else speed(stats.tokens_per_second)
@@ -135,9 +135,9 @@ def faster_words(verdict: SpeedVerdict) -> str:
 
 
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
-    """The basis of the verdict on an answer, or why there is none; and what it leaves out.
+    """The basis of an answer's verdict and what it excludes, or why there is no verdict.
 
-    With ``live``, while the answer streams, the wording does not change, so that nothing below moves.
+    ``live``: the answer streams; then the text stays equally long, so that nothing below moves.
     """
     if live:
         return translate("SpeedVerdict", "Compared as soon as the speed without drafting is known well enough.")
@@ -154,7 +154,7 @@ def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -
 
 
 def draft_reading_words(stats: RunStats) -> str:
-    """The time that the draft model took to read the prompt; empty if it read none."""
+    """The time that the draft model took to read the prompt; empty if it did not read one."""
     if not stats.draft_prompt_s:
         return ""
     words = translate("SpeedVerdict", "The draft model read the prompt in {time}, which is not counted here.")
@@ -162,10 +162,7 @@ def draft_reading_words(stats: RunStats) -> str:
 
 
 def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[str, str]]:
-    """The statistics below a finished answer, most important first, each with an explanation.
-
-    Then its ``seed``, if it has one.
-    """
+    """The statistics below a finished answer, most important first, each with an explanation; the ``seed`` is last."""
     if stats is None or not stats.tokens:
         return []
     verdict = answer_verdict(stats)
@@ -192,7 +189,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
 
 
 def _length_part(stats: RunStats) -> tuple[str, str]:
-    """The answer's tokens and its time to the first token, if known."""
+    """The answer's token count, and its time to the first token if known."""
     words = tr("%Ln tokens", None, stats.tokens)
     meaning = tr("Tokens of the answer, its reasoning included.")
     if stats.time_to_first_token_s is None:
@@ -209,12 +206,12 @@ def _why(stats: RunStats) -> str:
 
 
 def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
-    """Where drafted tokens came from and how many, then the latest reason.
+    """The number and sources of drafted tokens, then the latest decision of the pacer.
 
-    "The text repeats" is about the moment, so a finished answer shows only the number.
+    "The text repeats" describes the moment, so a finished answer shows only the number.
     """
-    reason = next((each for each in reversed(stats.decisions) if _OF_DRAFTING.match(each)), "")
-    words = decision_words(reason)[0] if live or not _OF_TEXT.fullmatch(reason) else ""
+    reason = next((each for each in reversed(stats.decisions) if _DRAFTING_DECISION.match(each)), "")
+    words = decision_words(reason)[0] if live or not _TEXT_DECISION.fullmatch(reason) else ""
     found = [f"{sentence(words)}."] if words else []
     if live or not stats.proposed:
         return found
@@ -227,7 +224,7 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 
 
 def nothing_drafted(stats: RunStats) -> str:
-    """For an answer without drafted tokens: that nothing was drafted, and why."""
+    """For an answer without drafted tokens: the statement that nothing was drafted, and the reason."""
     meaning = tr("No tokens were proposed: every pass gave one token of the target.")
     return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
 

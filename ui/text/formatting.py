@@ -1,4 +1,4 @@
-"""Numbers as text: with units, at most three significant digits, "-" for unknown; by locale."""
+"""Numbers as localized text: with units, at most three significant digits, "-" for unknown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PARAMETER_UNITS = (
 
 
 def mode_label(mode: str) -> str:
-    """A mode's name on a button."""
+    """A mode's name for buttons."""
     return translate("Modes", _MODE_LABELS[mode])
 
 
@@ -45,7 +45,7 @@ def figure(value: float | None, digits: int = 3) -> str:
         return "0"
     places = digits - 1 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
-    # Rounding may have gained a digit (9.996 -> 10.0).
+    # Rounding may have added a digit (9.996 -> 10.0).
     places = digits - 1 - math.floor(math.log10(abs(rounded)))
     return locale().toString(rounded, "f", max(places, 0))
 
@@ -56,7 +56,7 @@ def count(value: int | None) -> str:
 
 
 def number_text(value: float, *, grouped: bool = True) -> str:
-    """A number with up to ten digits; without ``grouped`` as typed."""
+    """A number with up to ten digits; ``grouped``: with thousands separators."""
     place = QLocale(locale())
     if not grouped:
         place.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
@@ -73,14 +73,14 @@ def percent(share: float | None) -> str:
         number = "<1"
     elif 99 < value < 100:
         number = ">99"
-    # Qt's locales know the sign, but not whether a space stands before it.
+    # Qt's locales know the percent sign, but not whether a space precedes it.
     return tr("{number}%").format(number=number)
 
 
 def duration(seconds: float | None) -> str:
     if seconds is None or not math.isfinite(seconds):
         return UNKNOWN
-    if 0 < seconds < 0.000995:  # more digits of so little say nothing
+    if 0 < seconds < 0.000995:  # further digits are not significant
         hundredths = max(round(seconds * 100_000), 1) / 100
         return f"{locale().toString(hundredths, 'f', 2)} ms"
     if seconds < 0.9995:
@@ -128,7 +128,7 @@ def size(num_bytes: int) -> str:
 
 
 def parameters(num_params: int) -> str:
-    """A parameter count in words: ``8.1 M parameters``."""
+    """A parameter count: ``8.1 M parameters``."""
     value = float(num_params)
     for unit in _PARAMETER_UNITS[:-1]:
         if value < 999.5:
@@ -138,12 +138,12 @@ def parameters(num_params: int) -> str:
 
 
 def hover(text: str) -> str:
-    """Text for a tool tip, in short lines."""
+    """Text for a tool tip, broken into short lines."""
     return as_written("\n".join(_in_lines(line) for line in text.split("\n")))
 
 
 def _in_lines(text: str) -> str:
-    """Wrap between words. `textwrap` would add milliseconds to the start for the window's hundred tool tips."""
+    """Wrap between words. `textwrap` would take milliseconds for the window's hundred tool tips."""
     if len(text) <= HOVER_CHARS:
         return " ".join(text.split())
     lines = [""]
@@ -156,10 +156,10 @@ def _in_lines(text: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """Untrusted text for a tool tip; escaped if Qt would take it for HTML and load what it names."""
+    """Untrusted text for a tool tip. Escaped if Qt would take it for HTML and load its resources."""
     return GuiQt.convertFromPlainText(text) if GuiQt.mightBeRichText(text) else text
 
 
 def on_button(name: str) -> str:
-    """Untrusted text for a button or menu, where Qt takes ``&`` as a mnemonic."""
+    """Untrusted text for a button or menu, where Qt takes ``&`` as a mnemonic marker."""
     return name.replace("&", "&&")

@@ -1,6 +1,6 @@
 """Translation by Qt's catalogues, and the locale of numbers and dates.
 
-`lupdate` finds the calls by function name, so texts are literals and fields are filled afterwards.
+`lupdate` finds the calls by function name, so the texts are literals, and fields are filled after translation.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 def translate(context: str, text: str, comment: str | None = None, n: int = -1) -> str:
     """``text`` in the current language; ``n`` selects the plural form and replaces ``%n``.
 
-    ``comment`` distinguishes equal English texts; nearly always None.
+    ``comment`` distinguishes equal English texts; it is rarely needed.
     """
     return QCoreApplication.translate(context, text, comment, n)
 
 
 class Translator:
-    """`translate` and `mark` of a module whose texts have one context."""
+    """`translate` and `mark` for a module whose texts have one context."""
 
     def __init__(self, context: str) -> None:
         self._context = context
@@ -48,7 +48,7 @@ def locale() -> QLocale:
 
 @lru_cache(maxsize=4)
 def _with_country(default: QLocale) -> QLocale:
-    """Cached: the statistics format fifty numbers per update."""
+    """The locale, cached: the statistics format fifty numbers per update."""
     if default.language() is QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
     return default
@@ -68,14 +68,14 @@ def system_language() -> str:
 
 
 def code_of(language: str) -> str:
-    """The code of "system", "en" or "de"; any other value is the system's."""
+    """The language code of "system", "en" or "de"; any other value means the system's language."""
     return system_language() if language == SYSTEM or language not in LANGUAGES else language
 
 
 def install_language(application: QCoreApplication, folder: Path, language: str) -> str:
     """Load the catalogues of ``language`` from ``folder``, and Qt's own; returns the language code.
 
-    Texts on screen do not change. Without a catalogue the texts are English.
+    Texts that are already shown do not change. Without a catalogue texts are English.
     """
     code = code_of(language)
     for old in application.findChildren(QTranslator, _MARK):

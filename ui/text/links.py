@@ -8,7 +8,7 @@ SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 def is_safe(address: str) -> bool:
-    if not address.isprintable():  # nor what turns the direction of writing, nor what is not seen
+    if not address.isprintable():  # control characters include those that change the writing direction or are invisible
         return False
     try:
         parts = urlsplit(address)
@@ -16,5 +16,5 @@ def is_safe(address: str) -> bool:
         return False
     if parts.scheme.lower() not in SAFE_SCHEMES:
         return False
-    # What stands before an @ is no host, but looks like one: https://bank.example@elsewhere.example
+    # Text before an @ looks like the host but is not: https://bank.example@elsewhere.example
     return bool(parts.netloc and "@" not in parts.netloc) or parts.scheme.lower() == "mailto"

@@ -19,7 +19,7 @@ class ModeWords:
 
     @property
     def lines(self) -> tuple[str, str, str]:
-        """Effect, needs and costs, a line each."""
+        """Effect, needs and costs as three lines."""
         return (
             self.does,
             tr("Needs: {words}").format(words=self.needs),
@@ -92,7 +92,7 @@ def unavailable_text(reason: str) -> str:
 
 
 def mode_short_name(mode: str) -> str:
-    """A mode's name within a line; an unknown word unchanged."""
+    """A mode's name within a sentence; an unknown mode unchanged."""
     return tr(_SHORT_NAMES.get(mode, mode))
 
 

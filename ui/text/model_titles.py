@@ -1,10 +1,10 @@
-"""A model's title by its file name: from its header, or a note on built-in models."""
+"""Model titles by file name: read from the file's header, or a note for built-in models."""
 
 from __future__ import annotations
 
 from ui.text.language import mark
 
-_TITLES: dict[str, str] = {}  # by the name that figures and answers are kept under; of models that were seen
+_TITLES: dict[str, str] = {}  # by the name that stored statistics and answers contain; only known models
 TINY_NOTE = mark(
     "Header",
     "The quick demo uses two tiny models. It shows how speculative decoding works, not how "

@@ -18,11 +18,11 @@ def cut(
 ) -> str:
     """``text`` elided to ``width`` logical pixels, for painting."""
     if isinstance(metrics, QFontMetrics):
-        return in_its_direction(metrics.elidedText(text, mode, int(width)))
-    return in_its_direction(metrics.elidedText(text, mode, width))
+        return isolate_right_to_left(metrics.elidedText(text, mode, int(width)))
+    return isolate_right_to_left(metrics.elidedText(text, mode, width))
 
 
-def in_its_direction(text: str) -> str:
+def isolate_right_to_left(text: str) -> str:
     """``text`` for painting, isolated if it is right-to-left.
 
     A left-to-right window would paint its final punctuation before its first word.

@@ -1,7 +1,7 @@
 """Problems and other sentences of app and engine, in the user's language.
 
-A sentence with a template is translated before its fields are filled, with numbers by locale; any other text is looked
-up as it is.
+A sentence with fields is translated as a template, then filled with localized numbers; any other text is translated as
+a whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.sentences import Sentence, drop_double_stop
 from ui.text.language import locale, translate
 from ui.text.mode_words import mode_short_name
 
-REASONS = ("reason", "error")  # fields that may hold the message of another failure
+REASONS = ("reason", "error")  # fields that may contain the message of another failure
 
 
 class _LocalFormatter(Formatter):
@@ -29,12 +29,12 @@ class _LocalFormatter(Formatter):
 
 
 def in_language(text: str) -> str:
-    """A sentence of app or engine in the current language, if it is in the catalogue."""
+    """A sentence of app or engine in the current language, or unchanged if the catalogue lacks it."""
     if not text:
         return ""
     if not isinstance(text, Sentence):
         return translate("Problems", text)
-    if text.context == "Modes":  # a mode's name, as the engine has it
+    if text.context == "Modes":  # the engine's name of a mode
         return mode_short_name(text.template)
     template = translate(text.context, text.template)
     if not text.fields:
@@ -44,16 +44,16 @@ def in_language(text: str) -> str:
 
 
 def _field(name: str, value: Any) -> Any:  # noqa: ANN401 (as the fields are)
-    """Translate a sentence within a sentence."""
+    """Translate a sentence that fills a field of another sentence."""
     return in_language(value) if isinstance(value, Sentence) or (name in REASONS and isinstance(value, str)) else value
 
 
 def in_words(problem: Problem) -> Problem:
-    """The problem, translated as far as the catalogue has it."""
+    """The problem, translated if the catalogue contains it."""
     return Problem(in_language(problem.title), in_language(problem.message), in_language(problem.advice))
 
 
 def explanation(problem: Problem) -> str:
-    """What happened and what to do, in one line."""
+    """What happened and what to do, on one line."""
     said = in_words(problem)
     return f"{said.message} {said.advice}".strip()

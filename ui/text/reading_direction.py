@@ -1,4 +1,4 @@
-"""Which way a text is read. Pure, no Qt."""
+"""Detects the reading direction of a text. Pure, no Qt."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Colours, type, icons and the stylesheet, light and dark."""
+"""Colours, fonts, icons and the stylesheet, light and dark."""

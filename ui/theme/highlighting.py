@@ -1,4 +1,4 @@
-"""Code to coloured ranges by Pygments, and a highlighter that applies them without changing the text."""
+"""Splits code into coloured ranges with Pygments; a highlighter applies them without changing the text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 Range = tuple[int, int, str]  # start, length, palette field
-Marked = tuple[int, int, QTextCharFormat]  # start, length, what is laid over
-_FIELDS: tuple[tuple[str, str], ...] = (  # Pygments' kinds of tokens
+Marked = tuple[int, int, QTextCharFormat]  # start, length, format applied over the colours
+_FIELDS: tuple[tuple[str, str], ...] = (  # Pygments token types
     ("Comment", "code_comment"),
     ("Keyword.Type", "code_type"),
     ("Keyword", "code_keyword"),
@@ -35,15 +35,15 @@ _FIELDS: tuple[tuple[str, str], ...] = (  # Pygments' kinds of tokens
     ("Name.Attribute", "code_name"),
 )
 
-MAX_LINE_CHARS = 1_000  # many lexers take the square of a line's length: for some lines of 60,000 characters minutes
-_LEXERS: dict[str, Lexer | None] = {}  # by the names that were met
-AT_ONCE_CHARS = 600  # coloured in less than two milliseconds
+MAX_LINE_CHARS = 1_000  # many lexers take quadratic time: for some lines of 60,000 characters minutes
+_LEXERS: dict[str, Lexer | None] = {}  # loaded lexers by language name
+AT_ONCE_CHARS = 600  # colouring takes less than two milliseconds
 TURN_S = 0.002
 PAUSE_MS = 4
-LOAD_AFTER_MS = 80  # the thread holds the interpreter too: what is being opened is painted first
-TOKENS_A_LOOK = 16  # between looks at the clock
-GROWTH_MS = 250  # between two looks at code that grows: a line is coloured soon after it is whole
-GROWTH_REST = 20.0  # times what the last look took, before the next
+LOAD_AFTER_MS = 80  # loading holds the interpreter lock, so the content is painted first
+TOKENS_PER_CHECK = 16  # tokens between two checks of the time
+GROWTH_MS = 250  # pause between two updates of growing code: a line is coloured soon after it is complete
+GROWTH_REST = 20.0  # minimum pause as a multiple of the last update's duration
 
 
 def is_loaded(language: str) -> bool:
@@ -52,8 +52,8 @@ def is_loaded(language: str) -> bool:
 
 
 def load(language: str) -> None:
-    """Load a language's lexer; from any thread."""
-    # Imported with the first code that is seen: the window does not wait for it.
+    """Load a language's lexer; may be called on any thread."""
+    # Imported with the first code: the window does not wait for it.
     from pygments.lexers import get_lexer_by_name  # noqa: PLC0415
     from pygments.util import ClassNotFound  # noqa: PLC0415
 
@@ -64,7 +64,7 @@ def load(language: str) -> None:
 
 
 def lexer_of(code: str, language: str) -> Lexer | None:
-    """The lexer for this code; None without one, or if it would take too long."""
+    """The lexer for this code; None if there is none, or if it would take too long."""
     if not language or max(map(len, code.split("\n"))) > MAX_LINE_CHARS:
         return None
     if not is_loaded(language):
@@ -88,7 +88,7 @@ def line_ranges(code: str, language: str) -> list[list[Range]]:
 
 
 def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
-    """Each token's line and range, None for plain text; in order, evaluated lazily."""
+    """The line and range of each token, None for plain text; in order, evaluated lazily."""
     lexer = lexer_of(code, language)
     line = column = 0
     for kind, value in lexer.get_tokens(code) if lexer is not None else ():
@@ -115,7 +115,7 @@ class RangeHighlighter(QSyntaxHighlighter):
         self._marks: dict[int, list[Marked]] = {}
 
     def set_marks(self, marks: dict[int, list[Marked]], first: int = 0) -> None:
-        """Apply these formats over the colours of lines from ``first`` on, and no others there."""
+        """Apply these formats over the colours of the lines from ``first`` on, and remove others there."""
         for line in range(first, self.document().blockCount()):
             wanted = marks.get(line, [])
             if self._marks.get(line, []) != wanted:
@@ -126,7 +126,7 @@ class RangeHighlighter(QSyntaxHighlighter):
         self._marks.clear()
 
     def reset(self) -> None:
-        """Forget everything before another text."""
+        """Clear all state before another text."""
         self._ranges = []
         self._marks.clear()
 
@@ -158,10 +158,10 @@ class RangeHighlighter(QSyntaxHighlighter):
             for start, length, field in self._ranges[line]:
                 self.setFormat(start, length, self._formats[field])
         for start, length, shape in self._marks.get(line, ()):
-            self._lay_over(start, start + length, shape)
+            self._apply_over(start, start + length, shape)
 
-    def _lay_over(self, start: int, end: int, shape: QTextCharFormat) -> None:
-        """Keep the colours below."""
+    def _apply_over(self, start: int, end: int, shape: QTextCharFormat) -> None:
+        """Apply a format, keeping the colours below."""
         while start < end:
             below, stop = self.format(start), start + 1
             while stop < end and self.format(stop) == below:
@@ -198,7 +198,7 @@ class _Job:
                 self.line, self.parts = line, []
             if part is not None:
                 self.parts.append(part)
-            if number % TOKENS_A_LOOK == 0 and time.perf_counter() > until:
+            if number % TOKENS_PER_CHECK == 0 and time.perf_counter() > until:
                 return True
         self.highlighter.set_line(self.line, self.parts)
         return False
@@ -208,24 +208,24 @@ class HighlightQueue(QObject):
     """Colours code without blocking the event loop: long code in slices, lexers loaded on a thread.
 
     Short code of a loaded language is coloured at once. Growing code is coloured line by line; its lexer restarts each
-    time, but at intervals that keep the cost at a twentieth of the time.
+    time, at intervals that limit its cost to a twentieth of the time.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs: list[_Job] = []
         self._loading: dict[str, Thread] = {}
-        self._growing: dict[RangeHighlighter, tuple[str, str]] = {}  # code and language that were not looked at yet
+        self._growing: dict[RangeHighlighter, tuple[str, str]] = {}  # code and language that still have to be coloured
         self._rest_until: dict[RangeHighlighter, float] = {}
         self._growth = QTimer(self, singleShot=True, interval=GROWTH_MS)
-        self._growth.timeout.connect(self._look_at_growth)
+        self._growth.timeout.connect(self._update_growing)
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self._work)
 
     def highlight(self, highlighter: RangeHighlighter, code: str, language: str, *, at_once: bool = True) -> None:
-        """Colour ``code``, which is the highlighter's document; without ``at_once`` in a later turn.
+        """Colour ``code``, the text of the highlighter's document; if not ``at_once``, in a later event loop iteration.
 
-        Colours made while it grew stay until their line is reached.
+        Existing colours stay until their line is reached.
         """
         has_grown = highlighter in self._rest_until
         self.cancel(highlighter)
@@ -248,7 +248,7 @@ class HighlightQueue(QObject):
         if not self._growth.isActive():
             self._growth.start()
 
-    def _look_at_growth(self) -> None:
+    def _update_growing(self) -> None:
         self._growing = {one: given for one, given in self._growing.items() if isValid(one)}
         self._rest_until = {one: until for one, until in self._rest_until.items() if isValid(one)}
         now, at_work = time.perf_counter(), {job.highlighter for job in self._jobs}

@@ -1,4 +1,4 @@
-"""Two palettes, light and dark, and both in high contrast: neutral greys and one accent."""
+"""Light and dark palettes, each also in high contrast: neutral greys and one accent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Palette:
     name: str
     page: str  # the transcript
     pane: str  # sidebar and statistics
-    raised: str  # composer, menus, dialogs' cards
+    raised: str  # composer, menus, cards of dialogs
     tint: str  # the user's messages, code
     hover: str
     pressed: str
     selected: str
     border: str
     border_strong: str
-    edge: str  # of fields, buttons and cards
+    edge: str  # border of fields, buttons and cards
     text: str
     text_muted: str
     text_disabled: str
@@ -35,7 +35,7 @@ class Palette:
     warning_surface: str
     warning_border: str
     warning_text: str
-    caution: str  # a word or an icon that warns, on a surface
+    caution: str  # a warning word or icon on a surface
     good: str
     ngram: str
     draft: str
@@ -167,16 +167,16 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-LEAST_HIGH = 7.0  # of text in high contrast (WCAG 2.2, 1.4.6)
-_FILLS = ("tint", "hover", "pressed", "selected")  # below text
-_ACCENTS = ("accent", "accent_hover", "accent_pressed")  # below text of their own
+MIN_HIGH = 7.0  # minimum for text in high contrast (WCAG 2.2, 1.4.6)
+_FILLS = ("tint", "hover", "pressed", "selected")  # backgrounds of ordinary text
+_ACCENTS = ("accent", "accent_hover", "accent_pressed")  # backgrounds with their own text colour
 _SURFACES = ("page", "pane", "raised", "warning_surface")
 _DIM = ("border", "text_disabled")
 _NO_INKS = {*_FILLS, *_ACCENTS, *_SURFACES, *_DIM, "name", "on_accent"}
 
 
-def _until(color: str, toward: str, grounds: tuple[str, ...], least: float) -> str:
-    """The colour mixed with black or white until its contrast with each ground is at least ``least``."""
+def _mixed(color: str, toward: str, grounds: tuple[str, ...], least: float) -> str:
+    """Mix the colour with black or white until its contrast with each ground is at least ``least``."""
     for step in range(101):
         pairs = ((int(color[at : at + 2], 16), int(toward[at : at + 2], 16)) for at in (1, 3, 5))
         mixed = "#" + "".join(f"{round(old + (new - old) * step / 100):02x}" for old, new in pairs)
@@ -186,15 +186,15 @@ def _until(color: str, toward: str, grounds: tuple[str, ...], least: float) -> s
 
 
 def high_contrast(palette: Palette) -> Palette:
-    """The palette with black and white surfaces and 7:1 contrast."""
+    """The palette with black and white surfaces and a contrast of at least 7:1."""
     page, ink = ("#ffffff", "#000000") if luminance(palette.page) > 0.5 else ("#000000", "#ffffff")
-    fills = {name: _until(getattr(palette, name), page, (ink,), LEAST_HIGH * 1.8) for name in _FILLS}
+    fills = {name: _mixed(getattr(palette, name), page, (ink,), MIN_HIGH * 1.8) for name in _FILLS}
     grounds = (page, *fills.values())
     names = [name for name in Palette.__slots__ if name not in _NO_INKS]
-    inks = {name: _until(getattr(palette, name), ink, grounds, LEAST_HIGH) for name in names}
-    filled = {name: _until(getattr(palette, name), "#000000", (palette.on_accent,), LEAST_HIGH) for name in _ACCENTS}
+    inks = {name: _mixed(getattr(palette, name), ink, grounds, MIN_HIGH) for name in names}
+    filled = {name: _mixed(getattr(palette, name), "#000000", (palette.on_accent,), MIN_HIGH) for name in _ACCENTS}
     surfaces = dict.fromkeys(_SURFACES, page)
-    dim = {name: _until(getattr(palette, name), ink, grounds, 4.5) for name in _DIM}
+    dim = {name: _mixed(getattr(palette, name), ink, grounds, 4.5) for name in _DIM}
     return replace(palette, **{**inks, **fills, **filled, **surfaces, **dim, "text": ink})
 
 

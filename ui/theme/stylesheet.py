@@ -8,29 +8,29 @@ from string import Template
 
 from ui.theme.palette import Palette
 
-LINE_HEIGHT = 1.2  # of a text, in heights of its letters
-DRAWN_FOR_PX = 13  # the text that all widths were drawn for
+LINE_HEIGHT = 1.2  # line height as a multiple of the letter height
+DESIGN_TEXT_PX = 13  # text size for which all widths were designed
 
 
 @dataclass(frozen=True, slots=True)
 class TypeScale:
-    """Type sizes in pixels around the system's own."""
+    """Type sizes in pixels, relative to the system's size."""
 
     base: int
 
     @property
     def growth(self) -> float:
-        """The factor over the default text size; at least 1."""
-        return max(self.base / DRAWN_FOR_PX, 1.0)
+        """The factor relative to the default text size; at least 1."""
+        return max(self.base / DESIGN_TEXT_PX, 1.0)
 
     @property
     def line(self) -> int:
-        """The least height of button content: Qt makes buttons of large text too low."""
+        """The minimum height of button content: Qt makes buttons of large text too low."""
         return max(18, ceil(self.base * LINE_HEIGHT))
 
     @property
     def field(self) -> int:
-        """The least height of field content."""
+        """The minimum height of field content."""
         return self.line + 2
 
     @property

@@ -1,7 +1,7 @@
 """The theme in force: palette, typefaces, sizes, density and recoloured icons, on Fusion.
 
-Text is set in Inter, code in JetBrains Mono, with the system's fonts as fallback. Both load once from `assets/fonts`
-and have no contextual alternates, which would draw ``->`` as an arrow.
+Text is set in Inter, code in JetBrains Mono, with the system's fonts as fallback. Both are loaded once from
+`assets/fonts`; the files lack contextual alternates, which would draw ``->`` as an arrow.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from ui.theme.palette import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
 
 THEME_NAMES = ("system", "light", "dark")
-# Pixels from the system's own size, and from 1 on times that size.
+# Integers: pixels to add to the system's size. Floats: factors of that size.
 TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5, "150": 1.5, "200": 2.0}
 SMALLEST_BASE_PX = 13
 REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
-FontKey = tuple[int, QFont.Weight]  # pixels from the base size, and the weight
+FontKey = tuple[int, QFont.Weight]  # pixels added to the base size; the weight
 WORDS, CODE = "Inter", "JetBrains Mono"  # family names in the font files
 _log = logging.getLogger(__name__)
 DENSITIES = ("comfortable", "compact")
@@ -55,8 +55,8 @@ APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 @cache
 def _shape(file: Path, pixels: int) -> QImage:
-    """An icon in black. An image, unlike a pixmap, may outlive the application."""
-    # The set's stroke of 2 looks heavy beside text of 13 px.
+    """An icon in black. A QImage, unlike a QPixmap, may outlive the application."""
+    # The icon set's stroke width of 2 looks heavy beside 13 px text.
     thin = file.read_text("utf-8").replace("currentColor", "#000000").replace('width="2"', 'width="1.75"')
     image = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
@@ -86,7 +86,7 @@ def screen_ratios() -> tuple[float, ...]:
 class IconSet:
     """Icons by name, colour and size, cached. Each shape is drawn once and then tinted.
 
-    Drawn for the current screens; `follow_screens` redraws them for others.
+    Icons are drawn for the current screens; `follow_screens` redraws them when these change.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -107,7 +107,7 @@ class IconSet:
         return _tinted(self._folder / f"{name}.svg", color, size, ratio)
 
     def icon(self, name: str, color: str, disabled: str, size: int = 16) -> QIcon:
-        """An icon in its normal and its disabled colour."""
+        """An icon in its normal and disabled colour."""
         key = (name, color, disabled, size)
         if key not in self._icons:
             icon = QIcon()
@@ -125,12 +125,12 @@ class IconSet:
 
 
 def compacted(pixels: int) -> int:
-    """The compact spacing for ``pixels`` of the comfortable one; never 0."""
+    """The compact form of a comfortable spacing in pixels; never 0."""
     return pixels if pixels <= 2 else max(round(pixels * COMPACT_SHARE), 2)
 
 
 def compacted_stylesheet(sheet: str) -> str:
-    """A stylesheet with less vertical padding; a focus border still fits."""
+    """A stylesheet with less vertical padding; focus borders still fit."""
 
     def shorter(match: re.Match[str]) -> str:
         parts = match.group(1).split()
@@ -146,20 +146,20 @@ def compacted_stylesheet(sheet: str) -> str:
 
 
 def apply_density(root: QWidget, density: str) -> None:
-    """Set the spacing of all layouts below ``root``; those never compact keep theirs.
+    """Set the spacing of all layouts below ``root``. Layouts that were never compact keep their spacing.
 
     The original spacing is stored in a property of the layout, so the density can change repeatedly.
     """
     layouts = root.findChildren(QLayout)
     compact = density == "compact"
     if compact:
-        for layout in layouts:  # all before the first is changed: a layout without a spacing takes its parent's
-            _note(layout)
+        for layout in layouts:  # all before the first is changed: a layout without a spacing inherits its parent's
+            _store_spacing(layout)
     for layout in layouts:
         _fit(layout, compact=compact)
 
 
-def _note(layout: QLayout) -> None:
+def _store_spacing(layout: QLayout) -> None:
     if layout.property(_SPACING) is None:
         margins = layout.contentsMargins()
         room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]
@@ -174,7 +174,7 @@ def _fit(layout: QLayout, *, compact: bool) -> None:
     left, top, right, bottom, *spacings = [compacted(number) for number in numbers] if compact else numbers
     layout.setContentsMargins(left, top, right, bottom)
     if isinstance(layout, QGridLayout):
-        layout.setHorizontalSpacing(numbers[4])  # columns that stand close are hard to tell apart
+        layout.setHorizontalSpacing(numbers[4])  # columns need their distance to be told apart
         layout.setVerticalSpacing(spacings[1])
     elif isinstance(layout, QBoxLayout):
         layout.setSpacing(spacings[0])
@@ -189,7 +189,7 @@ def _spacings(layout: QLayout) -> list[int]:
 def use_typefaces(folder: Path) -> None:
     """Load the typefaces in ``folder`` and use them at the size of the system's font.
 
-    Missing ones are replaced by the system's fonts. A second call does nothing.
+    Missing typefaces are replaced by the system's fonts. A second call does nothing.
     """
     system = QApplication.font()
     if system.families()[:1] == [WORDS]:
@@ -199,9 +199,7 @@ def use_typefaces(folder: Path) -> None:
             _log.warning("The font %s could not be loaded.", file.name)
     if QFontDatabase.hasFamily(WORDS):
         font = QFont(system)
-        font.setFamilies(
-            [WORDS, *(system.families() or [system.family()])]
-        )  # Chinese, for one, comes from the system's
+        font.setFamilies([WORDS, *(system.families() or [system.family()])])  # for example for Chinese
         QApplication.setFont(font)
 
 
@@ -217,7 +215,7 @@ def code_font(pixels: int) -> QFont:
 
 
 def qt_palette(tokens: Palette) -> QPalette:
-    """``tokens`` as a Qt palette, for what the stylesheet does not draw."""
+    """``tokens`` as a Qt palette, for elements that the stylesheet does not style."""
     palette = QPalette()
     roles = {
         QPalette.ColorRole.Window: tokens.page,
@@ -252,7 +250,7 @@ def qt_palette(tokens: Palette) -> QPalette:
 class PaintCache:
     """Cached fonts, font metrics and colours for painting.
 
-    Shared: do not change them, and fetch them again after `Theme.changed`.
+    The objects are shared: do not change them, and fetch them again after `Theme.changed`.
     """
 
     def __init__(self, base_px: int) -> None:
@@ -340,7 +338,7 @@ class Theme(QObject):
         window.setStyleSheet(self._sheet())
         self.changed.emit()
 
-    def text_size_beside(self, by: int) -> str:
+    def adjacent_text_size(self, by: int) -> str:
         """The next larger (1) or smaller (-1) text size; the current one at the ends."""
         names = tuple(TEXT_SIZES)
         return names[min(max(names.index(self._text_size) + by, 0), len(names) - 1)]
@@ -393,7 +391,7 @@ class Theme(QObject):
         return (HIGH_DARK if is_high else DARK) if is_dark else (HIGH_LIGHT if is_high else LIGHT)
 
     def _images(self) -> dict[str, str]:
-        # A stylesheet cannot recolour an image, so these few exist once for each palette.
+        # A stylesheet cannot recolour an image, so these few files exist for each palette.
         files = {"chevron": f"chevron-down-{self.tokens.name}.svg", "tick": "check-on-accent.svg"}
         return {key: (self._folder / file).as_posix() for key, file in files.items()}
 
@@ -403,12 +401,12 @@ class Theme(QObject):
             self.apply(self._name, window)
 
     def _follow_font(self) -> None:
-        """The system font changed."""
+        """Handle a change of the system font."""
         self.paint_cache.clear(self.type.base)
         self.changed.emit()
 
     def follow_system_font(self) -> None:
-        """Use the system's current font and size; Qt keeps a font that was set once."""
+        """Use the system's current font and size: Qt does not follow the system once a font was set."""
         font, window = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont), self.parent()
         if font == self._system_font or not isinstance(window, QWidget):
             return

@@ -1,1 +1,1 @@
-"""The conversation on the page."""
+"""The open chat: its messages, selection, search and printing."""

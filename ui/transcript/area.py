@@ -32,7 +32,7 @@ from ui.widgets.popups import Menu
 
 tr = Translator("MessageMenu")
 
-# A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
+# A layout that has grown also changes the layouts around it, up to the page, whose scroll bar may then narrow them all.
 LAYOUT_ROUNDS = 6
 CARD_PADDING_PX = 76  # column and card margins around the text
 
@@ -44,7 +44,7 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
-        _add_of_answer(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
+        _add_actions(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
     else:
         menu.addAction(theme.icon("copy"), tr("Copy"), card.copy_text)
         if isinstance(card, UserCard):
@@ -61,7 +61,7 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     return menu
 
 
-def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
+def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
     theme = card.theme
     menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
     as_text = tr("Copy as text")
@@ -79,7 +79,7 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
         action.setToolTip(hover(reason or mode_summary(mode)))
     if targets:
         others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
-        for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):
+        for choice, told in zip(targets, _distinct_titles([choice.name for choice in targets]), strict=True):
             name = on_button(told)
             label = tr("{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
@@ -90,8 +90,8 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
-    """Model titles; models that share one are named by their files."""
+def _distinct_titles(names: Sequence[str]) -> list[str]:
+    """Model titles; models with equal titles are named by their files."""
     titles = [title_of(name) for name in names]
     return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
 
@@ -104,7 +104,7 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
     seed = drawn.seed if drawn is not None else None
 
     def add(words: str, choice: SeedChoice, meaning: str) -> None:
-        action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, choice))
+        action = seeds.addAction(words, partial(card.seed_requested.emit, card.message_id, choice))
         action.setToolTip(hover(meaning))
 
     with_seed, without = tr("Seed {seed}"), tr("Seed")
@@ -129,11 +129,11 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
 
 
 class SummaryLine(QFrame):
-    """A summary, or one that is being written."""
+    """A summary of messages, finished or being written."""
 
-    undo_requested = Signal()  # send the messages themselves again
+    undo_requested = Signal()  # send the original messages again
     skip_requested = Signal()  # do not summarise this time
-    unfolded = Signal(bool)  # it was unfolded or folded
+    unfolded = Signal(bool)  # the summary was unfolded (True) or folded
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ class SummaryLines(QObject):
         self._theme = theme
         self._cards = cards
         self._views: dict[int, SummaryView] = {}
-        self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
+        self._unfolded: set[int] = set()  # message ids; the lines may be deleted and created again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
         self._views = dict(views)
@@ -254,11 +254,11 @@ class SummaryLines(QObject):
             line.skip_requested.connect(self.skip_requested)
             layout.addWidget(line)
             line.set_unfolded(message_id in self._unfolded)
-            line.unfolded.connect(lambda unfolded: self._note(message_id, unfolded=unfolded))
+            line.unfolded.connect(lambda unfolded: self._record_unfolded(message_id, unfolded=unfolded))
         if line is not None:
             line.show_summary(view)
 
-    def _note(self, message_id: int, *, unfolded: bool) -> None:
+    def _record_unfolded(self, message_id: int, *, unfolded: bool) -> None:
         if unfolded:
             self._unfolded.add(message_id)
         else:
@@ -271,8 +271,8 @@ class MessageMenus:
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
 
-    def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """``source`` returns the models that can regenerate an answer, for each menu."""
+    def set_target_source(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
+        """Set the function that returns the models that can regenerate an answer. It is called for each menu."""
         self._targets = source
 
     def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
@@ -294,10 +294,10 @@ class MessageMenus:
             place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         menu = self._menu(card)
         if view is not None and card.isAncestorOf(view):
-            self._offer_of_text(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
+            self._add_text_actions(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
         self._pop_up(menu, place)
 
-    def _offer_of_text(self, menu: QMenu, address: str) -> None:
+    def _add_text_actions(self, menu: QMenu, address: str) -> None:
         """Add actions for the selected text and link above the message's actions."""
         first = menu.actions()[0]
         if self._selection:
@@ -330,20 +330,20 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
 
 
 class MessageArea(SelectingArea, QScrollArea):
-    """Marks apply to all cards, including later ones."""
+    """The scroll area of the messages. Marks apply to all cards, including later ones."""
 
-    # another version of an answer, in another mode, with another target
+    # regenerate an answer: as another version; in another mode; with another target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)  # see `AnswerCard`
+    seed_requested = Signal(int, object)  # see `AnswerCard`
     continue_requested = Signal(int)  # continue a truncated answer
     edited = Signal(int, str)  # an edited question, as another version
     edit_typed = Signal(int, str)  # a message and its editor's text; empty if it was closed
     answer_edited = Signal(int, str)  # an edited answer, as another version
     # see `UserCard`
     attachment_opened = Signal(int)
-    attachments_left_out = Signal(int, object)
+    attachments_removed = Signal(int, object)
     version_requested = Signal(int)  # show another version
     # a message with all after it; a message alone
     delete_requested = Signal(int)
@@ -361,7 +361,7 @@ class MessageArea(SelectingArea, QScrollArea):
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
-        self.edits: dict[int, str] = {}  # unsaved edits by message; their cards open an editor
+        self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
         self.menus = MessageMenus(self.selection)
@@ -392,11 +392,11 @@ class MessageArea(SelectingArea, QScrollArea):
 
     def _mark_again(self) -> None:
         if self._marked or self._shows_refused:
-            # After the answers have taken the palette themselves.
+            # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
-        """A message's card, connected and marked; in no layout, to be filled by `build_next`."""
+        """Create a message's card, connected and marked. The caller adds it to a layout; `build_next` fills it."""
         width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
         card = self.pool.take(view, width)
         if card is None:
@@ -410,7 +410,7 @@ class MessageArea(SelectingArea, QScrollArea):
         return card
 
     def make_empty_card(self, view: MessageView) -> MessageCard:
-        """A card for the pool, of the kind that `make_card` makes for this message."""
+        """Create a card for the pool, of the class that `make_card` uses for this message."""
         return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
 
     def _create_card(self, view: MessageView, width: int) -> MessageCard:
@@ -421,7 +421,7 @@ class MessageArea(SelectingArea, QScrollArea):
             question.resized.connect(self.lay_out)
             question.edit_typed.connect(self._on_edit_typed)
             question.attachment_opened.connect(self.attachment_opened)
-            question.attachments_left_out.connect(self.attachments_left_out)
+            question.attachments_removed.connect(self.attachments_removed)
         elif view.role == "tool":
             card = tool = ToolCard(self._theme, view)
             tool.decided.connect(self.call_decided)
@@ -433,7 +433,7 @@ class MessageArea(SelectingArea, QScrollArea):
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
             answer.regenerate_with.connect(self.regenerate_with)
-            answer.seed_wanted.connect(self.seed_wanted)
+            answer.seed_requested.connect(self.seed_requested)
             answer.edited.connect(self.answer_edited)
             answer.edit_typed.connect(self._on_edit_typed)
             answer.unfolded.connect(self.on_unfolded)

@@ -1,6 +1,6 @@
 """The messages in one centred column: cards, and spacers for recycled ones.
 
-A replaced column is deleted without restyling it.
+A replaced column is deleted without being restyled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QSpacerItem, QWidget
 from ui.transcript.cards.card import CardState, MessageCard
 from ui.widgets.building import GUTTER_PX, Stretch, hbox, invalidate_item, vbox
 
-COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
+COLUMN_PX = 760  # includes about 24 px on both sides, partly taken by the gutters
 
 
 class MessageColumn(QWidget):
@@ -38,28 +38,28 @@ class MessageColumn(QWidget):
 
     @property
     def has_hidden_first(self) -> bool:
-        """Whether the first card is still hidden and takes no room."""
+        """Whether the first card is still hidden and has no space in the layout."""
         first = self.entries[0] if self.entries else None
         return isinstance(first, MessageCard) and first.isHidden()
 
     def add(self, card: MessageCard) -> None:
         self._layout.insertWidget(len(self.entries), card)
         self.entries.append(card)
-        card.show()  # a layout would show it one turn of the event loop later
+        card.show()  # a layout would show it only in the next event loop iteration
 
     def add_above(self, card: MessageCard, *, shown: bool) -> None:
         """Add a card at the top, hidden unless ``shown``."""
         self.entries.insert(0, card)
         card.setVisible(False)
         self._layout.insertWidget(0, card)
-        # A reused card has another message's position, and a new card has the wrong width.
+        # A reused card is at another message's position, and a new card has the wrong width.
         margins = self._layout.contentsMargins()
         width = self._inner.width() - margins.left() - margins.right()
         card.setGeometry(0, 0, width, card.height())
         card.setVisible(shown)
 
     def adopt(self, card: QWidget) -> None:
-        """Make an empty card a hidden child, so that it is styled."""
+        """Make an empty card a hidden child, which styles it."""
         card.setParent(self._inner)
         card.hide()
 
@@ -68,7 +68,7 @@ class MessageColumn(QWidget):
         self._discard(self.entries.pop(index))
 
     def replace_with_spacer(self, index: int, state: CardState) -> MessageCard:
-        """Replace a card by a spacer; returns the hidden card."""
+        """Replace a card by a spacer; returns the card, hidden."""
         card, place = self.entries[index], self._geometry(index)
         if not isinstance(card, MessageCard):
             raise TypeError(f"message {index} is recycled already")
@@ -93,7 +93,7 @@ class MessageColumn(QWidget):
         card.show()
 
     def resize_spacers(self, rescaled: Callable[[CardState], CardState]) -> None:
-        """Set other heights of recycled messages."""
+        """Update the heights of recycled messages."""
         for index, entry in enumerate(self.entries):
             item = self._layout.itemAt(index)
             room = item.spacerItem() if item is not None else None
@@ -127,7 +127,7 @@ class MessageColumn(QWidget):
 
 
 class TranscriptContent(QWidget):
-    """The scroll area's content. A replaced column is hidden, not removed: that would restyle it all."""
+    """The scroll area's content. A replaced column is hidden, not removed: removing would restyle it all."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ class TranscriptContent(QWidget):
         QPainter(self).fillRect(event.rect(), self.palette().window())
 
     def replace(self) -> list[QWidget]:
-        """Start an empty column; returns widgets to delete, the last first."""
+        """Start an empty column; returns the widgets to delete, the last ones first."""
         old = self.column
         old.hide()
         self._layout.removeWidget(old)

@@ -1,6 +1,6 @@
 """Parts of a chat as text and HTML for other programs; and a whole chat for printing.
 
-Made from messages, not widgets. Colours are those of the light palette.
+Built from messages, not from widgets. Colours are those of the light palette.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from app.core.domain.thinking import split_thinking
 from ui.markdown.portable import HtmlFormats, Portable, portable, portable_plain, pre_html
 from ui.theme.highlighting import lexer_of
 
-END = 1 << 60  # a position after all others of a message
+END = 1 << 60  # a position beyond every message's end
 MAX_COLOURED_CHARS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text between two positions of a message; its reasoning only if it ``shows``."""
+    """The text between two positions of a message; ``shows``: include its reasoning."""
 
     role: str
     raw: str

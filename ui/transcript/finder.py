@@ -1,6 +1,6 @@
 """Finds words in all messages of the open chat, also in folded reasoning and recycled cards.
 
-Counts the text as shown, without Markdown marks, a few messages per turn.
+Searches the text as shown, without Markdown marks, a few messages per event loop iteration.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ tr = Translator("FindBar")
 
 SLICE_S = 0.008
 FRAME_PX = 2
-PAUSE_MS = 120  # typing is one search, not one for each key
+PAUSE_MS = 120  # a pause in typing starts the search
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class FoundText(FoundWords):
 
 
 class Frame(QWidget):
-    """A frame around the current match; moves with the view."""
+    """A frame around the current match; moves with the text."""
 
     def __init__(self, theme: Theme, view: View, cursor: QTextCursor) -> None:
         super().__init__(view.viewport())
@@ -79,7 +79,7 @@ class Frame(QWidget):
         self.show()
 
     def eventFilter(self, watched: QObject, event: object) -> bool:  # noqa: ARG002
-        """The view may be laid out again."""
+        """Move the frame when the view is laid out again."""
         self.setGeometry(self._view.viewport().rect())
         return False
 
@@ -104,9 +104,9 @@ class Frame(QWidget):
 
 
 class ChatFinder(QObject):
-    """Follows a search text."""
+    """Searches the page and marks the matches."""
 
-    changed = Signal(int, int)  # the current match from 1 on, or 0, and their number; -1 while counting
+    changed = Signal(int, int)  # number of the current match (from 1, else 0), and of all matches; -1 while counting
 
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__(transcript)
@@ -116,7 +116,7 @@ class ChatFinder(QObject):
         self._current = -1
         self._step_wanted = 0
         self._frame: Frame | None = None
-        self._words: dict[int, tuple[str, str, str]] = {}  # by message: stored text, reasoning, visible text
+        self._words: dict[int, tuple[str, str, str]] = {}  # by message id: stored text, reasoning, visible text
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._count)
         self._steps: Iterator[None] | None = None
@@ -127,8 +127,8 @@ class ChatFinder(QObject):
     def is_active(self) -> bool:
         return bool(self._pattern)
 
-    def look_for(self, text: str) -> None:
-        """Mark all matches, ignoring case, and go to the first from the visible one on."""
+    def search(self, text: str) -> None:
+        """Mark all matches, ignoring case, and go to the first one from the visible part on."""
         self._clear_marks()
         words = text.split()
         self._pattern = "[^\\S\n\u2028]+".join(map(re.escape, words))
@@ -139,7 +139,7 @@ class ChatFinder(QObject):
         """Go to the next (1) or previous (-1) match, cyclically."""
         if self._pattern:
             self._step_wanted += by
-            self._begin()  # messages may have come since
+            self._begin()  # messages may have been added
 
     def leave(self) -> None:
         self._timer.stop()
@@ -164,7 +164,7 @@ class ChatFinder(QObject):
                 yield
             changed = [
                 entry for entry in self._transcript.texts() if entry[0] not in self._words
-            ]  # they came meanwhile
+            ]  # messages that were added meanwhile
 
     def _count(self) -> None:
         until = time.thread_time() + SLICE_S
@@ -238,14 +238,14 @@ class ChatFinder(QObject):
 
 
 def plain_text(markdown: str) -> str:
-    """The text of Markdown as its views have it; formulas as their source."""
+    """The text of Markdown as its views contain it; formulas as their source."""
     stream, document, words = BlockStream(), QTextDocument(), ""
     for block in stream.feed(markdown) + stream.finish():
         if block.is_code:
             words += block.code.rstrip("\n") + "\n\n"
             continue
         document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
-        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
+        words += document.toPlainText().strip() + ("\n" if block.has_more else "\n\n")
     return words.removesuffix("\n\n")
 
 
@@ -258,9 +258,9 @@ def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
 
 
 class FindBox(SearchBox):
-    """Where the words are typed."""
+    """The search field."""
 
-    back = Signal()  # Shift+Enter
+    back = Signal()  # Shift+Enter was pressed
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -271,9 +271,9 @@ class FindBox(SearchBox):
 
 
 class FindBar(QFrame):
-    """Hidden until requested."""
+    """The search bar, hidden until requested."""
 
-    closed = Signal()  # it was closed, and had the focus
+    closed = Signal()  # the bar was closed while it had the focus
 
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__()
@@ -298,7 +298,7 @@ class FindBar(QFrame):
         for button in (self.back_button, self.next_button, self.close_button):
             row.addWidget(button)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(lambda: self.finder.look_for(self.edit.text()))
+        self._pause.timeout.connect(lambda: self.finder.search(self.edit.text()))
         self.edit.textChanged.connect(lambda _text: self._pause.start())
         self.edit.taken.connect(lambda: self.step(1))
         self.edit.back.connect(lambda: self.step(-1))
@@ -318,17 +318,17 @@ class FindBar(QFrame):
             self._pause.start()
 
     def step(self, by: int) -> None:
-        """Go to another match; a just-typed text is searched first."""
+        """Go to another match; text that was just typed is searched first."""
         if self.isHidden():
             self.open()
         elif self._pause.isActive():
             self._pause.stop()
-            self.finder.look_for(self.edit.text())
+            self.finder.search(self.edit.text())
         else:
             self.finder.step(by)
 
     def leave(self) -> bool:
-        """Close it; False if it was closed."""
+        """Close the bar; False if it was closed already."""
         if self.isHidden():
             return False
         self.hide()

@@ -28,7 +28,7 @@ View = QTextEdit | QPlainTextEdit
 
 
 class FoundWords:
-    """The words of a hit. ``parts``: the pieces of its excerpt, and whether each is a match."""
+    """The words of a search hit. ``parts``: the pieces of its excerpt, and whether each piece is a match."""
 
     def __init__(self, parts: Excerpt) -> None:
         words = {piece for piece, found in parts if found}
@@ -88,7 +88,7 @@ class FoundWords:
 
 
 def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
-    """Mark these ranges in addition to other marks; none removes them."""
+    """Mark these ranges in addition to other marks; an empty ``cursors`` removes the marks."""
     others = [one for one in view.extraSelections() if not one.format.hasProperty(FOUND)]
     color = QColor(tokens.accent)
     color.setAlpha(TINT_ALPHA)
@@ -99,7 +99,7 @@ def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
         selection.format = QTextCharFormat()
         selection.format.setBackground(color)
         selection.format.setForeground(QColor(tokens.text))
-        selection.format.setFontUnderline(True)  # not by colour alone
+        selection.format.setFontUnderline(True)  # not by colour alone, for accessibility
         selection.format.setProperty(FOUND, True)
         found.append(selection)
     if found or len(others) != len(view.extraSelections()):

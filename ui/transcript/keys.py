@@ -1,4 +1,4 @@
-"""Keys for messages: versions, regenerate, continue, edit, passes; on the focused message, else the last."""
+"""Keys for versions, regenerate, continue, edit and passes. They act on the focused message, else the last one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ui.transcript.selection import show_caret, texts_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
 
-INPUTS = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # who does something else meanwhile has the keyboard
-KEPT_MS = 600_000  # who reads by keyboard sends it away by keyboard
+USER_INPUT = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the user's focus is respected
+TIP_MS = 600_000  # a tool tip that was opened by keyboard stays until it is closed by keyboard
 BELOW_PX = 4
 
 
@@ -36,7 +36,7 @@ class TranscriptKeys(QObject):
         commands.add(CHAT, mark("Commands", "Next version of a message"), "Alt+Right", lambda: self._step(1))
 
     def _card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
-        """The focused card if its message fits, else the last that does."""
+        """The focused card if ``fits`` accepts its message, else the last card that it accepts."""
         focus = QApplication.focusWidget()
         cards = (card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus))
         in_focus = next((card for card in cards if fits(card.view)), None)
@@ -69,34 +69,34 @@ class TranscriptKeys(QObject):
 
 
 class VersionFocus(QObject):
-    """Keeps the focus at a message while switching versions.
+    """Keeps the focus at a message while its versions are switched.
 
-    Showing another version replaces the page and its focused widget. Create this before connecting the handler that
-    shows the version: it must record the focus first.
+    Showing another version replaces the page and its focused widget. Create this object before connecting the handler
+    that shows the version: it must record the focus first.
     """
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)
         self._transcript = transcript
         self._wanted: int | None = None
-        self._by = 0  # the arrow that was pressed; 0: none, the keyboard was elsewhere in a message
-        transcript.version_requested.connect(self._note)
+        self._direction = 0  # direction of the pressed arrow; 0 if the focus was elsewhere in the message
+        transcript.version_requested.connect(self._record_focus)
         transcript.arrived.connect(self._on_arrived)
 
-    def _note(self, message_id: int) -> None:
+    def _record_focus(self, message_id: int) -> None:
         focus = QApplication.focusWidget()
         card = next((card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus)), None)
         switch = card.versions if card is not None else None
         on_switch = switch is not None and switch.isAncestorOf(focus)  # type: ignore[arg-type]
         by_pointer = on_switch and switch is not None and not switch.pressed_by_key
         self._wanted = message_id if card is not None and not by_pointer else None
-        self._by = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
+        self._direction = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
         if self._wanted is not None:
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Respect a focus that the user sets before the message is there."""
-        if event.type() in INPUTS:
+        """Respect a focus that the user sets before the message is visible."""
+        if event.type() in USER_INPUT:
             self._forget()
         return super().eventFilter(watched, event)
 
@@ -116,31 +116,31 @@ class VersionFocus(QObject):
 
     def _target(self, card: MessageCard) -> QWidget | None:
         texts = texts_of(card)
-        if (self._by or not texts) and card.versions is not None:
-            return _arrow(card.versions, self._by)
+        if (self._direction or not texts) and card.versions is not None:
+            return _arrow(card.versions, self._direction)
         return texts[0] if texts else None
 
 
 def _arrow(switch: VersionSwitch, by: int) -> QWidget:
-    """The arrow in the same direction, or back from the last version."""
+    """The arrow in the same direction, or the back arrow at the last version."""
     first, other = (switch.back, switch.forth) if by < 0 else (switch.forth, switch.back)
     return first if first.isEnabled() else other
 
 
 class PassKeys(QObject):
-    """Shows the pass of the token at the caret, like a hover; follows the caret."""
+    """Shows the pass of the token at the caret, like on hover; follows the caret."""
 
     def __init__(self, transcript: Transcript, commands: Commands) -> None:
         super().__init__(transcript)
         self._transcript = transcript
-        self._view: QTextEdit | QPlainTextEdit | None = None  # above which a pass is shown
+        self._view: QTextEdit | QPlainTextEdit | None = None  # the view with a shown pass
         self._announced: PassView | None = None
         words = mark("Commands", "Show details of the pass at the cursor")
         commands.add(CHAT, words, "Ctrl+I", self.show_pass)
         commands.describe(CHAT, mark("Commands", "Move the cursor through the messages"), ("Up", "Down"))
 
     def show_pass(self) -> None:
-        """Show the pass at the caret; from elsewhere, first move the caret into the last answer."""
+        """Show the pass at the caret; without a caret, first move it into the last answer."""
         view = self._focused() or self._last_text()
         if view is None:
             return
@@ -185,7 +185,7 @@ class PassKeys(QObject):
         none = translate("PassKeys", "No pass is recorded here.")
         place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         place.setY(place.y() + BELOW_PX)
-        QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), KEPT_MS)
+        QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), TIP_MS)
         if found is None or found != self._announced:
             said = none if found is None else pass_words(found)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, said))

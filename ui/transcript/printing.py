@@ -1,6 +1,6 @@
 """Prints a chat or saves it as PDF: title, authors, code with colours, tables, pictures, formulas, page numbers.
 
-Uses the HTML of copied text, laid out in screen pixels and scaled as vectors.
+Lays out the HTML of copied text in screen pixels and scales it as vectors.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import Piece, code_html, part_of
 
 FONT_PX, FOOT_PX, PX_PER_INCH = 14, 36, 96
-MOST_PICTURE_PX = 420
+MAX_PICTURE_PX = 420
 MARGIN_MM = 15
 _STYLE = f"""
     p.author {{ color: {LIGHT.text_muted}; font-weight: 600; margin: 22px 0 4px 0; }}
@@ -48,7 +48,7 @@ _STYLE = f"""
 
 
 def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], parent: QObject) -> QTextDocument:
-    document, font = QTextDocument(parent), QFont(theme.font().families())  # without features: PDFs lose their letters
+    document, font = QTextDocument(parent), QFont(theme.font().families())  # without font features: PDFs lose letters
     font.setPixelSize(FONT_PX)
     document.setDefaultFont(font)
     style = document_style(LIGHT, FONT_PX, theme.code_font().family())
@@ -60,7 +60,7 @@ def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], par
         raw = call_text(view) if view.role == "tool" else view.text
         html += f'<p class="author">{escape(_author(view))}</p>\n{_pictures(document, view)}'
         html += part_of(Piece(view.role, raw), drawing).html
-    # Qt knows no direction of a part of a line but by these signs.
+    # Qt sets the direction of a part of a line only by these control characters.
     document.setHtml(html.replace("<code ", "\u2066<code ").replace("</code>", "</code>\u2069"))
     formulas = FormulaObject(document, theme.formulas)
     formulas.px = FONT_PX
@@ -95,7 +95,7 @@ def _pictures(document: QTextDocument, view: MessageView) -> str:
         address = f"picture:{shown.digest}"
         document.addResource(QTextDocument.ResourceType.ImageResource.value, address, image)
         size = image.size().boundedTo(
-            image.size().scaled(MOST_PICTURE_PX, MOST_PICTURE_PX, Qt.AspectRatioMode.KeepAspectRatio)
+            image.size().scaled(MAX_PICTURE_PX, MAX_PICTURE_PX, Qt.AspectRatioMode.KeepAspectRatio)
         )
         html += f'<p class="picture"><img src="{address}" width="{size.width()}" height="{size.height()}"/></p>\n'
     return html
@@ -119,7 +119,7 @@ def paint_pages(document: QTextDocument, device: QPagedPaintDevice, title: str) 
         painter.translate(0, -number * room.height())
         context = QAbstractTextDocumentLayout.PaintContext()
         context.clip = QRectF(0, number * room.height(), room.width(), room.height())
-        context.palette.setColor(QPalette.ColorRole.Text, LIGHT.text)  # the window's may be light
+        context.palette.setColor(QPalette.ColorRole.Text, LIGHT.text)  # the window's text may be light
         painter.setClipRect(context.clip)
         document.documentLayout().draw(painter, context)
         painter.restore()

@@ -1,4 +1,4 @@
-"""The selection of the page: one range over all messages, and the keys that move its caret between texts.
+"""The selection of the page: one range over all messages. Keys move its caret between texts.
 
 Its ends are positions in the raw text of messages, so it survives growing answers, typeset formulas and recycled cards.
 """
@@ -20,9 +20,9 @@ from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
 
-AROUND_PX = 24  # of the page, above and below a caret that is brought into sight
-SCROLL_MS = 30  # between two steps while the pointer is beyond the page
-MOST_OFFERED = 50  # messages whose text is copied for a paste with the middle button
+CARET_MARGIN_PX = 24  # margin of a caret that is scrolled into view
+SCROLL_MS = 30  # scroll interval while the pointer is outside the page
+MAX_OFFERED_MESSAGES = 50  # maximum messages whose text is offered for pasting with the middle button
 
 if TYPE_CHECKING:
     Base = QScrollArea
@@ -56,7 +56,7 @@ class Readable(Protocol):
     def mapFromGlobal(self, point: QPoint, /) -> QPoint: ...
 
 
-Entry = Readable | CardState | MessageView  # the last: of a card that was never made
+Entry = Readable | CardState | MessageView  # the last: a message that has no card yet
 
 
 class Position(NamedTuple):
@@ -65,15 +65,15 @@ class Position(NamedTuple):
 
 
 class _Hit(NamedTuple):
-    """The card at a point; its nearest part, if any, and the unit of its text."""
+    """The card at a point, its nearest part if any, and the UTF-16 unit of its text."""
 
     card: Readable
     part: TextPart | None
     unit: int
-    is_below: bool = False  # of a card without parts: in its lower half
+    is_below: bool = False  # the point is in the lower half of a card without parts
 
     def position(self) -> Position:
-        place = (END if self.is_below else 0) if self.part is None else self.part.place_of(self.unit)
+        place = (END if self.is_below else 0) if self.part is None else self.part.offset_of(self.unit)
         return Position(self.card.message_id, place)
 
 
@@ -81,7 +81,7 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
     content = page.widget()
     if content is not None:
         place = view.viewport().mapTo(content, view.cursorRect().center())
-        page.ensureVisible(place.x(), place.y(), 0, AROUND_PX)
+        page.ensureVisible(place.x(), place.y(), 0, CARET_MARGIN_PX)
 
 
 def texts_of(card: Readable) -> list[TextView]:
@@ -89,7 +89,7 @@ def texts_of(card: Readable) -> list[TextView]:
 
 
 class TranscriptSelection(QObject):
-    """``entries``: all messages from top to bottom."""
+    """The selection. ``entries``: all messages from top to bottom."""
 
     def __init__(self, theme: Theme, page: QScrollArea, entries: Callable[[], Sequence[Entry]]) -> None:
         super().__init__(page)
@@ -97,13 +97,13 @@ class TranscriptSelection(QObject):
         self._anchor: Position | None = None
         self._head = Position(0, 0)
         self._origin: tuple[Position, Position] | None = None  # the pressed word or line, while the button is down
-        self._by: QTextCursor.SelectionType | None = None  # words or blocks, in which the selection grows
-        self._double: tuple[int, QPoint] | None = None  # when and where words were chosen last
+        self._unit_type: QTextCursor.SelectionType | None = None  # words or blocks by which the selection grows
+        self._double: tuple[int, QPoint] | None = None  # time and position of the last double click
         self._pointer = QPoint()
-        self._view: TextView | None = None  # with the keyboard focus
+        self._view: TextView | None = None  # the view with the keyboard focus
         self._timer = QTimer(self, interval=SCROLL_MS)
         self._timer.timeout.connect(self._scroll)
-        for changed in (theme.changed, theme.formulas.ready):  # the texts are laid out anew in this turn
+        for changed in (theme.changed, theme.formulas.ready):  # the texts are laid out again in this loop iteration
             changed.connect(self.refresh_soon)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
@@ -112,7 +112,7 @@ class TranscriptSelection(QObject):
 
     @property
     def is_dragging(self) -> bool:
-        """Whether the mouse button is down: the page should not scroll by itself."""
+        """Whether the mouse button is down: then the page must not scroll by itself."""
         return self._origin is not None
 
     def select(self, anchor: Position, head: Position) -> None:
@@ -127,7 +127,7 @@ class TranscriptSelection(QObject):
     def clear(self) -> bool:
         had = bool(self)
         if had:
-            self._anchor = self._head  # nothing is between them
+            self._anchor = self._head  # collapse the selection
             self.refresh()
         self._anchor = None
         return had
@@ -171,11 +171,11 @@ class TranscriptSelection(QObject):
             self.excerpt().to_clipboard()
 
     def press(self, event: QMouseEvent) -> None:
-        """The page or a text was pressed; Shift extends the selection."""
+        """Handle a press on the page or a text; Shift extends the selection."""
         if event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        self._pointer, self._by = event.globalPosition().toPoint(), None
+        self._pointer, self._unit_type = event.globalPosition().toPoint(), None
         hit = self._hit(self._pointer)
         if hit is None:
             self.clear()
@@ -205,7 +205,7 @@ class TranscriptSelection(QObject):
         if self._origin is None:
             return
         self._pointer = event.globalPosition().toPoint()
-        if self._beyond():
+        if self._distance_outside():
             self._timer.start()
         self._extend()
 
@@ -213,7 +213,7 @@ class TranscriptSelection(QObject):
         self._timer.stop()
         self._origin = None
         clipboard, mode = QApplication.clipboard(), QClipboard.Mode.Selection
-        if self and clipboard.supportsSelection() and sum(1 for _ in self._pieces()) <= MOST_OFFERED:
+        if self and clipboard.supportsSelection() and sum(1 for _ in self._pieces()) <= MAX_OFFERED_MESSAGES:
             clipboard.setMimeData(self.excerpt().mime(), mode)
 
     def _is_same_click(self, event: QMouseEvent, when_ms: int, place: QPoint) -> bool:
@@ -221,8 +221,8 @@ class TranscriptSelection(QObject):
         return near and event.timestamp() - when_ms < QApplication.doubleClickInterval()
 
     def _choose(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
-        """Select the word or block at a point, and extend by these."""
-        self._by, self._origin = by, _around(hit, by)
+        """Select the word or block at a point; dragging extends by words or blocks."""
+        self._unit_type, self._origin = by, _extent(hit, by)
         self.select(*self._origin)
 
     def _extend(self) -> None:
@@ -230,17 +230,17 @@ class TranscriptSelection(QObject):
         if hit is None or self._origin is None:
             return
         numbers, (begin, end) = self._numbers(), self._origin
-        low, high = _around(hit, self._by) if self._by is not None else (hit.position(),) * 2
+        low, high = _extent(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
         is_above = _order(numbers, low) < _order(numbers, begin)
         self.select(*((end, low) if is_above else (begin, high)))
 
-    def _beyond(self) -> int:
-        """Pixels between the pointer and the page: negative above, positive below."""
+    def _distance_outside(self) -> int:
+        """The distance in pixels between pointer and page: negative above, positive below, 0 inside."""
         y, height = self._page.viewport().mapFromGlobal(self._pointer).y(), self._page.viewport().height()
         return min(y, 0) + max(y - height, 0)
 
     def _scroll(self) -> None:
-        beyond, bar = self._beyond(), self._page.verticalScrollBar()
+        beyond, bar = self._distance_outside(), self._page.verticalScrollBar()
         if not beyond or self._origin is None:
             self._timer.stop()
             return
@@ -248,7 +248,7 @@ class TranscriptSelection(QObject):
         self._extend()
 
     def _hit(self, pointer: QPoint) -> _Hit | None:
-        """What is at a screen point, or nearest to it on the page."""
+        """The card and text position at a screen point, or the nearest ones."""
         viewport = self._page.viewport()
         local = viewport.mapFromGlobal(pointer)
         point = viewport.mapToGlobal(QPoint(local.x(), max(0, min(local.y(), viewport.height() - 1))))
@@ -261,7 +261,7 @@ class TranscriptSelection(QObject):
             return _Hit(card, None, 0, is_below=card.mapFromGlobal(point).y() > card.height() // 2)
         inner = part.view.viewport()
         inside = inner.mapFromGlobal(point)
-        if inside.y() < 0 or inside.y() >= inner.height():  # outside the text: its start or its end
+        if inside.y() < 0 or inside.y() >= inner.height():  # outside the text: its start or end
             return _Hit(card, part, 0 if inside.y() < 0 else part.num_units)
         return _Hit(card, part, part.view.cursorForPosition(inside).position())
 
@@ -278,7 +278,7 @@ class TranscriptSelection(QObject):
             self.clear()  # the new widget has its own selection
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """At the edge of a text an arrow key moves into the next one, or scrolls."""
+        """Handle arrow keys at the edge of a text: move into the next text, or scroll."""
         view = self._view
         if view is None or watched is not view or not isinstance(event, QKeyEvent):
             return False
@@ -299,7 +299,7 @@ class TranscriptSelection(QObject):
             return False
         neighbor = self._neighbor(view, by)
         if neighbor is None:
-            event.ignore()  # the page takes it
+            event.ignore()  # passes the key to the page
         else:
             self._enter(neighbor, view, move, extends=extends)
         return True
@@ -310,7 +310,7 @@ class TranscriptSelection(QObject):
         return parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
 
     def _enter(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
-        """Place the caret as in one long text: above or below its position, or at the adjoining end."""
+        """Place the caret in another text as in one long text: above or below its position, or at the adjoining end."""
         view, anchor = part.view, self._position_in(before)
         cursor = view.textCursor()
         if move in (_MOVES.Left, _MOVES.Right):
@@ -330,14 +330,14 @@ class TranscriptSelection(QObject):
         show_caret(self._page, view)
 
     def _follow_caret(self, view: TextView, before: QTextCursor, *, extends: bool = False) -> None:
-        """Show the caret after a key; undo no Page Down."""
+        """Scroll to the caret after a key; Page Up and Page Down are not undone."""
         now = view.textCursor()
         if (now.position(), now.anchor()) == (before.position(), before.anchor()):
             return
         head, anchor = self._position_in(view), self._position_in(view, now.anchor())
         if extends and head is not None and anchor is not None:
             self.select(self._anchor or anchor, head)
-        elif not now.hasSelection():  # Tab chooses links
+        elif not now.hasSelection():  # Tab selects links
             self.clear()
             self._anchor = None
         if view.hasFocus():
@@ -347,7 +347,7 @@ class TranscriptSelection(QObject):
         for card in self._cards():
             part = next((part for part in card.parts if part.view is view), None)
             if part is not None:
-                return Position(card.message_id, part.place_of(view.textCursor().position() if unit is None else unit))
+                return Position(card.message_id, part.offset_of(view.textCursor().position() if unit is None else unit))
         return None
 
     def _cards(self) -> list[Readable]:
@@ -374,12 +374,12 @@ def _order(numbers: dict[int, int], position: Position) -> tuple[int, int]:
 
 
 def _gap(widget: QWidget | Readable, point: QPoint) -> int:
-    """How far above or below a widget a screen point is."""
+    """The vertical distance in pixels between a widget and a screen point."""
     y = widget.mapFromGlobal(point).y()
     return max(-y, y - widget.height() + 1, 0)
 
 
-def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
+def _extent(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
     """The extent of the word or block at a point."""
     if hit.part is None:
         return (hit.position(),) * 2
@@ -389,12 +389,12 @@ def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Positio
     if by is QTextCursor.SelectionType.WordUnderCursor:
         cursor.select(by)
         units = cursor.selectionStart(), cursor.selectionEnd()
-    begin, end = (Position(hit.card.message_id, hit.part.place_of(unit)) for unit in units)
+    begin, end = (Position(hit.card.message_id, hit.part.offset_of(unit)) for unit in units)
     return begin, end
 
 
 class SelectingArea(Base):
-    """A scroll area mixin: input that texts leave goes to its ``selection``."""
+    """A scroll area mixin that passes input to its ``selection``."""
 
     selection: TranscriptSelection
 
@@ -419,7 +419,7 @@ class SelectingArea(Base):
             super().keyPressEvent(event)
 
     def copy(self) -> None:
-        """As Qt's texts have it."""
+        """Copy the selection; named like the method of Qt's text views."""
         self.selection.copy()
 
     def selectAll(self) -> None:

@@ -33,15 +33,15 @@ tr = Translator("Transcript")
 
 NEAR_END_PX = 32
 BUILD_AHEAD_PAGES = 3  # pages built above the visible part; older messages follow as the user scrolls up
-FIRST_SLICE_S = 0.020  # the visible part appears at once if this suffices
+FIRST_SLICE_S = 0.020  # if the visible part can be built in this time, it appears at once
 GO_TO_MARGIN_PX = 16
 JUMP_MARGIN_PX = 12
-FIRST_FRAME_S = 0.060  # a first frame that is not whole is better than one that is late
+FIRST_FRAME_S = 0.060  # an incomplete first frame is better than a late one
 FIRST_FRAME_SLICE_S = 0.004
 
 
 class Transcript(MessageArea):
-    """Shows the messages.
+    """The page with the messages of a chat.
 
     Signals: those of `MessageArea`, and
     arrived(int): the requested message is visible.
@@ -58,11 +58,11 @@ class Transcript(MessageArea):
         self._last_maximum = 0
         self._grows_above = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
-        self._is_filled = False  # all that is left is to show it
+        self._is_filled = False  # everything is built and only has to be shown
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
         self._scroll_target: int | None = None  # a message to scroll to
-        self._found = FoundWords(())  # words in the message that was wanted last
+        self._found = FoundWords(())  # words in the message that was last requested
         self._found_in: int | None = None
         self._scheduler = OffscreenScheduler()
         self._build_timer = QTimer(self, singleShot=True)
@@ -101,7 +101,7 @@ class Transcript(MessageArea):
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _on_theme_changed(self) -> None:
-        """Density, text size or palette changed: the cards adapt in this turn."""
+        """Adapt the cards to a changed density, text size or palette, in this event loop iteration."""
         self._heights.begin_relayout()
         QTimer.singleShot(0, self, self._on_theme_applied)
 
@@ -127,7 +127,7 @@ class Transcript(MessageArea):
 
     def _has_enough(self) -> bool:
         if self._streaming is not None and self.follows_end and self.verticalScrollBar().maximum() > 0:
-            return self._scroll_target is None  # the user reads the end: cards above it may wait
+            return self._scroll_target is None  # the user reads the end: cards above can wait
         return (
             self._scroll_target is None
             and self.verticalScrollBar().value() > BUILD_AHEAD_PAGES * self.viewport().height()
@@ -138,7 +138,7 @@ class Transcript(MessageArea):
             self._build_timer.start(0)
 
     def show_messages(self, messages: Sequence[MessageView]) -> None:
-        """Replace everything; the last messages appear at once."""
+        """Replace all messages; the last ones appear at once."""
         self.selection.clear()
         old, *cards = self._content.replace()
         self._discarded += [old, *cards, *self.pool.clear(), *self.prefetcher.reset()]
@@ -165,9 +165,9 @@ class Transcript(MessageArea):
         self._tab_order.schedule(0)
 
     def fill_viewport(self) -> None:
-        """Build the visible messages at the window's size, rather than between its first frames.
+        """Build the visible messages at the window's size before its first frame.
 
-        Before the window was shown, building took the least time; the rest would wait for the first frame's work.
+        Building is fastest while the window is hidden; later it would compete with the work of the first frame.
         """
         self.lay_out()
         until = self._scheduler.own_s() + FIRST_FRAME_S
@@ -185,8 +185,8 @@ class Transcript(MessageArea):
             self._grows_above = False
             card = self._streaming
             if card.body.segments:
-                self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.takes_words(text))
-            else:  # more than the words may change
+                self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.accepts_words(text))
+            else:  # more than the last words may change
                 card.append(text, spans)
                 card.body.grow_in = self._grow
                 self.lay_out()
@@ -211,15 +211,15 @@ class Transcript(MessageArea):
             self._streaming.show_servers_starting()
 
     def show_waiting(
-        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
+        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), parallel: Sequence[str] = ()
     ) -> None:
-        """Whether the running answer waits for another program's answer or for its model.
+        """Show whether the running answer waits for another program's answer or for its model.
 
-        ``loaded``: the fraction of the model. ``chats``: titles of chats whose answers come first; ``beside``: of those
-        that run at the same time.
+        ``loaded``: loaded fraction of the model. ``chats``: titles of chats whose answers come first; ``parallel``:
+        titles of chats that run at the same time.
         """
         if self._streaming is not None:
-            self._streaming.show_waiting(waits, loaded, chats, beside)
+            self._streaming.show_waiting(waits, loaded, chats, parallel)
 
     def finish_answer(self, view: MessageView) -> None:
         if self._streaming is not None:
@@ -228,7 +228,7 @@ class Transcript(MessageArea):
             self.lay_out()
             self.selection.refresh()
             self._tab_order.schedule(0)
-            self._schedule_build()  # it waited for the answer
+            self._schedule_build()  # building waited for the answer
 
     def update_call(self, view: MessageView) -> None:
         self._waiting = [view if one.id == view.id else one for one in self._waiting]
@@ -249,7 +249,7 @@ class Transcript(MessageArea):
         return card if isinstance(card, AnswerCard) else None
 
     def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
-        """The card of the last message that fits, restored if recycled."""
+        """The card of the last message that ``fits`` accepts, restored if recycled."""
         places = range(len(self._column.entries) - 1, -1, -1)
         index = next((place for place in places if fits(self._column.entries[place].view)), None)
         return None if index is None else self._recycler.restore(index)
@@ -261,7 +261,7 @@ class Transcript(MessageArea):
         return card
 
     def _restore_card(self, index: int) -> MessageCard:
-        """Replace a spacer by a card, still to be filled."""
+        """Replace a spacer by a card, which is not filled yet."""
         state = self._column.entries[index]
         if isinstance(state, MessageCard):
             return state
@@ -286,7 +286,7 @@ class Transcript(MessageArea):
         self.selection.refresh_soon()
 
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
-        """Scroll to a message when it exists, and stay; with ``found`` to the words of a search hit."""
+        """Scroll to a message once it is built and stay there; ``found``: scroll to the words of a search hit."""
         self.go_to_words(message_id, FoundWords(found))
 
     def go_to_words(self, message_id: int, found: FoundWords) -> None:
@@ -312,7 +312,7 @@ class Transcript(MessageArea):
         self.arrived.emit(card.message_id)
 
     def _target_top(self, card: MessageCard) -> int:
-        """The top of a card, or of its found words if they would be out of sight."""
+        """The top of a card, or of its found words if these would not be visible."""
         top, height = card.mapTo(self._content, card.rect().topLeft()).y(), self.viewport().height()
         found = self._found.mark(card, self._theme.tokens) if self._found else None
         if found is None:
@@ -322,7 +322,7 @@ class Transcript(MessageArea):
         return top if words - top < height * 2 // 3 else words - height // 3
 
     def texts(self) -> list[tuple[int, str, bool]]:
-        """The messages from top to bottom, built or not: id, text as it is by now, and whether it is an answer."""
+        """The messages from top to bottom, built or not: id, current text, and whether each is an answer."""
         entries: list[tuple[int, str, bool]] = [
             (view.id, view.text, view.role == "assistant") for view in self._waiting
         ]
@@ -355,8 +355,8 @@ class Transcript(MessageArea):
                 card.set_last(card is last)
 
     def _build_slice(self, budget_s: float = 0) -> None:
-        """Build older messages from the end, then delete replaced ones, a few milliseconds at a time."""
-        # First, since its card can show what is built next.
+        """Build older messages from the end, then delete replaced ones, for a few milliseconds."""
+        # Recycle first, since the recycled card can show the next message.
         if self.is_building and self._recycler.building is None and self._recycler.recycle_one():
             self._build_timer.start(self._recycler.pause_ms)
             return
@@ -366,7 +366,7 @@ class Transcript(MessageArea):
         while wanted and self._build_step() and self._scheduler.own_s() < until:
             pass
         if not self.is_building and self._discarded:
-            self._discarded.pop().deleteLater()  # one for each turn of the event loop, which deletes it afterwards
+            self._discarded.pop().deleteLater()  # one per event loop iteration, which deletes it at its end
         self.lay_out()
         if self._scroll_target is not None:
             self._scroll_to_target()
@@ -376,7 +376,7 @@ class Transcript(MessageArea):
             self._tab_order.schedule(REST_MS if self._scheduler.is_scrolling else 0)
 
     def _build_step(self) -> bool:
-        """One step; False at the end, or after an offscreen step that needs its own turn."""
+        """Do one step; False at the end, or after an offscreen step that needs its own event loop iteration."""
         card = self._recycler.building
         is_visible = self.verticalScrollBar().value() == 0
         if card is None and self._waiting:
@@ -397,7 +397,7 @@ class Transcript(MessageArea):
     def _begin_above(self, view: MessageView, *, is_visible: bool) -> None:
         card = self._recycler.building = self._make(view)
         self._is_filled = False
-        # Outside the visible part the card is shown when it is complete: each part would lay out all visible cards.
+        # An offscreen card is shown when complete: each added part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
         self._theme.apply_density(card)
         self._update_last()
@@ -422,7 +422,7 @@ class Transcript(MessageArea):
             if self.follows_end and not self.selection.is_dragging:
                 bar.setValue(maximum)
             elif self._grows_above:
-                # Older messages appear: keep what the user is reading in its place.
+                # Older messages appear above: keep the reading position.
                 bar.setValue(bar.value() + grown)
 
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
@@ -445,7 +445,7 @@ class Transcript(MessageArea):
         self._ring.on_focus(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the button at the lower edge; a higher page shows more."""
+        """Move the button to the lower edge; a higher page shows more messages."""
         self._heights.begin_relayout()
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
@@ -457,7 +457,7 @@ class Transcript(MessageArea):
 
 
 class JumpButton(QToolButton):
-    """A child of the content: above the viewport it would force full repaints."""
+    """A button that jumps to the end. A child of the content: above the viewport it would force full repaints."""
 
     def __init__(self, theme: Theme, page: QScrollArea, content: QWidget) -> None:
         super().__init__(content)

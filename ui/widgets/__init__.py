@@ -1,1 +1,1 @@
-"""Small widgets and helpers of general use."""
+"""Small general widgets and helpers."""

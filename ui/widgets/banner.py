@@ -1,4 +1,4 @@
-"""A line above the composer: a problem and its solution, or a notice that disappears after a while."""
+"""A banner above the composer: a problem and its solution, or a notice that disappears after a while."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTICE_MS = 20_000  # a notice disappears after this; a problem stays
 
 
 class Banner(QFrame):
-    """Hidden while empty."""
+    """A banner with text and buttons; hidden while empty."""
 
     def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,13 +35,13 @@ class Banner(QFrame):
         self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"), self.hide)
         self.action_button = button("", self._on_action, name=translate("Banner", "Take the suggestion"))
         self.action_button.hide()
-        self._do: Callable[[], object] | None = None
+        self._action: Callable[[], object] | None = None
         for each in (self.title, self.message):
             each.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         words = vbox(
             self.title,
             self.message,
-            margins=(0, 4, 0, 4),  # one line is as high as the button
+            margins=(0, 4, 0, 4),  # makes one line as high as the button
             spacing=2,
         )
         self.icon.setContentsMargins(0, 5, 0, 0)
@@ -54,8 +54,8 @@ class Banner(QFrame):
             margins=(12, 6, 6, 6),
             spacing=10,
         )
-        self._leave = QTimer(self, singleShot=True)
-        self._leave.timeout.connect(self._leave_unread)
+        self._leave_timer = QTimer(self, singleShot=True)
+        self._leave_timer.timeout.connect(self._leave_unread)
         theme.changed.connect(self._recolor)
         self._recolor()
         self.hide()
@@ -65,29 +65,29 @@ class Banner(QFrame):
         self._say(in_words(problem).title, explanation(problem))
 
     def show_notice(self, text: str) -> None:
-        """Show a notice; a message that is not dismissed stays above it."""
+        """Show a notice; a message that was not dismissed stays above it."""
         text = in_language(text)
-        is_notice = not self.isHidden() and self._do is None  # of a suggestion nothing stays without its button
+        is_notice = not self.isHidden() and self._action is None  # a suggestion is useless without its button
         kept = [line for line in self.message.text().split("\n") if is_notice and line != text]
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
-        self._leave.start(NOTICE_MS)
+        self._leave_timer.start(NOTICE_MS)
 
     def show_suggestion(self, text: str, action: str, do: Callable[[], object]) -> None:
-        """Show a suggestion with a button; it stays until one of both is pressed."""
+        """Show a suggestion with a button; it stays until it is accepted or dismissed."""
         self._say("", text)
-        self._leave.stop()
-        self._do = do
+        self._leave_timer.stop()
+        self._action = do
         self.action_button.setText(action)
         self.action_button.setAccessibleName(action)
         self.action_button.show()
 
     def withdraw_suggestion(self) -> None:
-        if self._do is not None:
-            self._do = None
+        if self._action is not None:
+            self._action = None
             self.hide()
 
     def _on_action(self) -> None:
-        do, self._do = self._do, None
+        do, self._action = self._action, None
         self.hide()
         if do is not None:
             do()
@@ -97,16 +97,16 @@ class Banner(QFrame):
         self._say("", text)
 
     def _leave_unread(self) -> None:
-        """Disappear, unless the user points at it or has not seen it."""
+        """Disappear, unless the pointer is on the banner or the user has not seen it."""
         focus = QApplication.focusWidget()
         is_away = QApplication.applicationState() is not Qt.ApplicationState.ApplicationActive
         if is_away or self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
-            self._leave.start(NOTICE_MS)
+            self._leave_timer.start(NOTICE_MS)
         else:
             self.hide()
 
     def _say(self, title: str, text: str) -> None:
-        self._do = None
+        self._action = None
         self.action_button.hide()
         show_text(self.title, title)
         self.message.setText(text)

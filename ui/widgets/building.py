@@ -1,4 +1,4 @@
-"""Widgets and layouts in one expression; what the stylesheet selects by; PySide's wrappers of Qt's own objects."""
+"""Creates widgets and layouts in one expression; sets properties for the stylesheet; handles PySide's wrappers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 from ui.text.formatting import as_written, hover
 from ui.text.one_line import cut
 
-VIEWPORT_NAME = "qt_scrollarea_viewport"  # Qt's object name
+VIEWPORT_NAME = "qt_scrollarea_viewport"  # Qt's object name for viewports
 
 
 def wrap_viewport(area: QAbstractScrollArea) -> None:
@@ -42,22 +42,22 @@ def wrap_viewport(area: QAbstractScrollArea) -> None:
 
 
 def preload_wrappers() -> None:
-    """Take the twenty milliseconds now, while idle."""
+    """Create the wrappers while idle; this takes about twenty milliseconds."""
     QScrollArea().viewport()
 
 
 def invalidate_item(item: QLayoutItem | None) -> None:
-    """Invalidate the wrapper of a layout item that `QLayout.itemAt` returned.
+    """Invalidate PySide's wrapper of a layout item that `QLayout.itemAt` returned.
 
-    Qt deletes the item with its widget, but PySide keeps the wrapper: another object at the same address would be taken
-    for that item. This happened with a scroll bar.
+    Qt deletes the item with its widget, but PySide keeps the wrapper and would use it for a new object at the same
+    address. This happened with a scroll bar.
     """
     if isinstance(item, QWidgetItem) and not shiboken6.createdByPython(item):
         shiboken6.invalidate(item)
 
 
 def set_style_property(widget: QWidget, name: str, value: str) -> None:
-    """Set a property that the stylesheet selects by, and restyle."""
+    """Set a property that selectors of the stylesheet use, and restyle the widget."""
     widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
@@ -78,7 +78,7 @@ class Stretch:
 
 
 Alignment = Qt.AlignmentFlag
-# A number is a gap in pixels; in a tuple stand a widget or layout, its stretch factor, and its alignment.
+# A number is a gap in pixels; a tuple is a widget or layout with its stretch factor and alignment.
 Part = QWidget | QLayout | Stretch | int | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Alignment]
 Margins = int | tuple[int, int, int, int]
 
@@ -145,7 +145,7 @@ def _set_margins(layout: QLayout, margins: Margins | None) -> None:
 
 
 def label(text: str = "", kind: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
-    """A plain text label; ``kind`` is the stylesheet's selector."""
+    """A plain text label; ``kind`` is a selector of the stylesheet."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(wrap)
@@ -164,7 +164,7 @@ def show_text(shown: QLabel, text: str) -> None:
 def button(
     text: str, action: Callable[[], object] | None = None, *, kind: str = "", name: str = "", tip: str = ""
 ) -> QPushButton:
-    """Make a button that calls ``action``; ``name`` is for screen readers, where the text is not enough."""
+    """A button that calls ``action``. ``name``: the accessible name, if ``text`` is not enough."""
     made = QPushButton(text)
     if kind:
         made.setProperty("kind", kind)
@@ -186,7 +186,7 @@ def line_edit(name: str, placeholder: str = "") -> QLineEdit:
 
 
 def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlainTextEdit:
-    """A read-only text box that Tab leaves; ``name`` is its accessible name."""
+    """A read-only text box; Tab leaves it. ``name``: the accessible name."""
     made = QPlainTextEdit(text)
     made.setReadOnly(True)
     made.setProperty("kind", "field")
@@ -223,7 +223,7 @@ def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
 
 
 def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24, at_left: bool = False) -> QWidget:
-    """A page with a column of at most ``width_px``, centred or ``at_left``."""
+    """A page with one column of at most ``width_px``, centred or ``at_left``."""
     column, page = QWidget(), QWidget()
     column.setMaximumWidth(width_px)
     vbox(*parts, Stretch(), parent=column, margins=margins, spacing=spacing)
@@ -240,7 +240,7 @@ def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollAr
     area.setWidget(content)
     area.setWidgetResizable(True)
     area.setAccessibleName(name)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the focus
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content can take the focus
     return area
 
 
@@ -255,8 +255,8 @@ def empty_layout(layout: QLayout) -> None:
             empty_layout(inner)
 
 
-def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
-    """Replace the widgets ``before`` by these; unmoved ones are not touched, others are deleted."""
+def reorder(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
+    """Replace the widgets ``before`` by ``widgets``. Unmoved ones are not touched; removed ones are deleted."""
     for widget in before:
         if widget not in widgets:
             box.removeWidget(widget)
@@ -267,11 +267,11 @@ def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[Q
             box.insertWidget(place, widget)
 
 
-GUTTER_PX = 12  # width of the stylesheet's scroll bar
+GUTTER_PX = 12  # width of a scroll bar in the stylesheet
 
 
 def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
-    """Always show the bar, its handle only if needed."""
+    """Always show the scroll bar; its handle appears only when needed."""
     area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     bar = area.verticalScrollBar()
     bar.rangeChanged.connect(lambda minimum, maximum: bar.setEnabled(maximum > minimum))
@@ -279,10 +279,10 @@ def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
 
 
 class ElidedLabel(QLabel):
-    """Like a plain text QLabel that can be narrower than its text. A tool tip of its own comes first."""
+    """A plain text label that can be narrower than its text. While elided it shows a tool tip, by default its text."""
 
     def __init__(self, text: str = "", kind: str = "", *, tip: str = "") -> None:
-        """``kind`` is the stylesheet's selector, ``tip`` a tool tip of its own."""
+        """``kind``: a selector of the stylesheet; ``tip``: the tool tip."""
         super().__init__(text)
         if kind:
             self.setProperty("kind", kind)
@@ -315,14 +315,14 @@ class ElidedLabel(QLabel):
 
 
 class PageSwitch(QFrame):
-    """The first is chosen initially; click or arrow keys choose another."""
+    """A row of page buttons: click or arrow keys choose one; the first is chosen initially."""
 
-    chosen = Signal(object)  # the key of the user's choice
+    chosen = Signal(object)  # key of the page that the user chose
 
     def __init__(
         self, name: str, choices: Sequence[tuple[Hashable, str]], *, spoken: str = "{page}", stretch: int = 0
     ) -> None:
-        """``choices``: keys and words, ``spoken``: their accessible names."""
+        """``choices``: keys and labels; ``spoken``: pattern of the accessible names."""
         super().__init__()
         self.setObjectName("pageSwitch")
         self.setAccessibleName(name)

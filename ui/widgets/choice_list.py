@@ -17,7 +17,7 @@ from ui.theme.theme import REGULAR, SEMIBOLD, Theme
 
 
 def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag, tokens: Palette) -> None:
-    """Fill ``box`` as the ``state`` of the row asks for."""
+    """Fill ``box`` with the background for the row's ``state``."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     selected = bool(state & QStyle.StateFlag.State_Selected)
     if selected or state & QStyle.StateFlag.State_MouseOver:
@@ -33,30 +33,30 @@ def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
 SIDE_PX, ICON_GAP_PX = 10, 9
-LINE_PX, LEADING_PX = 19, 3  # least height of a line, and its extra height over the letters
+LINE_PX, LEADING_PX = 19, 3  # minimum line height, and the line's excess over the letter height
 _NO_PARENT = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A row, or without a key a heading. ``tone``: the icon's colour, "accent", "good", "warn", "bad" or "muted".
+    """A row; a heading if it has no key. ``tone``: the icon's colour: "accent", "good", "warn", "bad" or "muted".
 
-    A row that is not ``enabled`` is grey and cannot be chosen; its lines, which say why, stay readable.
+    A row that is not ``enabled`` is grey and cannot be chosen; its lines give the reason and stay readable.
     """
 
     key: str
     title: str
     lines: tuple[str, ...] = ()
-    side: str = ""  # at the right end of the title's line
+    side: str = ""  # text at the right end of the title line
     icon: str = ""
     tone: str = "muted"
-    spoken: str = ""  # what the icon means, for screen readers and the hover
+    spoken: str = ""  # meaning of the icon, for screen readers and the tool tip
     enabled: bool = True
-    wraps: bool = False  # its lines may take two each
+    wraps: bool = False  # whether each line may wrap onto two
 
 
 def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list[str]:
-    """A text in at most ``most`` lines of this width in pixels; the last one takes the rest."""
+    """A text in at most ``most`` lines of this width in pixels; the last line contains the rest."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
@@ -68,14 +68,14 @@ def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list
 
 
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
-    """The rows of all groups under their headings; empty groups are left out."""
+    """The rows of all groups under their headings; empty groups are omitted."""
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
-def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
-    """The ``wanted`` rows, with those already ``shown`` at the same places; new ones follow under their headings.
+def merged_rows(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
+    """The ``wanted`` rows. Rows that are already ``shown`` keep their positions; new rows follow under their headings.
 
-    Unwanted rows stay, disabled, unless they are at the end.
+    Unwanted rows stay as disabled rows, except at the end.
     """
     left = {row.key: row for row in wanted if row.key}
     shown = list(shown)
@@ -102,7 +102,7 @@ class ChoiceModel(QAbstractListModel):
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Choice, ...] = ()
-        self.has_icons = False  # all rows reserve the space of an icon, so that their text is aligned
+        self.has_icons = False  # if so, all rows reserve the space of an icon, so that their texts align
 
     def set_rows(self, rows: Sequence[Choice]) -> None:
         self.beginResetModel()
@@ -117,7 +117,7 @@ class ChoiceModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        """The title; the whole row for screen readers and tool tips."""
+        """The title; for screen readers and tool tips the whole row."""
         choice = self.choice(index)
         if choice is None:
             return None
@@ -201,7 +201,7 @@ class _Delegate(QStyledItemDelegate):
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
         color = tokens.text if choice.enabled else tokens.text_disabled
-        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # a name alone on its row is not emphasized
+        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # a name alone in its row is not emphasized
         self._write(painter, title, choice.title, self._theme.font(0, weight), color=color)
         lines = [part for text in choice.lines for part in self._lines(choice, text)]
         for number, text in enumerate(lines, 1):
@@ -224,8 +224,8 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ChoiceList(QListView):
-    chosen = Signal(str)  # a row was clicked or reached by arrow keys
-    opened = Signal(str)  # Enter, Space or a double click
+    chosen = Signal(str)  # a row was clicked, or reached by arrow keys
+    opened = Signal(str)  # Enter, Space or a double click on a row
 
     def __init__(self, theme: Theme, name: str, *, pad: int = PAD_PX) -> None:
         super().__init__()
@@ -241,10 +241,10 @@ class ChoiceList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.doubleClicked.connect(self._open)
         self.selectionModel().currentChanged.connect(self._on_current)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density or text size may have changed
 
     def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
-        """Replace the rows; ``key``, else the current row, stays current without a signal."""
+        """Replace the rows. The row ``key``, else the current row, stays current; no signal is emitted."""
         wanted = key or self.current_key()
         self._filling = True
         self.rows.set_rows(rows)
@@ -257,18 +257,18 @@ class ChoiceList(QListView):
         return self.key_at(self.currentIndex())
 
     def key_at(self, index: Index) -> str:
-        """The row at ``index``; empty for a heading."""
+        """The key of the row at ``index``; empty for a heading."""
         choice = self.rows.choice(index)
         return choice.key if choice else ""
 
     def choose(self, key: str) -> None:
-        """Make a row current, with a signal."""
+        """Make a row current and emit the signal."""
         line = next((line for line, row in enumerate(self.rows.rows) if row.key == key), None)
         if line is not None:
             self.setCurrentIndex(self.rows.index(line, 0))
 
     def choose_first(self) -> None:
-        """Make the first enabled row current, with a signal."""
+        """Make the first enabled row current and emit the signal."""
         self.choose(next((row.key for row in self.rows.rows if row.key and row.enabled), ""))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

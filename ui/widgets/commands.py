@@ -1,4 +1,4 @@
-"""The window's commands with descriptions and keys: shortcuts, overview, menu bar, tool tips.
+"""The window's commands with descriptions and keys, for shortcuts, overview, menu bar and tool tips.
 
 On Linux and Windows Alt shows the menu bar; macOS always shows it.
 """
@@ -23,7 +23,7 @@ CHAT, CHATS, WINDOW = tr.mark("This chat"), tr.mark("Chats"), tr.mark("Window")
 MENUS = {CHAT: tr.mark("Chat"), CHATS: CHATS, WINDOW: WINDOW}
 HELP = tr.mark("Help")
 EDIT = tr.mark("Edit")
-# What Qt's text widgets do, by the names of their slots.
+# Slots of Qt's text widgets, by name.
 EDITS = (
     ("undo", tr.mark("Undo"), QKeySequence.StandardKey.Undo),
     ("redo", tr.mark("Redo"), QKeySequence.StandardKey.Redo),
@@ -45,7 +45,7 @@ _OTHER_INPUT = (
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """A line of the overview, in the user's language: group, what it does, its keys."""
+    """A line of the overview in the user's language: group, description, keys."""
 
     group: str
     words: str
@@ -53,13 +53,13 @@ class CommandRow:
 
 
 class Commands(QObject):
-    """The commands of a window, in the order of addition."""
+    """The commands of a window, in the order in which they were added."""
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._rows: list[tuple[str, str, tuple[QKeySequence, ...]]] = []
-        self._actions: dict[str, list[QAction]] = {}  # by group, those with words
+        self._actions: dict[str, list[QAction]] = {}  # by group; only actions with text
         self._suspendable: dict[str, list[QAction]] = {}  # by group
         self.help_actions: Sequence[QAction] = ()
         self.bar: QMenuBar | None = None
@@ -105,7 +105,7 @@ class Commands(QObject):
             action.setEnabled(not suspended)
 
     def bind(self, group: str, key: str, slot: Callable[[], object]) -> None:
-        """A shortcut without a line in the overview."""
+        """Add a shortcut that is not listed in the overview."""
         action = QAction(self._window)
         self._suspendable.setdefault(group, []).append(action)
         action.setShortcut(QKeySequence(key))
@@ -114,7 +114,7 @@ class Commands(QObject):
         self._window.addAction(action)
 
     def describe(self, group: str, words: str, keys: str | Sequence[str]) -> None:
-        """Add keys to the overview that a widget handles itself."""
+        """List keys in the overview that a widget handles itself."""
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 
@@ -147,12 +147,12 @@ class Commands(QObject):
             if not slot:
                 menu.addSeparator()
                 continue
-            # The keys are said only: each text widget has them, and as shortcuts they would be taken from it.
+            # The keys are only shown: text widgets handle them, and a shortcut would take them away.
             action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
             action.triggered.connect(partial(_edit, slot))
 
     def alt_pressed(self) -> None:
-        """Alt was pressed: if it is released without another key, show the menu bar."""
+        """Handle Alt: if it is released without another key, the menu bar is shown."""
         application = QApplication.instance()
         if application is not None and (self.bar is None or not self.bar.isNativeMenuBar()):
             self._alt_is_alone = True
@@ -195,7 +195,7 @@ class Commands(QObject):
 
 
 def _edit(slot: str) -> None:
-    """Call a slot of the focused text, if it has it."""
+    """Call a slot of the focused text widget, if it has the slot."""
     do = getattr(QApplication.focusWidget(), slot, None)
     if callable(do):
         do()
@@ -207,12 +207,12 @@ def native_keys(keys: str) -> str:
 
 
 def _keys_text(keys: Sequence[QKeySequence]) -> str:
-    """Two alternatives; of a longer row the first and the last."""
+    """Keys as text: two alternatives, or the first and last of a longer series."""
     texts = [_as_printed(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys]
     return ", ".join(texts) if len(texts) < LONG_ROW else f"{texts[0]} … {texts[-1]}"
 
 
 def _as_printed(key: QKeySequence) -> QKeySequence:
-    """Qt's "Return" is called Enter on keyboards."""
+    """A key with "Return" renamed to Enter, the name on keyboards."""
     first = key[0]  # type: ignore[index]
     return QKeySequence(first.keyboardModifiers() | Qt.Key.Key_Enter) if first.key() == Qt.Key.Key_Return else key

@@ -1,4 +1,4 @@
-"""Confirmation dialogs, the one before a link is opened, and file dialogs, which open no file themselves."""
+"""Confirmation dialogs, also for links, and file dialogs, which do not open files themselves."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def press_button(event: QKeyEvent) -> bool:
 
 
 class EnterInDialog(QObject):
-    """Makes Enter press a dialog's focused button rather than the default one."""
+    """Makes Enter press the focused button of a dialog instead of the default button."""
 
     def __init__(self, dialog: QDialog) -> None:
         super().__init__(dialog)
         dialog.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Only events that a button ignored; fields and lists keep Enter."""
+        """Handle key events that a button ignored; fields and lists keep Enter."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and press_button(event):
             return True
         return super().eventFilter(watched, event)
 
 
-_FRAME = QSize(16, 48)  # a desktop's frame around a window
+_FRAME = QSize(16, 48)  # estimated size of a window frame
 
 
 def within_screen(dialog: QWidget, size: QSize) -> QSize:
-    """This size, bounded by the screen, so that the buttons stay reachable."""
+    """``size``, limited to the screen, so that the buttons stay reachable."""
     return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
 class Dialog(QDialog):
-    """A dialog that is deleted on close, and in which Enter presses the focused button."""
+    """A dialog that is deleted when closed. Enter presses the focused button."""
 
     def __init__(self, parent: QWidget, title: str, *, modal: bool = True) -> None:
         super().__init__(parent)
@@ -78,7 +78,7 @@ class ConfirmDialog(Dialog):
 
 
 def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:
-    """Ask before opening a link; None for an unsafe link. ``text`` says whose link it is."""
+    """A dialog that asks before opening a link; None for an unsafe link. ``text`` says where the link is from."""
     if not is_safe(address):
         return None
     question = ConfirmDialog(
@@ -89,7 +89,7 @@ def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog 
     )
     url = QUrl(address)
     host = url.host(QUrl.ComponentFormattingOption.FullyEncoded)
-    # Letters may look like others: then the address stands there once more as the network spells it.
+    # Some letters look alike: then also show the encoded address.
     spelled = "" if host in address.lower() else "\n" + bytes(url.toEncoded().data()).decode()
     question.column.addWidget(read_only_text(address + spelled, tr("Address"), 72))
     question.accepted.connect(lambda: QDesktopServices.openUrl(url))
@@ -97,7 +97,7 @@ def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog 
 
 
 def copy_with_feedback(pressed: QPushButton, text: str) -> None:
-    """Copy a text; the button confirms it, also for screen readers."""
+    """Copy a text; the pressed button confirms it, also for screen readers."""
     QGuiApplication.clipboard().setText(text)
     said, words = tr("Copied"), pressed.accessibleName()
     pressed.setMinimumWidth(pressed.width())
@@ -106,7 +106,7 @@ def copy_with_feedback(pressed: QPushButton, text: str) -> None:
     QTimer.singleShot(CONFIRM_MS, pressed, lambda: pressed.setText(words))
 
 
-CHAT_FILTERS = {  # by the file's extension
+CHAT_FILTERS = {  # by file extension
     "md": mark("ChatFiles", "Markdown (*.md)"),
     "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
     "json": mark("ChatFiles", "JSON (*.json)"),
@@ -118,7 +118,7 @@ STATISTICS_NAMES = {  # by scope
     "everything": mark("StatsFiles", "Paceline answers"),
     "totals": mark("StatsFiles", "Paceline totals"),
 }
-RACE_FILTERS = {  # by the file's extension
+RACE_FILTERS = {  # by file extension
     "png": mark("RaceFiles", "Picture (*.png)"),
     "md": mark("RaceFiles", "Markdown (*.md)"),
     "json": mark("RaceFiles", "JSON (*.json)"),
@@ -129,7 +129,7 @@ ATTACHMENT_PATTERNS = (
 )
 
 
-# By kind of dialog: where its last one was left. The window keeps them with its layout.
+# Last used folder by kind of dialog. The window stores it with its layout.
 FOLDERS: dict[str, str] = {}
 
 
@@ -151,7 +151,7 @@ def ask_project_file(parent: QWidget, name: str, take: Callable[[str], object]) 
 
 
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
-    """Let the user choose exports to import; ``take`` gets their paths."""
+    """Let the user choose export files to import; ``take`` gets their paths."""
     dialog = QFileDialog(
         parent,
         translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project"),
@@ -164,7 +164,7 @@ def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QF
 
 
 def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
-    """Let the user choose a statistics file; ``take`` gets the path, and "csv" or "json"."""
+    """Let the user choose a statistics file; ``take`` gets the path and "csv" or "json"."""
     filters = (
         translate("StatsFiles", "Table for spreadsheets (*.csv)"),
         translate("StatsFiles", "JSON (*.json)"),
@@ -177,13 +177,13 @@ def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], 
 
 
 def statistics_format(path: str) -> str:
-    """The format for a file's extension; by default a table."""
+    """The format for a file's extension; "csv" by default."""
     extension = Path(path).suffix.lower().lstrip(".")
     return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
 
 
 def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a file for a race, as "png", "md" or "json"; ``take`` gets the path."""
+    """Let the user choose the export file of a race, "png", "md" or "json"; ``take`` gets the path."""
     name, chosen = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
     dialog = _save_dialog(parent, translate("RaceFiles", "Export the race"), f"{name}.{kind}", chosen)
     dialog.fileSelected.connect(take)

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-_BLOCK_END = "\u2029"  # between blocks, in what Qt gives without changing it
+_BLOCK_END = "\u2029"  # Qt's separator between blocks
 
 
 class ExactTextEdit(QPlainTextEdit):
@@ -28,5 +28,5 @@ class ExactTextEdit(QPlainTextEdit):
 
 
 def exact_selection(cursor: QTextCursor) -> str:
-    """The selected text, as `ExactTextEdit.exact_text`."""
+    """The selected text, converted like `ExactTextEdit.exact_text`."""
     return cursor.selectedText().replace(_BLOCK_END, "\n")

@@ -1,7 +1,7 @@
 """A named number as a line, a large number, or a legend row.
 
-They paint themselves: a number that changes ten times a second causes no layout. Geometry is computed on changes, and
-only the number's area is repainted.
+The widgets paint themselves, so that a number that changes ten times a second causes no layout. Geometry is computed on
+changes, and only the number's area is repainted.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class FigureNavigator(Protocol):
-    """Moves the focus between statistics. They call it: an event filter would also get all paint events."""
+    """Moves the focus between statistics. They call it, as an event filter would also get all paint events."""
 
     def on_focused(self, figure: FigureWidget) -> None:
-        """The figure got the focus."""
+        """The statistic got the focus."""
 
     def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
         """A key was pressed; returns whether it moved the focus."""
 
 
 class FigureWidget(QLabel):
-    """Paints itself, so that a new number moves nothing else; a label, which screen readers read."""
+    """A statistic that paints itself, so that a new number moves nothing; a label for screen readers."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class FigureWidget(QLabel):
         theme.changed.connect(self.fit)
 
     def fit(self) -> None:
-        """Set the height for the text size."""
+        """Set the height for the current text size."""
         self.update()
 
     @property
@@ -91,7 +91,7 @@ def figure_widgets_in(widget: QWidget) -> list[FigureWidget]:
 
 
 LEGEND_PX = 18
-INSET_PX = 6  # margin of the background of clickable figures
+INSET_PX = 6  # margin within the background of clickable statistics
 SWATCH_PX, GAP_PX = 8, 8
 OVERHANG_PX = 2  # how far letters may extend beyond their width
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -103,7 +103,7 @@ def baseline(top: float, height: float, metrics: QFontMetricsF) -> float:
 
 
 class _Line:
-    """The geometry of a name at the left, elided, and a number at the right."""
+    """The geometry of a line: a name at the left, elided, and a number at the right."""
 
     def __init__(self, theme: Theme, name: str, field: str) -> None:
         self.value = UNKNOWN
@@ -113,7 +113,7 @@ class _Line:
         self.fit(QSize(0, 0))
 
     def fit(self, size: QSize) -> None:
-        """Fit a line of this size in the current look."""
+        """Lay out a line of this size with the current fonts."""
         paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
         self._width, self._height = size.width(), size.height()
         self._font, self._small = paint_cache.font(), paint_cache.font(-1)
@@ -124,10 +124,10 @@ class _Line:
         self._name_px = self._small_metrics.horizontalAdvance(self._name)
         self._em_px = self._font.pixelSize()
         self._baseline = baseline(0.0, self._height, self._metrics)
-        self._reach = self._reach_of(self.value)
+        self._reach = self._letters_extent(self.value)
         self._is_laid = False
 
-    def _reach_of(self, text: str) -> int:
+    def _letters_extent(self, text: str) -> int:
         return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
 
     def _lay_out(self) -> None:
@@ -142,14 +142,14 @@ class _Line:
 
     def set_value(self, text: str) -> QRect:
         """Set the number; returns the area to repaint."""
-        before, self._reach = self._reach, self._reach_of(text)
+        before, self._reach = self._reach, self._letters_extent(text)
         self.value, self._is_laid = text, False
         left = min(before, self._reach)
         left = 0 if left < self._left + self._name_px + GAP_PX else left
         return QRect(left, 0, self._width - left, self._height)
 
     def paint(self, painter: QPainter, left: int) -> None:
-        """Paint what is right of ``left``."""
+        """Paint the part to the right of ``left``."""
         if not self._is_laid:
             self._lay_out()
         painter.setFont(self._font)
@@ -169,7 +169,7 @@ class _Line:
 
 
 def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fill: QColor) -> None:
-    """A rounded track, filled from the left by a fraction."""
+    """A rounded bar, filled from the left by a fraction."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ground)
@@ -199,7 +199,7 @@ class ValueFigure(FigureWidget):
         return self.rect()
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow panes elide the name, not the number."""
+        """A width at which the name is elided but not the number."""
         return QSize(60, self.minimumHeight())
 
     def sizeHint(self) -> QSize:

@@ -8,13 +8,13 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 UNSEEN_MS = 250
-LONGEST_MS = 10_000  # a window that starts as an icon may never be painted
+LONGEST_MS = 10_000  # a window that starts minimized may never be painted
 
 
 class FirstPaint(QObject):
-    """Calls ``then`` once on the GUI thread; ``even_if_closed``: also if the window is closed before.
+    """Calls ``then`` once on the GUI thread. ``even_if_closed``: also call it if the window is closed first.
 
-    After the first paint it waits ``after_ms``, since the message page fills itself first.
+    ``after_ms``: pause after the first paint, since the chat page is filled then.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class FirstPaint(QObject):
         QTimer.singleShot(LONGEST_MS, self, self._end)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
-        """A window's children are painted after it, in the same turn."""
+        """Wait for the end of the event loop iteration: children are painted after the window."""
         if event.type() == QEvent.Type.Paint:
             self._window.removeEventFilter(self)
             QTimer.singleShot(self._after_ms, self, self._end)

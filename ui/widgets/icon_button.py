@@ -1,6 +1,6 @@
 """A small icon button that follows the palette, optionally hidden until hover or focus.
 
-In a narrow window its text is hidden; its width does not change with its usual texts.
+Its text is hidden in a narrow window. It is wide enough for each of its usual texts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ui.text.formatting import as_written
 from ui.theme.theme import Theme
 
 CONFIRM_MS = 1_500
-WORDS_GAP_PX = 6  # between an icon and its words
+WORDS_GAP_PX = 6  # between an icon and its text
 
 
 class ShrinkingButton(QToolButton):
-    """An icon with a text that is hidden in a narrow window; the tool tip has it."""
+    """An icon with a text that is hidden in a narrow window and then shown in the tool tip."""
 
-    usual_words: tuple[str, ...] = ()  # texts that it may show; the button is as wide as the widest
-    hides_whole = False  # rather than without its words, and after others have lost theirs
+    usual_words: tuple[str, ...] = ()  # texts that it may show; the button is wide enough for each
+    hides_whole = False  # hidden completely in a narrow window, after other buttons lost their text
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,7 +35,7 @@ class ShrinkingButton(QToolButton):
             self.setToolButtonStyle(alone if compact else beside)
 
     def width_px(self, *, compact: bool) -> int:
-        """Its width in this form, whatever it shows now."""
+        """The width with (not ``compact``) or without text, independent of the current state."""
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         inside = QSize(self.iconSize())
@@ -46,7 +46,7 @@ class ShrinkingButton(QToolButton):
         return self.style().sizeFromContents(kind, option, inside, self).width()
 
     def sizeHint(self) -> QSize:
-        """One width for all its usual texts."""
+        """A width that fits all usual texts."""
         hint = super().sizeHint()
         if not self.usual_words:
             return hint
@@ -57,7 +57,7 @@ class ShrinkingButton(QToolButton):
 
 
 class IconButton(ShrinkingButton):
-    """An icon with an accessible name; ``text`` beside it is optional."""
+    """An icon with an accessible name, and optionally a ``text`` beside it."""
 
     def __init__(
         self,
@@ -73,10 +73,10 @@ class IconButton(ShrinkingButton):
         self._theme = theme
         self._icon_name = icon
         self._shown_icon = icon
-        # A space keeps the words off the icon; styles have no property for it.
+        # A space separates text and icon; styles have no property for it.
         self._text = f" {text}" if text else ""
         self._revealed = True
-        self._marked = ""  # the colour, by its name in the palette
+        self._marked = ""  # palette field of its colour
         self.setAccessibleName(name)
         self.setToolTip(as_written(name))
         self.setText(self._text)
@@ -95,7 +95,7 @@ class IconButton(ShrinkingButton):
         self._recolor()
 
     def set_revealed(self, revealed: bool) -> None:
-        """Paint the button or not; it keeps its place and Tab reaches it."""
+        """Show or hide the button without moving others; Tab reaches it in both cases."""
         if revealed != self._revealed:
             self._revealed = revealed
             self.update()

@@ -1,6 +1,6 @@
-"""Schedules offscreen work into idle turns of the event loop.
+"""Schedules offscreen work into idle iterations of the event loop.
 
-Scrolling looks late if its turn also creates a card.
+A scroll step is visibly late if the same iteration also creates a card.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QTimer
 
-SCROLLING_S = 0.1  # scrolling ends this long after its last step
+SCROLLING_S = 0.1  # scrolling counts as ended this long after the last step
 PAINT_S = 0.004  # time to paint a step
 BETWEEN_S = 0.001
-FRAME_S = 0.014  # one slice for each frame, beside painting
-BETWEEN_SLICES_MS = 2  # the result of a slice is painted before the next one
+FRAME_S = 0.014  # one slice per frame; the rest is for painting
+BETWEEN_SLICES_MS = 2  # lets the result of a slice be painted before the next slice
 HURRY_PAGES = 2  # missing cards this near are built with ever shorter pauses
-NUM_SLICES = 40  # maximum for an answer
+NUM_SLICES = 40  # maximum number of slices for an answer
 CALM_SLICE_S = 0.002
-HURRIED_SLICE_S = 0.0015  # for a card that will soon be visible, and would then be built in one turn
+HURRIED_SLICE_S = 0.0015  # for a card that will soon be visible and would then be built in one iteration
 HURRY_S = 0.12
-SCROLLING_SLICE_S = 0.0008  # a step takes most of a frame
+SCROLLING_SLICE_S = 0.0008  # a scroll step takes most of a frame
 
 
 class OffscreenScheduler:
-    """Follows a scroll bar, and says when and how long offscreen work may run."""
+    """Decides when and how long offscreen work may run, from the movement of a scroll bar."""
 
-    own_s = staticmethod(time.thread_time)  # the clock of how long a slice takes, which other programs do not hurry
+    own_s = staticmethod(time.thread_time)  # CPU time of this thread, so other programs do not shorten a slice
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._scrolled_s = self._worked_s = -math.inf
-        self._waited: set[QTimer] = set()  # of work that has waited for a turn
-        self._passed: set[QTimer] = set()  # of work that let the turn pass in which a step may have been painted
-        self._is_busy = False  # turns in which nothing else is done are rare now
+        self._postponed: set[QTimer] = set()  # timers of work that was postponed once
+        self._skipped: set[QTimer] = set()  # timers of work that skipped an iteration in which scrolling may paint
+        self._is_busy = False  # idle iterations are rare now
         self._is_auto_scrolling = False
-        self._place = self._speed = 0.0  # in heights of the page, and of these in a second
+        self._place = self._speed = 0.0  # in page heights, and in page heights per second
 
     def scrolled_to(self, place: float) -> None:
         now, before = self._clock(), self._place
@@ -49,7 +49,7 @@ class OffscreenScheduler:
 
     @contextmanager
     def auto_scrolling(self) -> Iterator[None]:
-        """A block in which the program scrolls, not the user."""
+        """In this context the program scrolls, not the user."""
         was, self._is_auto_scrolling = self._is_auto_scrolling, True
         try:
             yield
@@ -61,41 +61,41 @@ class OffscreenScheduler:
         return self._clock() - self._scrolled_s <= SCROLLING_S
 
     def slice_s(self, pages: float) -> float:
-        """The time for a slice of work at this distance, in seconds; begun work is finished."""
+        """The seconds that a slice of work may take at this distance; a started step is finished."""
         if not self.is_scrolling:
             return CALM_SLICE_S
         is_soon = self._is_busy or pages < self._speed * HURRY_S
         return HURRIED_SLICE_S if is_soon else SCROLLING_SLICE_S
 
     def pause_ms(self, pages: float) -> int:
-        """The pause between two slices at this distance in page heights."""
+        """The milliseconds between two slices at this distance in page heights."""
         if not self.is_scrolling:
             return BETWEEN_SLICES_MS
         left_ms = 1000 * pages / self._speed / NUM_SLICES if self._speed else math.inf
         return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / HURRY_PAGES, 1), left_ms)))
 
     def run(self, timer: QTimer, work: Callable[[], object]) -> None:
-        """Run a slice of ``timer``'s work, or postpone it once to an idle turn.
+        """Run a slice of ``timer``'s work, or postpone it once to an idle iteration of the event loop.
 
-        Without one even then, turns take longer than scroll steps, and waiting would be too late.
+        If no iteration is idle even then, iterations take longer than scroll steps, and more waiting would be too late.
         """
         wait_ms = self.wait_ms()
-        if wait_ms and timer not in self._waited and not self._is_busy:
-            self._waited.add(timer)
+        if wait_ms and timer not in self._postponed and not self._is_busy:
+            self._postponed.add(timer)
             timer.start(wait_ms)
             return
-        if self.is_scrolling and not self._is_busy and timer not in self._passed:
-            self._passed.add(timer)
+        if self.is_scrolling and not self._is_busy and timer not in self._skipped:
+            self._skipped.add(timer)
             timer.start(0)
             return
-        self._passed.discard(timer)
-        self._waited.discard(timer)
+        self._skipped.discard(timer)
+        self._postponed.discard(timer)
         self._is_busy = wait_ms > 0
         work()
         self._worked_s = self._clock()
 
     def wait_ms(self) -> int:
-        """Milliseconds to wait before the next slice; may be 0."""
+        """The milliseconds to wait before the next slice; may be 0."""
         now = self._clock()
         left_s = max(self._scrolled_s + PAINT_S, self._worked_s + BETWEEN_S) - now
         return math.ceil(left_s * 1000) if left_s > 0 else 0

@@ -1,4 +1,4 @@
-"""Menus, combo boxes and other popups with round corners; and a slider. None changes by the mouse wheel."""
+"""Menus, combo boxes and other popups with round corners; and a slider. None reacts to the mouse wheel."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from PySide6.QtWidgets import (
 from ui.text.formatting import hover
 from ui.theme.theme import Theme
 from ui.widgets.building import rule, vbox
-from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
+from ui.widgets.choice_list import Choice, ChoiceList, merged_rows
 
-RADIUS_PX = 8  # the stylesheet's value
-GAP_PX = 4  # between a popup and what it opens from
-EDGE_PX = 6  # between its border and its rows
-ROW_PAD_PX = 6  # above and below the words of a row
-MOST_OF_SCREEN = 0.75  # of the screen's height
+RADIUS_PX = 8  # corner radius in the stylesheet
+GAP_PX = 4  # between a popup and its button
+EDGE_PX = 6  # between a popup's border and its rows
+ROW_PAD_PX = 6  # above and below the text of a row
+MAX_SCREEN_SHARE = 0.75  # maximum share of the screen height
 ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 
@@ -65,15 +65,15 @@ def cut_corners(popup: QWidget) -> None:
     popup.setMask(mask)
 
 
-def paint_ground(popup: QWidget) -> None:
-    """Paint background and border of the stylesheet: Qt does not for translucent windows."""
+def paint_background(popup: QWidget) -> None:
+    """Paint the stylesheet's background and border, which Qt does not do for translucent windows."""
     option, painter = QStyleOption(), QPainter(popup)
     option.initFrom(popup)
     popup.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, popup)
     painter.end()
 
 
-class RoundGround(QObject):
+class RoundBackground(QObject):
     """Rounds the corners of Qt's own popups, such as a combo box list."""
 
     def __init__(self, popup: QWidget) -> None:
@@ -91,7 +91,7 @@ class RoundGround(QObject):
             painter.drawRoundedRect(QRectF(watched.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_PX, RADIUS_PX)
             painter.end()
         elif isinstance(watched, QWidget) and event.type() == QEvent.Type.Resize:
-            watched.setMask(QRegion(watched.rect()))  # without one Qt draws a square ground of its own over this one
+            watched.setMask(QRegion(watched.rect()))  # without a mask Qt would draw a square background over this one
             cut_corners(watched)
         return super().eventFilter(watched, event)
 
@@ -120,12 +120,12 @@ class Popup(QFrame):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         make_round(self)
-        self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a second click on its button closes it for good
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a second click on the button closes the popup
         self.setObjectName("popup")
         self.setAccessibleName(name)
 
     def open_from(self, button: QWidget, *, above: bool = False, at_right: bool = False) -> None:
-        """Show it below ``button``, or ``above``, within its screen; aligned left or ``at_right``."""
+        """Show the popup below ``button`` or ``above`` it, within its screen; aligned left or ``at_right``."""
         self.setScreen(button.screen())
         self.ensurePolished()
         self.adjustSize()
@@ -139,7 +139,7 @@ class Popup(QFrame):
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        paint_ground(self)
+        paint_background(self)
         super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -148,10 +148,10 @@ class Popup(QFrame):
 
 
 class ChoicePopup(Popup):
-    """A list to choose from, with further widgets below."""
+    """A popup with a list of choices and further widgets below."""
 
     picked = Signal(str)  # the key of a row that was clicked, or chosen by Enter or Space
-    stays_open = False  # also when a row was picked
+    stays_open = False  # whether the popup stays open when a row was picked
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(name, parent)
@@ -167,10 +167,10 @@ class ChoicePopup(Popup):
         self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
-        """Update the rows while it is open: shown rows stay in place, new ones follow."""
+        """Update the rows while the popup is open: shown rows stay in place, new ones follow."""
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
-        self.list.set_rows(kept_in_place(self.list.rows.rows, rows))
+        self.list.set_rows(merged_rows(self.list.rows.rows, rows))
         self.fit_rows()
         bar.setValue(scrolled)
 
@@ -180,14 +180,14 @@ class ChoicePopup(Popup):
         height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
         parent = self.parentWidget()
         room = (self if self.isVisible() or parent is None else parent).screen().availableGeometry()
-        most = round(room.height() * MOST_OF_SCREEN)
+        most = round(room.height() * MAX_SCREEN_SHARE)
         if self.isVisible():
             below = room.bottom() - self.list.mapToGlobal(QPoint(0, 0)).y() - EDGE_PX
             most = max(min(most, below), self.list.height())
         self.list.setFixedHeight(min(height, most))
 
     def _on_click(self, index: QModelIndex) -> None:
-        if index.flags() & Qt.ItemFlag.ItemIsEnabled:  # Qt tells of clicks on others, too
+        if index.flags() & Qt.ItemFlag.ItemIsEnabled:  # Qt also reports clicks on disabled rows
             self._pick(self.list.key_at(index))
 
     def _pick(self, key: str) -> None:
@@ -207,7 +207,7 @@ class NoWheelComboBox(QComboBox):
     _is_round = False
 
     def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
-        """``name``: the accessible name; ``choices``: words and data; ``tip``: the tool tip."""
+        """``name``: the accessible name; ``choices``: labels and data; ``tip``: the tool tip."""
         super().__init__()
         self.setAccessibleName(name)
         self.setToolTip(hover(tip))
@@ -226,7 +226,7 @@ class NoWheelComboBox(QComboBox):
     def showPopup(self) -> None:
         if not self._is_round:
             self._is_round = True
-            RoundGround(self.view().window())
+            RoundBackground(self.view().window())
         super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -234,7 +234,7 @@ class NoWheelComboBox(QComboBox):
 
 
 class NoWheelSlider(QSlider):
-    """A slider without mouse wheel that may be narrow."""
+    """A slider that ignores the mouse wheel and may be narrow."""
 
     def __init__(self, orientation: Qt.Orientation) -> None:
         super().__init__(orientation)

@@ -1,7 +1,7 @@
 """A vertical layout for an answer's widgets, with individual gaps.
 
-Qt's layouts query each item several times after a change, and in a long answer only the last item grows. This one
-queries each height once, skips items above the growing end, and moves only what changed.
+Qt's layouts query each item several times after a change, but in a long answer only the last item grows. This layout
+queries each height once, skips items above the growing end, and moves only changed items.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Item:
     minimum: int
     preferred: int
     gap: int = 0
-    place: tuple[int, int, int, int] | None = None  # its geometry: left, top, width, height
+    place: tuple[int, int, int, int] | None = None  # geometry: left, top, width, height
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,15 @@ class SegmentLayout(QLayout):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._items: list[_Item] = []
-        self._hint: QSize | None = None  # of what it is now
-        self._known_above = _Above()  # known since only the end changed
+        self._hint: QSize | None = None  # the current size hint
+        self._known_above = _Above()  # measured widgets above the growing end
         self._placed: _Placed | None = None
         self._only_end = False
         self.setContentsMargins(0, 0, 0, 0)
 
     @property
     def widgets(self) -> list[QWidget]:
-        """From top to bottom. They are not items, which Qt would query at every change."""
+        """The widgets from top to bottom. They are no layout items, which Qt would query at every change."""
         return [item.widget for item in self._items]
 
     @property
@@ -88,7 +88,7 @@ class SegmentLayout(QLayout):
 
     @contextmanager
     def only_end_changes(self, first: int) -> Iterator[None]:
-        """Within it no widget before ``first`` changes its size."""
+        """In this context no widget before ``first`` changes its size."""
         self._measure_above(first)
         self._only_end = True
         try:
@@ -117,7 +117,7 @@ class SegmentLayout(QLayout):
         self._known_above, self._placed = _Above(), None
 
     def invalidate(self) -> None:
-        """A widget changed its size hint; Qt does not say which."""
+        """Called when the size hint of a widget changed; Qt does not say which."""
         self._hint = None
         if not self._only_end:
             self._forget_above()
@@ -138,7 +138,7 @@ class SegmentLayout(QLayout):
         return Qt.Orientation.Horizontal
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place the widgets. Wider ones may become lower at once."""
+        """Place the widgets. A widget that becomes wider may become lower at once."""
         super().setGeometry(rect)
         left, top, width = rect.left(), rect.top(), rect.width()
         if self._placed is None or (self._placed.left, self._placed.top, self._placed.width) != (left, top, width):
@@ -155,7 +155,7 @@ class SegmentLayout(QLayout):
             bottom += height
             if index < num_above:
                 above_bottom = bottom
-        # A widget above the end may have become another size by its new width.
+        # A widget above the end may have changed its height with its width.
         is_known = self._known_above.num == num_above
         self._placed = _Placed(num_above, above_bottom, left, top, width) if is_known else None
 

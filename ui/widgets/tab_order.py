@@ -1,4 +1,4 @@
-"""Tab order as read, for widgets created at any time."""
+"""Tab order in reading order, for widgets that are created at any time."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]
 
 
 def set_tab_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:
-    """Set the tab order of these widgets' contents, after ``after`` if given."""
+    """Set the tab order of the contents of these widgets, starting after ``after`` if given."""
     first = [] if after is None else [after]
     stops = [*first, *(stop for widget in widgets for stop in tab_stops(widget.layout()))]
-    for before, stop in pairwise(stops):  # asking for the next in the chain would tie its wrapper's life to this one's
+    for before, stop in pairwise(stops):  # querying the chain would tie the next wrapper's life to this one's
         QWidget.setTabOrder(before, stop)
 
 
 class TabOrder(QObject):
     """Orders the tab stops in ``widgets`` after a pause, or when Tab is pressed.
 
-    They come after ``parent``; otherwise late widgets would be last in the window.
+    They follow ``parent``; otherwise widgets created late would be last in the window.
     """
 
     def __init__(self, parent: QWidget, widgets: Callable[[], Sequence[QWidget]]) -> None:
@@ -59,11 +59,11 @@ class TabOrder(QObject):
         return self._timer.isActive()
 
     def schedule(self, rest_ms: int = REST_MS) -> None:
-        """Order after ``rest_ms`` without additions."""
+        """Order the tab stops after ``rest_ms`` without further calls."""
         self._timer.start(rest_ms)
 
     def apply_now(self) -> None:
-        """Order now if due: Tab was pressed."""
+        """Order the tab stops now if due, since Tab was pressed."""
         if self.is_due:
             self._timer.stop()
             set_tab_order(self._widgets(), self._parent)

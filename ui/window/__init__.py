@@ -1,1 +1,1 @@
-"""The window: its parts put together."""
+"""The main window and its parts."""

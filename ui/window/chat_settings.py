@@ -1,4 +1,4 @@
-"""Opens a chat's settings, presets and reusable prompts: button, shortcuts, panel, prompt list.
+"""Opens a chat's settings, presets and reusable prompts, by a button, shortcuts and the prompt list.
 
 A line above the chat shows the system prompt.
 """
@@ -29,7 +29,7 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("ChatSettings")
 
-if TYPE_CHECKING:  # the first paint waits for no dialog
+if TYPE_CHECKING:  # the first paint does not wait for dialogs
     from ui.settings.chat_panel import ChatSettingsPanel
     from ui.settings.prompts_page import PromptsPage
     from ui.window.main_window import MainWindow
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # the first paint waits for no dialog
 PANEL_PX = 300
 SETTINGS_KEYS = "Ctrl+."
 PAD_PX = 16
-_SAID: dict[Layer, str] = {
+_PROMPT_LINES: dict[Layer, str] = {
     Layer.CHAT: mark("PromptLine", "System prompt of this chat: {text}"),
     Layer.PROJECT: mark("PromptLine", "Instructions of this project: {text}"),
     Layer.MODEL: mark("PromptLine", "System prompt of this model: {text}"),
@@ -47,7 +47,7 @@ _SAID: dict[Layer, str] = {
 
 
 class PromptLine(QPushButton):
-    """Hidden without a system prompt."""
+    """A line with the system prompt; hidden if there is none."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -62,9 +62,9 @@ class PromptLine(QPushButton):
 
     def show_prompt(self, prompt: LayeredValue | None) -> None:
         text = str(prompt.value or "").strip() if prompt is not None else ""
-        self.setVisible(bool(text) and prompt is not None and prompt.origin in _SAID)
+        self.setVisible(bool(text) and prompt is not None and prompt.origin in _PROMPT_LINES)
         if not self.isHidden() and prompt is not None:
-            self._words = translate("PromptLine", _SAID[prompt.origin]).format(text=" ".join(text.split()))
+            self._words = translate("PromptLine", _PROMPT_LINES[prompt.origin]).format(text=" ".join(text.split()))
             self.setAccessibleName(self._words)
             self.setAccessibleDescription(translate("PromptLine", "Opens it to be changed"))
             self.setToolTip(hover(text))
@@ -77,7 +77,7 @@ class PromptLine(QPushButton):
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The elided text on a button's background."""
+        """Paint the elided text on a button's background."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setFont(self._theme.paint_cache.font(-1))
@@ -88,12 +88,12 @@ class PromptLine(QPushButton):
 
 
 class ChatSettings(QObject):
-    """The button, the shortcuts and the panel; changes leave by signals."""
+    """Connects the button, the shortcuts and the settings panel."""
 
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()  # copy the chat's own values to its model
+    saved_for_model = Signal()  # copy the chat's own values to its model
     # changes of presets
     preset_saved = Signal(str, dict)
     preset_renamed = Signal(str, str)
@@ -127,12 +127,12 @@ class ChatSettings(QObject):
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
-            commands.bind(CHAT, key, partial(self.take_mode, mode))
+            commands.bind(CHAT, key, partial(self.choose_mode, mode))
         commands.describe(CHAT, mark("Commands", "Choose a speculation mode"), keys)
         commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
-        """Show the layers; ``chat_id`` tells chats apart."""
+        """Show the values of all layers; ``chat_id`` identifies the chat."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
         completes = held is not None and held.value == COMPLETION_FORMAT
@@ -146,8 +146,8 @@ class ChatSettings(QObject):
         self._show_button()
 
     def choose_completing(self, completes: bool) -> None:
-        """Continue messages as texts, or answer them, with this model."""
-        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETION_FORMAT if completes else "chat"})
+        """Choose whether this model continues messages as texts or answers them."""
+        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
         self._presets = tuple(presets)
@@ -168,7 +168,7 @@ class ChatSettings(QObject):
             self.panel.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
-        """Emit pending edits before another chat is opened."""
+        """Emit pending edits; called before another chat is opened."""
         if self.panel is not None:
             self.panel.flush()
 
@@ -189,7 +189,7 @@ class ChatSettings(QObject):
         self.show_servers()
         width = max(round(PANEL_PX * self._theme.type.growth), self.panel.least_width)
         self.panel.setFixedWidth(width)
-        self._window.layout_state.make_room_beside(width)
+        self._window.layout_state.reserve_panel_width(width)
         self.panel.show()
         self.panel.switch.buttons[self.panel.layer].setFocus()
 
@@ -211,7 +211,7 @@ class ChatSettings(QObject):
         return True
 
     def _on_closed(self) -> None:
-        self._window.layout_state.make_room_beside(0)
+        self._window.layout_state.reserve_panel_width(0)
         self._composer.setFocus()
 
     def _make_panel(self) -> ChatSettingsPanel:
@@ -226,15 +226,15 @@ class ChatSettings(QObject):
         panel = ChatSettingsPanel(self._theme, self._view, menu)
         panel.changed.connect(self.changed)
         panel.reset.connect(self.reset)
-        panel.kept_for_model.connect(self.kept_for_model)
+        panel.saved_for_model.connect(self.saved_for_model)
         panel.set_unavailable(self._engine.unavailable)
         panel.closed.connect(self._on_closed)
         panel.hide()
         self.side.addWidget(panel)
         return panel
 
-    def take_mode(self, mode: Mode) -> None:
-        """Set a mode by its key; if it cannot run, say why."""
+    def choose_mode(self, mode: Mode) -> None:
+        """Set a mode chosen by a shortcut; if it cannot run, show why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:
             words = tr("{mode} is not available now. {reason}")

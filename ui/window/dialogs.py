@@ -1,6 +1,6 @@
 """The window's dialogs: settings, prompts, shortcuts, and questions about a file or a link.
 
-Holds the settings' values for the dialogs; `saved` reports changes.
+Holds the current values of the settings; `saved` reports changes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
 from ui.widgets.commands import CommandRow
 from ui.widgets.dialogs import EnterInDialog, link_dialog
 
-if TYPE_CHECKING:  # the first paint waits for no dialog
+if TYPE_CHECKING:  # the first paint does not wait for dialogs
     from ui.settings.dialog import SettingsDialog
     from ui.window.main_window import MainWindow
-AROUND_PX = 64  # screen space around a maximized window: frame, title, panels
+EDGE_PX = 64  # screen space around a maximized window: frame, title, panels
 MARGINS_PX, GROUPS_PX = 24, 20
-BORDER_PX = 1  # of the focus
+BORDER_PX = 1  # border of the focus
 
 
 class ShortcutsDialog(QDialog):
@@ -61,15 +61,15 @@ class ShortcutsDialog(QDialog):
         close.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The fonts, and so the sizes, are known only now."""
+        """Fit the size: fonts, and so sizes, are only known now."""
         room, parent = self.screen().availableSize(), self.parentWidget()
         if parent is not None:
             room = room.expandedTo(parent.window().size())  # a window may span two screens
-        self._fit(room - QSize(AROUND_PX, AROUND_PX))
+        self._fit(room - QSize(EDGE_PX, EDGE_PX))
         super().showEvent(event)
 
     def _fit(self, most: QSize) -> None:
-        """Fit its content, within the screen; one column on narrow screens."""
+        """Fit the content, within the size ``most``; use one column on narrow screens."""
         sides, bar = 2 * (MARGINS_PX + BORDER_PX), self._bar_px(most)
         if self.content.sizeHint().width() + sides + bar > most.width():
             self.columns.setDirection(QBoxLayout.Direction.TopToBottom)
@@ -78,18 +78,18 @@ class ShortcutsDialog(QDialog):
         wanted, chrome = self.content.sizeHint(), self.sizeHint() - self.area.sizeHint()
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if bar else Qt.FocusPolicy.NoFocus)
         for layout in (self.columns, *self.columns.findChildren(QLayout)):
-            layout.invalidate()  # they were laid out before their words had their fonts
+            layout.invalidate()  # they were laid out before the fonts were applied
         self.resize((wanted + QSize(sides + bar, chrome.height() + 2 * BORDER_PX)).boundedTo(most))
 
     def _bar_px(self, most: QSize) -> int:
-        """The scroll bar's width if it needs one, else 0."""
+        """The scroll bar's width if a scroll bar is needed, else 0."""
         around = self.sizeHint().height() - self.area.sizeHint().height() + 2 * BORDER_PX
         if self.content.sizeHint().height() + around <= most.height():
             return 0
         return self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
 
     def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
-        """The first group at the left, the others at the right."""
+        """Put the first group at the left, the others at the right."""
         groups = list(dict.fromkeys(row.group for row in rows))
         made = [
             vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
@@ -109,10 +109,10 @@ class ShortcutsDialog(QDialog):
 
 
 class WindowDialogs(QObject):
-    """Opens dialogs above the window."""
+    """Opens dialogs above the window and stores the settings' values."""
 
     saved = Signal(dict)  # changed settings only, from the dialog or elsewhere
-    file_chosen = Signal(str, str)  # a path, as "target" or "draft"; also for a dropped file
+    file_chosen = Signal(str, str)  # a path and its role "target" or "draft"; also for a dropped file
 
     def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
         super().__init__(window)
@@ -153,7 +153,7 @@ class WindowDialogs(QObject):
             from ui.settings.tool_servers import ToolServers  # noqa: PLC0415
 
             below[TOOLS] = ToolServers(window.theme, window.tool_servers)
-        fields = [field for field in self.fields if field.kind is not FieldKind.SERVERS]  # the list below has switches
+        fields = [field for field in self.fields if field.kind is not FieldKind.SERVERS]  # `ToolServers` has switches
         dialog = SettingsDialog(fields, self.values, window, pages, below)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.set_devices(window.engine_view.devices)
@@ -162,10 +162,10 @@ class WindowDialogs(QObject):
                 translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
             )
         dialog.saved.connect(self.save)
-        dialog.look_previewed.connect(self._try_look)
+        dialog.look_previewed.connect(self._preview_look)
         return dialog
 
-    def _try_look(self, key: str, value: str) -> None:
+    def _preview_look(self, key: str, value: str) -> None:
         window = self._window
         {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
 

@@ -1,4 +1,4 @@
-"""Files dragged over the window: shows what dropping does, and asks for a GGUF file's role. Opens no file."""
+"""Files dragged over the window: shows the effect of dropping, and asks for a GGUF file's role. Opens no file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHOICE_PX = 240
 
 
 class DropOverlay(QFrame):
-    """Asks for target or draft."""
+    """Asks whether a dropped model is to be the target or the draft."""
 
     chosen = Signal(str, str)  # path and "target" or "draft"
 
@@ -78,7 +78,7 @@ class DropOverlay(QFrame):
             focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tab cycles among the three buttons: the rest is covered."""
+        """Tab cycles among the three buttons, since the rest of the window is covered."""
         is_tab = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
         if not is_tab or not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
@@ -98,7 +98,7 @@ def is_model(path: str) -> bool:
     return path.lower().endswith(".gguf")
 
 
-def what_happens(paths: Sequence[str]) -> tuple[str, str]:
+def drop_effect(paths: Sequence[str]) -> tuple[str, str]:
     """The effect of dropping these files, as a title and an icon."""
     models = [path for path in paths if is_model(path)]
     if models:
@@ -115,7 +115,7 @@ def what_happens(paths: Sequence[str]) -> tuple[str, str]:
 
 
 class DropHint(QFrame):
-    """A frame over the window while files are dragged; the pointer passes through."""
+    """A frame over the window while files are dragged; it ignores the pointer."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -135,7 +135,7 @@ class DropHint(QFrame):
         self.hide()
 
     def show_for(self, paths: Sequence[str]) -> None:
-        title, icon = what_happens(paths)
+        title, icon = drop_effect(paths)
         self.title.setText(title)
         names = [PurePath(path).name for path in paths]
         rest = len(names) - _NAMES_SHOWN
@@ -150,7 +150,7 @@ class DropHint(QFrame):
 
 class DropZone(QObject):
     model_dropped = Signal(str)  # a GGUF file
-    files_dropped = Signal(list)  # other files, to be attached or imported
+    files_dropped = Signal(list)  # other files, to attach or import
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -160,7 +160,7 @@ class DropZone(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most of all events; to ask for its type takes longer
+        if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most events; faster than their `type()`
             return False
         if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:
             return self._drop(event)
@@ -185,7 +185,7 @@ class DropZone(QObject):
 
     def _drop(self, event: QDropEvent) -> bool:
         self.hint.hide()
-        # A program that ends with its drag tells nothing more: what it said before is what is dropped.
+        # A program that exits during its drag sends no data with the drop: use the files that it offered before.
         paths, self._offered = local_paths(event.mimeData()) or self._offered, []
         if not paths:
             return False

@@ -1,4 +1,4 @@
-"""The empty page: models if there is none, example prompts for a new chat."""
+"""The empty page: offers models if none is loaded, and example prompts for a new chat."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ui.widgets.building import GUTTER_PX, ElidedLabel, Stretch, button, grid, h
 
 tr = Translator("EmptyState")
 
-NARROW_PX = 560  # below this buttons stand below one another
+NARROW_PX = 560  # below this width the buttons are stacked
 
 
-HEIGHT_PX = 60  # at the least
-BETWEEN_PX, BESIDE_PX = 2, 16  # the lines, and above and below them together
-LEAST_PX = 200
+HEIGHT_PX = 60  # minimum height
+BETWEEN_PX, BESIDE_PX = 2, 16  # between the lines; above and below them together
+MIN_PX = 200
 Example = tuple[str, str, str]  # icon, title, message
 
 BUILTIN: tuple[Example, ...] = (
@@ -99,7 +99,7 @@ _CODE_NAME = re.compile(
 
 
 def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> tuple[Example, ...]:
-    """Examples for a model: the built-in pair knows little, a coder writes code, a base model continues texts."""
+    """Examples for a model. The built-in pair knows little, a coder writes code, a base model continues texts."""
     if builtin:
         return BUILTIN
     if completes:
@@ -108,7 +108,7 @@ def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> 
 
 
 class PromptCard(QPushButton):
-    """Draws its text with labels, which a button cannot elide."""
+    """A button that shows its text in labels, since a button cannot elide."""
 
     def __init__(self, theme: Theme, icon: str, title: str, prompt: str) -> None:
         super().__init__()
@@ -133,8 +133,8 @@ class PromptCard(QPushButton):
         return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower in a narrow page; the prompt is elided, with a tool tip."""
-        return QSize(LEAST_PX, self._height)
+        """A smaller width for a narrow page: the prompt is elided and has a tool tip."""
+        return QSize(MIN_PX, self._height)
 
     @property
     def _height(self) -> int:
@@ -148,10 +148,10 @@ class PromptCard(QPushButton):
 
 
 class EmptyState(QScrollArea):
-    """Shown in place of the transcript."""
+    """The empty page, shown in place of the transcript."""
 
     prompt_chosen = Signal(str)  # send an example
-    completing_chosen = Signal(bool)  # continue messages as texts, or answer them
+    completing_chosen = Signal(bool)  # whether the model continues messages as texts (True) or answers them
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -190,7 +190,7 @@ class EmptyState(QScrollArea):
         self._grid = grid(gaps=(8, 8), parent=self.prompts, margins=0)
         self._show_examples(BUILTIN)
         column, page = QWidget(), QWidget()
-        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the message that is written below
+        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the composer below
         parts = (self.mark, 8, self.title, self.text, 12, self._first_row, 8, self.prompts)
         sides = 24 - GUTTER_PX
         vbox(Stretch(2), *parts, Stretch(3), parent=column, margins=(sides, 24, sides, 24), spacing=8)
@@ -212,17 +212,17 @@ class EmptyState(QScrollArea):
             self._grid.addWidget(card, place // 2, place % 2)
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
-        """Offer a model, or example prompts. ``builtin``: the notes on a built-in model."""
+        """Offer models, or example prompts if one is loaded. ``builtin``: show the notes on the built-in model."""
         self._builtin, self._view = builtin, view
-        # While another model takes its place, nothing is said of the built-in one.
+        # While another model is loading, no note on the built-in one is shown.
         loading = view.state is EngineState.LOADING and (view.target is None or builtin)
         missing = view.target is None or loading
         self.builtin_button.setVisible(missing and not loading)
         self.open_button.setVisible(missing and not loading)
         self.browse_button.setVisible((missing or builtin) and not loading)
         self.prompts.setVisible(not missing)
-        untold = view.target is not None and not view.target.has_template
-        self.complete_button.setVisible(not missing and (untold or self._completes))
+        has_no_template = view.target is not None and not view.target.has_template
+        self.complete_button.setVisible(not missing and (has_no_template or self._completes))
         self._show_examples(examples_for(view.target, builtin=builtin, completes=self._completes))
         ready = view.state is EngineState.READY
         for card in self.prompt_cards:
@@ -244,24 +244,24 @@ class EmptyState(QScrollArea):
                 tr("Quick demo"), tr("{note} Try messages like these.").format(note=translate("Header", TINY_NOTE))
             )
         else:
-            self._say(*self._ready_words(untold))
+            self._say(*self._ready_words(has_no_template))
 
     def set_completing(self, completes: bool) -> None:
-        """Whether messages are continued as texts."""
+        """Set whether messages are continued as texts."""
         self._completes = completes
         words = tr("Answer my messages instead") if completes else tr("Continue my texts instead")
         self.complete_button.setText(words)
         self.complete_button.setAccessibleName(words)
         self.set_engine(self._view, builtin=self._builtin)
 
-    def _ready_words(self, untold: bool) -> tuple[str, str]:
-        """Title and text of a new chat; ``untold``: the model has no chat template."""
+    def _ready_words(self, has_no_template: bool) -> tuple[str, str]:
+        """Title and text of a new chat; ``has_no_template``: the model has no chat template."""
         if self._completes:
             return (
                 tr("Continue a text"),
                 tr("Write the beginning of a text below; the model continues it."),
             )
-        if untold:
+        if has_no_template:
             return (
                 tr("New chat"),
                 tr(

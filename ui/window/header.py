@@ -29,21 +29,21 @@ from ui.widgets.tab_order import set_tab_order
 
 tr = Translator("Header")
 
-HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
+HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum heights: of the header; of margins and a button around its text
 PROGRESS_PX = 4
-CHROME_PX = 40  # of the button of the models, around its words
-MODELS_SHARE = 0.6  # of the width for title and models, if both do not fit
-LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
-LEAST_TITLE = 20  # widths of a letter for a title; with less, the indicator beside it is hidden
+CHROME_PX = 40  # width of the models button without its text
+MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
+MIN_NAME_LETTERS = 8  # in letter widths: a target's name beside a draft's; with less, the draft's name is dropped
+MIN_TITLE_LETTERS = 20  # in letter widths: a title; with less, the indicator beside it is hidden
 # The engine's names for the origin of a chat template.
 TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
-MOST_EACH = 30  # of the models of one engine; its page has all
+MAX_SERVER_MODELS = 30  # maximum models of one server; its page lists all
 WIDTH_PX = 404
-LEAST_CONTEXT = 2048  # of the lengths that are offered
-TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
+MIN_CONTEXT = 2048  # smallest offered context length
+TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # prefixes of row keys
 
 
 def target_choice(row: LibraryRow, used: str) -> Choice:
@@ -55,7 +55,7 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
 
 
 def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
-    """A remote model in the list; it can be chosen even if its server is ``silent``."""
+    """A remote model in the list. It can be chosen even if its server is ``silent``, i.e. does not respond."""
     path = remote_path(record.url, model.name)
     if silent:
         line = " · ".join((record.host, translate("ModelPicker", "not reachable")))
@@ -85,7 +85,7 @@ def file_row(path: str, name: str, size_bytes: int, quantization: str = "") -> L
 
 
 class ModelPicker(ChoicePopup):
-    """Values in by `show_models`."""
+    """The popup list of models."""
 
     # a model's path; empty: no draft
     target_picked = Signal(str)
@@ -107,8 +107,8 @@ class ModelPicker(ChoicePopup):
     ) -> None:
         """Fill the list; an open list keeps its rows in place.
 
-        ``builtin``: the row of the built-in models if they are in use. ``engines``: the remote servers; those at the
-        ``silent`` URLs do not respond.
+        ``builtin``: the row of the built-in models if they are in use. ``engines``: the remote servers. ``silent``:
+        URLs of the servers that do not respond.
         """
         target, draft = view.target, view.draft
         used = target.path if target else ""
@@ -122,7 +122,7 @@ class ModelPicker(ChoicePopup):
         draft_used = draft.path if draft else ""
         drafting = [draft_choice(row, draft_used) for row in drafts]
         if is_away:
-            drafting = []  # its server decides how it drafts
+            drafting = []  # the server chooses its own drafting
         if drafting:
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
             drafting.append(_ticked(none, is_used=draft is None))
@@ -130,7 +130,7 @@ class ModelPicker(ChoicePopup):
         others = [
             (record, engine_choice(record, model, used, silent=record.url in silent))
             for record in engines
-            for model in record.facts.models[:MOST_EACH]
+            for model in record.facts.models[:MAX_SERVER_MODELS]
         ]
         actions = [self._action_choice(number, builtin) for number in range(len(self._actions))]
         groups = (
@@ -228,7 +228,7 @@ def _layers_on(use: DeviceUse) -> str:
 
 
 def _distinct_names(target: str, draft: str) -> tuple[str, str]:
-    """Both names without their common words; never empty."""
+    """The parts in which both names differ; never empty."""
     first, second = target.split(), draft.split()
     while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
         del first[-1], second[-1]
@@ -239,15 +239,15 @@ def _distinct_names(target: str, draft: str) -> tuple[str, str]:
 
 
 class Header(QFrame):
-    models_wanted = Signal()  # the model list opens; answer by `set_models`
-    # a path from that list
+    models_opening = Signal()  # the model list opens; answer with `set_models`
+    # a path from the model list
     target_picked = Signal(str)
     draft_picked = Signal(str)
-    # from that list; its other entries are actions
+    # other entries of the model list
     remove_draft = Signal()
     use_builtin = Signal()
     unload = Signal()
-    context_chosen = Signal(object)  # tokens; None: as many as suit the computer
+    context_chosen = Signal(object)  # context size in tokens; None: chosen by the available memory
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -259,14 +259,14 @@ class Header(QFrame):
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
         self._indicators: list[ShrinkingButton] = []
-        self._compact = self._sparse = False  # whether the indicators have lost their words, and some are gone
+        self._compact = self._sparse = False  # whether indicators have no text, and some are hidden
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
         self.stats_button = IconButton(theme, "panel-right", tr("Show or hide the statistics"))
         self.title = ElidedLabel(tr("New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
-        self.progress = QProgressBar(self)  # along the lower edge: it moves nothing when it comes
+        self.progress = QProgressBar(self)  # along the lower edge, so that it moves nothing
         self._make()
         self._arrange()
         theme.changed.connect(self._show)
@@ -322,13 +322,13 @@ class Header(QFrame):
         """Open the model list with the keyboard focus."""
         if not self.model_button.isVisible():
             return
-        self.models_wanted.emit()
+        self.models_opening.emit()
         self._fill_picker()
         self.picker.open_from(self.model_button, at_right=True)
         self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def open_contexts(self) -> None:
-        """Offer context lengths up to the trained one; choosing one reloads the model."""
+        """Offer context lengths up to the trained one; a choice reloads the model."""
         target = self._view.target
         if target is None:
             return
@@ -336,7 +336,7 @@ class Header(QFrame):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(tr("Automatic"), lambda: self.context_chosen.emit(None))
         most = max(target.n_ctx_train, target.n_ctx)
-        doubled = {LEAST_CONTEXT << step for step in range(16)}
+        doubled = {MIN_CONTEXT << step for step in range(16)}
         for length in sorted({each for each in doubled if each < most} | {target.n_ctx, most}):
             words = tr("{count} tokens", None, length).format(count=count(length))
             action = menu.addAction(words, partial(self.context_chosen.emit, length))
@@ -351,7 +351,7 @@ class Header(QFrame):
                 self._fill_picker()
 
     def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
-        """The remote servers; those at the ``silent`` URLs do not respond."""
+        """Set the remote servers. ``silent``: URLs of the servers that do not respond."""
         self._engines, self._silent = tuple(records), silent
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
@@ -380,7 +380,7 @@ class Header(QFrame):
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
-        """Add an indicator beside the models; its text is hidden before theirs."""
+        """Add an indicator beside the models; in a narrow window its text is hidden before theirs."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
         if isinstance(indicator, ShrinkingButton):
             self._indicators.append(indicator)
@@ -393,7 +393,7 @@ class Header(QFrame):
         self._fit_models()
 
     def set_engine(self, view: EngineView) -> None:
-        state = view.state if view.state is EngineState.LOADING else EngineState.READY  # an answer begins as it ends:
+        state = view.state if view.state is EngineState.LOADING else EngineState.READY  # running answers count as ready
         shown = replace(view, state=state)  # with the same models
         if shown != self._view:
             self._view = shown
@@ -427,17 +427,17 @@ class Header(QFrame):
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """Share the width with the title: first the indicators lose their text, then names are shortened.
+        """Fit title and models: first the indicators lose their text, then model names are shortened.
 
-        An indicator is hidden if even the short names and a piece of the title lack room.
+        An indicator is hidden if even the short names and a part of the title do not fit.
         """
-        if self._view.state is not EngineState.LOADING:  # texts while loading are short and short-lived
-            title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
+        if self._view.state is not EngineState.LOADING:  # texts while loading are short and disappear soon
+            title, least = self._title_px(), MIN_TITLE_LETTERS * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
             self._sparse = False
-            self._compact = names(self._summary()) + title > self._room_px(compact=False)
+            self._compact = names(self._summary()) + title > self._free_px(compact=False)
             if self._compact:
-                self._sparse = names(self._short_summary()) + min(title, least) > self._room_px(compact=True)
+                self._sparse = names(self._short_summary()) + min(title, least) > self._free_px(compact=True)
             for indicator in self._indicators:
                 indicator.set_compact(self._is_compact(indicator))
         text = on_button(self._fitting())
@@ -448,14 +448,14 @@ class Header(QFrame):
         return self._sparse if indicator.hides_whole else self._compact
 
     def _short_summary(self) -> str:
-        """The models' names; for the draft, what differs."""
+        """The models' names; the draft's without the words of the target's."""
         view = self._view
         if not view.target or not view.draft:
             return self._summary()
         return " · ".join(_distinct_names(shown_name(view.target), shown_name(view.draft)))
 
     def _fitting(self) -> str:
-        """The names that fit: both, the draft shortened, or the target alone."""
+        """The names that fit: both, the shortened draft, or the target alone."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
         view = self._view
         target = shown_name(view.target) if view.state is not EngineState.LOADING else ""
@@ -467,20 +467,20 @@ class Header(QFrame):
             target, other = _distinct_names(target, shown_name(view.draft))
             draft = f" · {other}"
         left = room - metrics.horizontalAdvance(draft)
-        if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
+        if left < min(metrics.horizontalAdvance(target), MIN_NAME_LETTERS * metrics.averageCharWidth()):
             target, left, draft = shown_name(view.target), room, ""
         return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
-        """The width of the model names: more than half if it is scarce, but some of the title stays."""
-        room, title = self._room_px(compact=self._compact), self._title_px()
+        """The width for model names: more than half if space is scarce, but a part of the title stays."""
+        room, title = self._free_px(compact=self._compact), self._title_px()
         least = min(title, self._title_px(tr("New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
 
     def _title_px(self, title: str = "") -> int:
         return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
 
-    def _room_px(self, *, compact: bool) -> int:
+    def _free_px(self, *, compact: bool) -> int:
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):
@@ -511,7 +511,7 @@ class Header(QFrame):
     def _summary(self) -> str:
         view = self._view
         if view.state is EngineState.LOADING:
-            is_read = view.progress is not None and view.progress >= 1.0  # the caches are made, and the draft is tried
+            is_read = view.progress is not None and view.progress >= 1.0  # then caches are made and the draft is tested
             if view.loading and is_read:
                 return tr("Preparing {name}").format(name=title_of(view.loading))
             words = tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading a model")

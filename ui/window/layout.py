@@ -1,4 +1,4 @@
-"""The panes' state and widths, and the marks, saved as bytes."""
+"""The state and widths of the side panes, and the shown marks; saved as bytes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.statistics.panel import StatsPanel
-from ui.theme.stylesheet import DRAWN_FOR_PX
+from ui.theme.stylesheet import DESIGN_TEXT_PX
 from ui.widgets.dialogs import FOLDERS
 from ui.window.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
 FIRST_SIZES = (SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX)
-LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
-LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
-MOST_PX = 420  # either of them
-LEAST_CHAT_PX = 360  # below this a line has few words, so a pane is closed
-NARROW_PX = 1180  # below this the statistics are closed
-LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the models panel would cover each other
-FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there
+MIN_SIDEBAR_PX = 220  # below this width the German texts of its buttons are cut
+MIN_STATS_PX = 264  # below this width the longest words of its pages are cut
+MAX_SIDE_PANE_PX = 420  # maximum width of each side pane
+MIN_CHAT_PX = 360  # below this width lines have few words, so a pane is closed
+NARROW_PX = 1180  # below this width the statistics are closed
+MIN_WINDOW_PX = 640  # half of a small screen; in narrower windows the parts of the models panel would overlap
+FRAME = QSize(8, 40)  # approximate size of a window frame, which is known only once the window is shown
 VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """Widths in pixels, and which panes are open; a pane may be wanted without having room."""
+    """Widths in pixels, and the open panes; a wanted pane may be closed because it does not fit."""
 
     sizes: tuple[int, ...]
     sidebar_wanted: bool
@@ -57,12 +57,12 @@ class WindowLayout(QObject):
         self._sidebar_wanted = self._stats_wanted = True
         self._is_restored = False
         self._scale = 0.0
-        self._beside_px = 0  # taken beside the chat
-        self._width = sys.maxsize  # of the window, when it was last asked
+        self._beside_px = 0  # width of the panel beside the chat
+        self._width = sys.maxsize  # last known width of the window
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
-        self.fit_text(DRAWN_FOR_PX)
+        self.fit_text(DESIGN_TEXT_PX)
         for signal in (
             splitter.splitterMoved,
             stats.now.sources_selected,
@@ -72,28 +72,28 @@ class WindowLayout(QObject):
             signal.connect(self.changed)
 
     def fit_text(self, base_px: int) -> None:
-        """Widen the side panes for this text size."""
-        scale = max(base_px / DRAWN_FOR_PX, 1.0)
+        """Scale the side panes for this text size."""
+        scale = max(base_px / DESIGN_TEXT_PX, 1.0)
         if scale == self._scale:
             return
         grown, self._scale = scale / (self._scale or 1.0), scale
-        # What stands in the window now would forbid to make it narrow at once; it gives way when it has become so.
-        # Nor may it be wider than its screen, where the text is very large.
-        self._window.setMinimumWidth(min(round(LEAST_WINDOW_PX * scale), self._most_px))
-        for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
+        # The window's content would prevent a smaller width now, but adapts once the window is narrower. The minimum is
+        # never wider than the screen, on which the text may be very large.
+        self._window.setMinimumWidth(min(round(MIN_WINDOW_PX * scale), self._most_px))
+        for pane, least in ((self._sidebar, MIN_SIDEBAR_PX), (self._stats, MIN_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
-            pane.setMaximumWidth(round(MOST_PX * scale))
+            pane.setMaximumWidth(round(MAX_SIDE_PANE_PX * scale))
         self._keep_chat_wide()
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
-            QTimer.singleShot(0, self, self._fit_panes)  # after the middle is laid out for the new text size
-        elif not self._is_restored:  # a hidden splitter would report a third of some small width for each
+            QTimer.singleShot(0, self, self._fit_panes)  # after the centre is laid out for the new text size
+        elif not self._is_restored:  # a hidden splitter would report a third of a small width for each pane
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()
 
-    def make_room_beside(self, width: int) -> None:
-        """Give the panel beside the chat this width; side panes close meanwhile if there is no room."""
+    def reserve_panel_width(self, width: int) -> None:
+        """Reserve this width for the panel beside the chat; side panes close meanwhile if they do not fit."""
         self._beside_px = width
         self._keep_chat_wide()
         self._fit_panes()
@@ -101,13 +101,13 @@ class WindowLayout(QObject):
 
     @property
     def _most_px(self) -> int:
-        """The greatest window width on its screen."""
+        """The maximum window width on its screen."""
         return self._window.screen().availableSize().width() - FRAME.width()
 
     def _keep_chat_wide(self) -> None:
         chat = self._splitter.widget(1)
         if chat is not None:
-            chat.setMinimumWidth(min(round(LEAST_CHAT_PX * self._scale) + self._beside_px, self._most_px))
+            chat.setMinimumWidth(min(round(MIN_CHAT_PX * self._scale) + self._beside_px, self._most_px))
 
     def _widen(self, sizes: Sequence[int], times: float) -> None:
         """Widen the side panes at the expense of the centre."""
@@ -115,7 +115,7 @@ class WindowLayout(QObject):
         self._splitter.setSizes([wanted[0], max(sum(sizes) - sum(wanted), 0), wanted[1]])
 
     def show_buttons(self) -> None:
-        """The header's sidebar button shows only while the sidebar is closed."""
+        """Show the header's sidebar button only while the sidebar is closed."""
         self._header.sidebar_button.setVisible(self._sidebar.isHidden())
 
     def toggle_sidebar(self) -> None:
@@ -149,7 +149,7 @@ class WindowLayout(QObject):
         return bool(self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen))
 
     def adapt(self, width: int) -> None:
-        """A narrow window closes the statistics; the button reopens them."""
+        """Close the statistics in a narrow window; the button reopens them."""
         is_narrower, self._width = width < self._width, width
         if width >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
@@ -159,20 +159,20 @@ class WindowLayout(QObject):
         self.show_buttons()
 
     def _restore_sidebar(self) -> None:
-        """Reopen the sidebar if it was closed for lack of room."""
+        """Reopen the sidebar if it was closed for lack of space."""
         if self._sidebar_wanted and self._sidebar.isHidden():
             more = self._sidebar.minimumWidth() + self._splitter.handleWidth()
             self._sidebar.setVisible(self._splitter.minimumSizeHint().width() + more <= self._window.width())
 
     def _narrow_px(self) -> int:
-        """The width below which the statistics close: at least what three panes need at this text size."""
+        """The width below which the statistics close: at least the width of three panes at this text size."""
         places = range(self._splitter.count())
         panes = [pane for pane in map(self._splitter.widget, places) if pane is not None]
         least = (pane.minimumWidth() or pane.minimumSizeHint().width() for pane in panes)
         return max(NARROW_PX, sum(least) + self._splitter.handleWidth() * (len(panes) - 1))
 
     def _fit_panes(self) -> None:
-        """If larger text leaves no room, close the statistics first, then the sidebar."""
+        """If larger text leaves too little space, close the statistics first, then the sidebar."""
         for pane in (self._stats, self._sidebar):
             if self._splitter.minimumSizeHint().width() > self._window.width():
                 pane.hide()
@@ -182,8 +182,8 @@ class WindowLayout(QObject):
         self.show_buttons()
 
     def _make_room(self, other: QWidget) -> None:
-        """Widen the window for a new pane; if that is impossible close the ``other`` one."""
-        most = self._window.width()  # which may span two screens
+        """Widen the window for a new pane; if that is impossible, close the ``other`` one."""
+        most = self._window.width()  # a window may span two screens
         if not self._fills_screen():
             most = max(most, self._window.screen().availableGeometry().width())
         if self._splitter.minimumSizeHint().width() > most:
@@ -204,7 +204,7 @@ class WindowLayout(QObject):
         self._sidebar.setVisible(panes.sidebar)
         self._stats_wanted = panes.stats_wanted
         self._stats.setVisible(panes.stats)
-        self._width = self._window.width()  # it has not become narrower since
+        self._width = self._window.width()  # the window has not become narrower since
         self.show_buttons()
 
     def save(self) -> bytes:
@@ -223,13 +223,13 @@ class WindowLayout(QObject):
         return json.dumps(state).encode()
 
     def restore(self, data: bytes) -> None:
-        """Restore `save`'s bytes; anything else is ignored."""
+        """Restore the bytes of `save`; other bytes are ignored."""
         try:
             state = json.loads(data)
             geometry = base64.b64decode(state["geometry"])
             sizes = tuple(int(size) for size in state["sizes"])
             sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
-            marks, details = tuple(state.get("marks", ())), bool(state.get("details", False))  # older ones have none
+            marks, details = tuple(state.get("marks", ())), bool(state.get("details", False))  # old versions have none
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         folders = state.get("folders")

@@ -65,15 +65,15 @@ def _waiting_words(number: int) -> str:
 
 
 class ServerButton(IconButton):
-    """Shown while the server is on: ready, or answering; its menu has actions."""
+    """The indicator of the local server, shown while it is on; its menu has actions."""
 
     def __init__(self, theme: Theme) -> None:
         name = tr("Local server")
         super().__init__(theme, "server", name, text=name)
         self._view = ServerView()
         self.usual_words = tuple(tr(words) for words in (tr.mark("Server on"), BUSY_WORDS))
-        self._calms_down = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
-        self._calms_down.timeout.connect(self._show)
+        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
+        self._busy_timer.timeout.connect(self._show)
         self._make_menu()
         self.clicked.connect(self.open_menu)
         self._show()
@@ -103,11 +103,11 @@ class ServerButton(IconButton):
     def set_view(self, view: ServerView) -> None:
         was_busy, self._view = self._view.activity.num_running, view
         if was_busy and not view.activity.num_running and view.state is ServerState.ON:
-            self._calms_down.start()
+            self._busy_timer.start()
         else:
             if view.activity.num_running:
-                self._calms_down.stop()
-            if not self._calms_down.isActive() or view.state is not ServerState.ON:
+                self._busy_timer.stop()
+            if not self._busy_timer.isActive() or view.state is not ServerState.ON:
                 self._show()
         self._fill_menu()
 
@@ -168,7 +168,7 @@ class ServerButton(IconButton):
 class LocalServer(QObject):
     key_requested = Signal()  # show the API key
     renewal_requested = Signal()  # create a new API key
-    stop_requested = Signal()  # stop the answer to a program
+    stop_requested = Signal()  # stop the answer for another program
     retry_requested = Signal()  # restart the failed server
     page_shown = Signal()  # the page is visible; call `set_models` and `set_requests`
 
@@ -229,7 +229,7 @@ class LocalServer(QObject):
             self._window.server.page.set_requests(rows)
 
     def set_key(self, key: str, problem: Problem | None = None) -> None:
-        """The key; if empty, ``problem`` says why."""
+        """Show the key. An empty ``key`` shows ``problem``, the reason why there is none."""
         if self._window.server.is_created:
             self._window.server.page.access.set_key(key, explanation(problem) if problem is not None else "")
 

@@ -1,4 +1,4 @@
-"""The main window. Values come in by methods, requests go out by signals."""
+"""The main window. Controllers call its methods and connect to its signals."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
 IS_MAC = sys.platform == "darwin"
 _Key = Qt.Key
-# What a dead key adds to the letter after it, as a combining character.
+# The combining character that a dead key adds to the next letter.
 DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Grave: "\u0300",
     _Key.Key_Dead_Acute: "\u0301",
@@ -105,16 +105,16 @@ DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Cedilla: "\u0327",
     _Key.Key_Dead_Ogonek: "\u0328",
 }
-COMPOSED = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # of several keys each
+COMPOSED_LANGUAGES = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # need several keys
 UNDO_SHOWN_MS = 8_000
-FOOT_PX = 24  # beside the parts below a page
+FOOT_PX = 24  # margin beside the parts below a page
 
 
 class UndoBar(QFrame):
-    """Hidden until something was deleted. It stays while hovered or while a button has the focus."""
+    """A bar that offers to undo a deletion. It stays while hovered or while a button has the focus."""
 
     undone = Signal()  # undo the deletion
-    expired = Signal()  # the time is over, or the bar was dismissed
+    expired = Signal()  # the time has passed, or the bar was dismissed
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -151,11 +151,11 @@ class UndoBar(QFrame):
             self.expired.emit()
 
     def watch(self, editor: QPlainTextEdit) -> None:
-        """Ctrl+Z in an editor without its own undo means this bar."""
+        """Use this bar for Ctrl+Z in an editor that has nothing to undo."""
         editor.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Editors claim Ctrl+Z even without an undo."""
+        """Handle Ctrl+Z: editors claim it even if they have nothing to undo."""
         if (
             event.type() is QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -169,12 +169,12 @@ class UndoBar(QFrame):
         return super().eventFilter(watched, event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Hovering stops the time."""
+        """Stop the timer while hovered."""
         self._timer.stop()
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Time continues."""
+        """Restart the timer."""
         if not self.isHidden():
             self._timer.start()
         super().leaveEvent(event)
@@ -198,17 +198,17 @@ class UndoBar(QFrame):
 class KeyForwarder:
     """Sends typing keys to ``edit`` and focuses it; ignores all others.
 
-    The window passes unused keys. A button has no input method, so dead keys are combined here.
+    The window passes keys that no widget used. A button has no input method, so dead keys are combined here.
     """
 
     def __init__(self, edit: QPlainTextEdit) -> None:
         self._edit = edit
-        self._mark = ""  # of a dead key whose letter has not come yet
+        self._mark = ""  # combining character of a dead key, until its letter follows
         self._marked_at: QWidget | None = None
 
     def take(self, event: QKeyEvent) -> bool:
-        """Use a key; False if it types nothing."""
-        if self._edit.hasFocus():  # keys that the box ignored arrive here, too
+        """Use a key; returns False if it types nothing."""
+        if self._edit.hasFocus():  # the window also receives keys that the text box ignored
             return False
         if event.matches(QKeySequence.StandardKey.Paste):
             return self._paste()
@@ -228,8 +228,8 @@ class KeyForwarder:
         self._mark, self._marked_at = "", None
         if not self._focus():
             return False
-        if QGuiApplication.inputMethod().locale().language() in COMPOSED:
-            return True  # it bypassed the input method, so its Latin letter would be wrong
+        if QGuiApplication.inputMethod().locale().language() in COMPOSED_LANGUAGES:
+            return True  # the key bypassed the input method, so its Latin letter would be wrong
         together = unicodedata.normalize("NFC", event.text() + mark)
         text = together if len(together) == len(event.text()) else event.text()
         key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())
@@ -242,7 +242,7 @@ class KeyForwarder:
 
 
 def types_text(event: QKeyEvent) -> bool:
-    """Whether a key types visible text. Outside of a text, Space presses or scrolls."""
+    """Whether a key types visible text. Space does not: outside of a text it presses or scrolls."""
     text, modifiers = event.text(), event.modifiers()
     if not text or text.isspace() or not text.isprintable():
         return False
@@ -250,11 +250,11 @@ def types_text(event: QKeyEvent) -> bool:
     alt = bool(modifiers & Qt.KeyboardModifier.AltModifier)
     if modifiers & Qt.KeyboardModifier.MetaModifier:
         return False
-    return not control if sys.platform == "darwin" else control is alt  # both together are AltGr on Windows
+    return not control if sys.platform == "darwin" else control is alt  # on Windows, both together are AltGr
 
 
 class MainWindow(QMainWindow):
-    """The chat with its panes, and the other pages. Controllers connect to the parts they serve."""
+    """The chat with its panes, and the other pages. Controllers connect to the parts that they serve."""
 
     closing = Signal()  # the window is about to close
     _is_made = False
@@ -340,9 +340,9 @@ class MainWindow(QMainWindow):
         self.name_conversation(title)
         focused = self.focusWidget()
         if focused is not None and self.transcript.isAncestorOf(focused):
-            self.composer.setFocus()  # before the focused page closes, as Qt would focus any widget
+            self.composer.setFocus()  # before the focused page closes: Qt would focus any other widget
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
-        self.find_bar.hide()  # its hits belong to another page
+        self.find_bar.hide()  # its matches belong to another page
         self.transcript.show_messages(messages)
         self.legend.set_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
@@ -408,7 +408,7 @@ class MainWindow(QMainWindow):
         self._show_builtin_note()
 
     def note_titles(self, titles: Sequence[tuple[str, str]]) -> None:
-        """Titles of models by file name, for the answers on the page."""
+        """Set the titles of models by file name, for the answers on the page."""
         changed = [note_title(name, title) for name, title in titles]
         if any(changed):
             for card in self.transcript.cards:
@@ -425,7 +425,7 @@ class MainWindow(QMainWindow):
         self.theme.apply(name, self)
 
     def set_text_size(self, name: str) -> None:
-        """Set a key of `ui.theme.theme.TEXT_SIZES`."""
+        """Set the text size, a key of `ui.theme.theme.TEXT_SIZES`."""
         self.theme.set_text_size(name, self)
         self.layout_state.fit_text(self.theme.type.base)
 
@@ -440,7 +440,7 @@ class MainWindow(QMainWindow):
         self.empty.set_engine(self.engine_view, builtin=is_tiny)
 
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
-        """Show a problem; one ``of_chat`` disappears with the chat."""
+        """Show a problem; if ``of_chat``, it disappears when another chat is opened."""
         self._problem_goes = of_chat
         self.problem_banner.show_problem(problem)
 
@@ -454,7 +454,7 @@ class MainWindow(QMainWindow):
             self.problem_banner.show_problem(now)
 
     def place_notices(self) -> None:
-        """Place messages below the visible page; in the chat above the composer."""
+        """Put banners below the visible page; in the chat above the composer."""
         foot = self._foot if self.shows_chat else self._page_foot
         for place, bar in enumerate(self._bars):
             foot.insertWidget(place, bar)
@@ -475,7 +475,7 @@ class MainWindow(QMainWindow):
 
     @property
     def shows_chat(self) -> bool:
-        """Whether no other page covers it: models, a race, the server."""
+        """Whether the chat is visible, not another page: models, a race, the server."""
         return self.models.stack.currentWidget() is self.splitter
 
     def show_chat(self) -> None:
@@ -489,7 +489,7 @@ class MainWindow(QMainWindow):
         self.sidebar.focus_search()
 
     def find_in_chat(self) -> None:
-        """Find words in the open chat; without one, in all chats."""
+        """Find text in the open chat; if none is open, in all chats."""
         if self._has_conversation:
             self.find_bar.open()
         else:
@@ -514,19 +514,19 @@ class MainWindow(QMainWindow):
 
     def try_prompt(self, text: str) -> None:
         self.composer.set_text(text)
-        self.composer.setFocus()  # the page with the button goes, and what follows is written here
+        self.composer.setFocus()  # the page with the button closes, and the next message is written here
         self.composer.submit()
 
     def childEvent(self, event: QChildEvent) -> None:
         super().childEvent(event)
         if not (event.added() and self._is_made and self.theme.compact):
-            return  # asking Qt for the child first would make all its classes known to Python before the first paint
+            return  # looking up the child would make PySide load all its classes before the first paint
         child = event.child()
         if isinstance(child, QWidget):
             QTimer.singleShot(0, child, lambda: self.theme.apply_density(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses a button; unused letters go to the composer."""
+        """Enter presses a focused button; unused letters go to the composer."""
         if event.key() == Qt.Key.Key_Alt and event.modifiers() == Qt.KeyboardModifier.AltModifier:
             self.commands.alt_pressed()
         in_chat = self.shows_chat and not self.drop_overlay.isVisible()
@@ -534,7 +534,7 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The overlay covers everything; narrow windows close the statistics."""
+        """Resize the overlay, which covers everything; narrow windows close the statistics."""
         super().resizeEvent(event)
         self.drop_overlay.setGeometry(self.rect())
         self.layout_state.adapt(event.size().width())
@@ -545,7 +545,7 @@ class MainWindow(QMainWindow):
         self.layout_state.changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """The window was maximised, restored or activated, maybe on another day."""
+        """Handle maximizing, restoring and activation, possibly on another day."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange:
             self.sidebar.list.update_day()
@@ -566,7 +566,7 @@ def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
 
 
 def _foot(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
-    """The column below a page, at most as wide as the text, and its centring row."""
+    """The column below a page, at most as wide as the text, and the row that centres it."""
     inner = vbox(*parts, margins=(FOOT_PX, 0, FOOT_PX, 0), spacing=8)
     return inner, hbox(Stretch(), (inner, 1000), Stretch())
 
@@ -593,7 +593,7 @@ def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
 
 
 def connect_parts(window: MainWindow) -> None:
-    """Connect the parts' signals with each other."""
+    """Connect the signals of the parts with each other."""
     window.models.connect_entry_points(window.header, window.sidebar, window.empty)
     window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
     _connect_sidebar(window)
@@ -620,7 +620,7 @@ def _connect_models(window: MainWindow) -> None:
     header.target_action.triggered.connect(lambda: dialogs.browse("target"))
     header.draft_action.triggered.connect(lambda: dialogs.browse("draft"))
     header.stop_action.triggered.connect(window.composer.stop_requested)
-    empty.builtin_button.clicked.connect(window.composer.setFocus)  # next is a message: the button goes
+    empty.builtin_button.clicked.connect(window.composer.setFocus)  # the button disappears, and a message comes next
     empty.builtin_button.clicked.connect(header.use_builtin)
     empty.open_button.clicked.connect(lambda: dialogs.browse("target"))
     window.drop_overlay.chosen.connect(dialogs.file_chosen)
@@ -641,7 +641,7 @@ def _connect_conversation(window: MainWindow) -> None:
 
 
 def add_commands(window: MainWindow) -> None:
-    """Add the window's commands. Keys that a part handles itself are only listed."""
+    """Add the window's commands. Keys that a part handles itself are only described."""
     _add_chat_commands(window)
     _add_list_commands(window)
     _add_page_commands(window)
@@ -707,7 +707,7 @@ def _add_window_commands(window: MainWindow) -> None:
     settings.setMenuRole(QAction.MenuRole.PreferencesRole)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
     words = mark("Commands", "Open the context menu")
-    if sys.platform.startswith("linux"):  # elsewhere the system knows this key
+    if sys.platform.startswith("linux"):  # the other systems handle this key
         commands.add(WINDOW, words, "Shift+F10", _open_menu)
     commands.add(WINDOW, mark("Commands", "Full screen on or off"), "F11", lambda: _fill_screen(window))
     words = mark("Commands", "Minimise the window")
@@ -725,7 +725,7 @@ def _step(window: MainWindow, by: int) -> None:
 
 
 def _on_view_changed(window: MainWindow) -> None:
-    """Disable the chat's keys while it is not visible."""
+    """Disable the chat's commands while it is not visible."""
     window.commands.set_suspended(CHAT, not window.shows_chat)
     window.place_notices()
     window.name_window()
@@ -742,10 +742,10 @@ def _rename(window: MainWindow) -> None:
 
 
 def _open_menu() -> None:
-    """For keyboards without a menu key."""
+    """Open the context menu, for keyboards without a menu key."""
     focused = QApplication.focusWidget()
     if focused is not None:
-        caret = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)  # texts give it in parts of pixels
+        caret = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)  # text widgets return fractions
         caret = caret.toRect() if isinstance(caret, QRectF) else caret
         place = caret.center() if isinstance(caret, QRect) else focused.rect().center()
         reason = QContextMenuEvent.Reason.Keyboard
@@ -771,4 +771,4 @@ def _switch_server(window: MainWindow) -> None:
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:
-    window.dialogs.save({"text_size": window.theme.text_size_beside(by) if by else "normal"})
+    window.dialogs.save({"text_size": window.theme.adjacent_text_size(by) if by else "normal"})

@@ -22,7 +22,7 @@ from ui.window.header import Header
 
 tr = Translator("DownloadIndicator")
 
-if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
+if TYPE_CHECKING:  # most chats never open the panel: the start does not import it
     from app.core.domain.models import Download
     from ui.models.panel import ModelsPanel
     from ui.race.page import RacePage
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits f
 
 
 class DownloadIndicator(IconButton):
-    """Shown in the header while downloads run or need attention; opens the downloads."""
+    """Shows running and failed downloads in the header; opens the downloads page."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "download", tr("Downloads"), text="-", parent=parent)
@@ -52,12 +52,12 @@ class DownloadIndicator(IconButton):
 
 
 class PageNavigation(QObject):
-    """A page in the chat's stack, created when first needed."""
+    """Shows a page in the chat's stack; the page is created when first needed."""
 
     page_created = Signal(object)  # the page, once, for its controllers
 
     def __init__(self, theme: Theme, chat: QWidget, first: PageNavigation | None = None) -> None:
-        """``first`` created the stack."""
+        """``first``: the navigation that created the stack."""
         super().__init__()
         self._theme, self._chat, self._first = theme, chat, first
         self._made: QWidget | None = None
@@ -67,13 +67,13 @@ class PageNavigation(QObject):
             self.stack.addWidget(chat)
 
     def _make(self) -> QWidget:
-        """Create the page, which has a signal ``back``."""
+        """Create the page; it has a signal ``back``."""
         raise NotImplementedError
 
     def _wanted(self) -> QWidget:
         if self._made is None:
             self._made = page = self._make()
-            # A page that is not seen must not keep the window wide.
+            # A hidden page must not keep the window wide.
             page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
             self.stack.addWidget(page)
             self._theme.apply_density(page)
@@ -83,7 +83,7 @@ class PageNavigation(QObject):
 
     @property
     def is_created(self) -> bool:
-        """Whether the page was wanted yet."""
+        """Whether the page was opened before."""
         return self._made is not None
 
     @property
@@ -99,7 +99,7 @@ class PageNavigation(QObject):
             self.stack.setCurrentWidget(page)
 
     def leave(self) -> None:
-        """Return to the chat and its focus; the page's work continues."""
+        """Return to the chat and restore its focus; the work of the page continues."""
         if self.is_open:
             self.stack.setCurrentWidget(self._chat)
             if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
@@ -107,7 +107,7 @@ class PageNavigation(QObject):
 
 
 class ModelsNavigation(PageNavigation):
-    """The Models panel, and the download indicator in the header."""
+    """Shows the Models panel, and the download indicator in the header."""
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__(theme, chat)
@@ -139,7 +139,7 @@ class ModelsNavigation(PageNavigation):
         sidebar.new_chat.connect(self.leave)
 
     def open(self, page: str = "") -> None:
-        """Show the panel, at a page or the last one."""
+        """Show the panel at a page, by default the last one."""
         self.show_page()
         self.panel.open(page or ("" if self.panel.page != WELCOME else "recommended"))
 
@@ -163,8 +163,8 @@ class ModelsNavigation(PageNavigation):
 
 
 class RaceNavigation(PageNavigation):
-    asked = Signal()  # it was opened without a question
-    question_asked = Signal(str)  # with this one
+    asked = Signal()  # the page was opened without a question
+    question_asked = Signal(str)  # the page was opened with this question
 
     def _make(self) -> QWidget:
         from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)

@@ -1,4 +1,4 @@
-"""Screen reader support: roles that Qt does not know, and announcements during an answer."""
+"""Screen reader support: roles that Qt lacks, and announcements during an answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallStatus
 from ui.text.language import mark, translate
 
-ROLES = {  # by the names of classes, or of objects
+ROLES = {  # by class or object names
     "messageList": QAccessible.Role.List,
     "UserCard": QAccessible.Role.ListItem,
     "AnswerCard": QAccessible.Role.ListItem,
     "ToolCard": QAccessible.Role.ListItem,
 }
-HEADINGS = ("title", "heading", "section")  # kinds of labels
+HEADINGS = ("title", "heading", "section")  # label kinds that are headings
 _SENTENCE_END = re.compile(r"[.!?:…。！？]+(?=\s)|\n+")
-_MARKS = str.maketrans("", "", "*`#|")  # of Markdown
+_MARKS = str.maketrans("", "", "*`#|")  # Markdown characters
 _CALLS = {
     CallStatus.ASKED: mark("AnswerSpeech", "{tool} waits for your permission."),
     CallStatus.RUNNING: mark("AnswerSpeech", "{tool} is running."),
@@ -32,7 +32,7 @@ _CALLS = {
 
 
 class HeadingInterface(QAccessibleWidget):
-    """A label that is a heading."""
+    """A label that is reported as a heading."""
 
     def text(self, kind: QAccessible.Text) -> str:
         shown = self.object()
@@ -42,7 +42,7 @@ class HeadingInterface(QAccessibleWidget):
 
 
 def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
-    """The interface of a part of the window; None for Qt's own."""
+    """The accessible interface of a widget; None leaves it to Qt."""
     role = ROLES.get(name) or ROLES.get(item.objectName())
     if role is not None and isinstance(item, QWidget):
         return QAccessibleWidget(item, role)
@@ -53,22 +53,22 @@ def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
 
 @cache
 def _install_roles() -> None:
-    """Once per process: Qt asks each installed factory."""
+    """Install the roles once per process: Qt asks each installed factory."""
     QAccessible.installFactory(interface_of)
 
 
 class AnswerSpeech:
-    """Announces the answer on the page. ``level``: the setting `announce`, "words", "events" or "nothing"."""
+    """Announces the answer on the page. ``level``: the setting `announce`: "words", "events" or "nothing"."""
 
     def __init__(self, page: QWidget) -> None:
         self.level = "words"
         self._page = page
-        self._raw, self._num_said = "", 0
+        self._raw, self._num_announced = "", 0
         self._is_reading = False
         _install_roles()
 
     def begin(self) -> None:
-        self._raw, self._num_said, self._is_reading = "", 0, False
+        self._raw, self._num_announced, self._is_reading = "", 0, False
 
     def reading(self) -> None:
         if not self._is_reading:
@@ -97,10 +97,10 @@ class AnswerSpeech:
         """Announce the rest of the answer without its reasoning."""
         if self.level != "words" or not self._raw:
             return
-        rest = split_thinking(self._raw, final=is_end).answer(self._raw)[self._num_said :]
+        rest = split_thinking(self._raw, final=is_end).answer(self._raw)[self._num_announced :]
         ends = [len(rest)] if is_end else [found.end() for found in _SENTENCE_END.finditer(rest)]
         if ends:
-            self._num_said += ends[-1]
+            self._num_announced += ends[-1]
             self._say(" ".join(rest[: ends[-1]].translate(_MARKS).split()))
 
     def _say(self, words: str) -> None:

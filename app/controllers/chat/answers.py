@@ -148,7 +148,7 @@ class AnswerController(PartsController):
         page.regenerate_requested.connect(self.regenerate)
         page.regenerate_in_mode.connect(self.regenerate)
         page.continue_requested.connect(self.continue_answer)
-        page.attachments_left_out.connect(self._left_out.__setitem__)
+        page.attachments_removed.connect(self._left_out.__setitem__)
 
     def _publish(self) -> None:
         answers = {

@@ -65,7 +65,7 @@ class AttachmentController(PartsController):
         composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.show_text)
-        composer.tray.model_wanted.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
+        composer.tray.model_requested.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
         window.transcript.attachment_opened.connect(self.show_text)
         window.drop_zone.files_dropped.connect(self._on_dropped)
 
@@ -144,15 +144,15 @@ class AttachmentController(PartsController):
     def _show_vision_note(self) -> None:
         """If the model has no vision and a picture is attached, say so and offer a vision model."""
         tray = self._window.composer.tray
-        if not self._picture_note or not any(each.picture for each in self._attached):
-            self._vision_models = None
-            tray.show_sight("")
+        if not self._of_picture or not any(each.picture for each in self._attached):
+            self._seeing = None
+            tray.show_vision_offer("")
             return
         if self._vision_models is None:
             self._vision_models = ()
             self._lists.find_vision_models(self._offer_vision_models)
         words = tr("This model cannot see pictures. It only gets their names.")
-        tray.show_sight(words, *(self._vision_models[0] if self._vision_models else ()))
+        tray.show_vision_offer(words, *(self._seeing[0] if self._seeing else ()))
 
     def _offer_vision_models(self, models: Sequence[tuple[str, str]]) -> None:
         if self._vision_models is not None:  # None: the offer was withdrawn meanwhile

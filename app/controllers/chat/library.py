@@ -36,12 +36,12 @@ class LibraryController(PartsController):
         library_signals.pinned.connect(self._then_refresh(library.set_pinned))
         library_signals.archived.connect(self._then_refresh(library.set_archived))
         library_signals.moved_to_folder.connect(self._then_refresh(library.move_to_folder))
-        library_signals.arranged.connect(self._then_refresh(self._arrange))
+        library_signals.reordered.connect(self._then_refresh(self._arrange))
         library_signals.duplicated.connect(self.duplicate)
-        library_signals.folder_made.connect(self.make_folder)
+        library_signals.folder_created.connect(self.make_folder)
         library_signals.folder_renamed.connect(self._then_refresh(library.rename_folder))
         library_signals.folder_folded.connect(self._then_refresh(library.fold))
-        library_signals.folders_arranged.connect(self._then_refresh(library.arrange_folders))
+        library_signals.folders_reordered.connect(self._then_refresh(library.arrange_folders))
 
     def search(self, typed: str) -> None:
         """Search on the storage thread; the hits arrive by a signal."""

@@ -40,7 +40,7 @@ class ChatSettingsController(PartsController):
         wants.set_prompts(self.prompts.all)
         wants.changed.connect(self._on_changed)
         wants.reset.connect(self._on_reset)
-        wants.kept_for_model.connect(self._conversations.remember_for_model)
+        wants.saved_for_model.connect(self._conversations.remember_for_model)
         wants.preset_saved.connect(lambda name, values: self._with_presets(lambda: self.presets.save(name, values)))
         wants.preset_renamed.connect(lambda old, new: self._with_presets(lambda: self.presets.rename(old, new)))
         wants.preset_deleted.connect(lambda name: self._with_presets(lambda: self.presets.delete(name)))

@@ -47,9 +47,9 @@ class VersionController(PartsController):
         page.version_requested.connect(self.show_version)
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
-        page.seed_wanted.connect(self.apply_seed)
-        page.regenerate_with.connect(self.regenerate_with)
-        page.menus.ask_targets_of(self.choices)
+        page.seed_requested.connect(self.apply_seed)
+        page.regenerate_with.connect(self.again_with)
+        page.menus.set_target_source(self.choices)
         self._window.sidebar.results.chosen.connect(self.open_at)
 
     def show_version(self, message_id: int) -> None:

@@ -33,7 +33,7 @@ class EnginesController(PartsController):
         self._jobs = JobRunner()
         parts.window.models.page_created.connect(self._attach)
         parts.window.header.set_engines(self._engines.all)
-        parts.window.header.models_wanted.connect(self._refresh_all)
+        parts.window.header.models_opening.connect(self._look)
         if self._engines.problem is not None:
             parts.window.show_problem(self._engines.problem)
 
@@ -52,7 +52,7 @@ class EnginesController(PartsController):
         self._panel = panel
         requests = panel.requests
         requests.engine_added.connect(self._add)
-        requests.engine_asked.connect(self._ask)
+        requests.refresh_requested.connect(self._ask)
         requests.engine_removed.connect(self._remove)
         requests.engine_chat_requested.connect(self._chat_with)
         self._show()

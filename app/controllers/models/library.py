@@ -184,8 +184,8 @@ class ModelPickerController(HubPartController):
         self._header = self._window.header
         self._models = models
         self._view = PickerView()
-        self._drafts_of = ""  # the target whose drafts are listed
-        self._header.models_wanted.connect(self.show)
+        self._drafts_of = ""  # the target whose drafts are in the view
+        self._header.models_opening.connect(self.show)
         self._header.target_picked.connect(self._pick)
 
     def show(self) -> None:

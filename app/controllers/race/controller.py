@@ -80,7 +80,7 @@ class RaceController(PartsController):
         page.delete_requested.connect(self.delete)
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
-        page.drafts_wanted.connect(
+        page.drafts_needed.connect(
             lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
         )
         page.set_earlier(self.store.all())
@@ -252,9 +252,9 @@ class RaceController(PartsController):
         result = self._page.result
         if result is None or self._is_exporting:
             return
-        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+        from ui.race.picture import draw_picture, picture_look  # noqa: PLC0415  (as above)
 
-        look = look_of(self._window.theme)
+        look = picture_look(self._window.theme)
 
         def write(_stop: object) -> str:
             if kind == "png":
@@ -267,10 +267,10 @@ class RaceController(PartsController):
         self._jobs.run("race export", write, self._on_exported, self._on_exported)
 
     def copy_picture(self) -> None:
-        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+        from ui.race.picture import draw_picture, picture_look  # noqa: PLC0415  (as above)
 
         if self._page.result is not None:
-            QGuiApplication.clipboard().setImage(draw_picture(self._page.result, look_of(self._window.theme)))
+            QGuiApplication.clipboard().setImage(draw_picture(self._page.result, picture_look(self._window.theme)))
             self._page.copy_button.confirm(tr("Copied"))
 
     def _on_exported(self, ended: str | Problem) -> None:

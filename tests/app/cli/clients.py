@@ -3,9 +3,9 @@
     paceline serve --model T.gguf --draft D.gguf --key K
     CLIENTS/bin/python tests/app/cli/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
 
-The Python needs `openai`, `langchain-openai`, `llm`, and `jsonschema` to check answers. Prints a line for each test;
-the exit code is the number of failures. Skips clients that are not installed and features that the served model
-lacks (tools in its template, infill tokens), and says so.
+This Python needs `openai`, `langchain-openai`, `llm`, and `jsonschema` to check answers. Prints a line for each test;
+the exit code is the number of failures. Clients that are not installed and features that the served model lacks (tools
+in its template, infill tokens) are reported as skipped.
 """
 
 # ruff: noqa: T201  (a command, which prints)
@@ -69,7 +69,7 @@ class OpenAiPackage:
         )
 
     def chat(self) -> str:
-        """A whole answer."""
+        """A complete answer."""
         answer = self._ask(QUESTION)
         _check(answer.choices[0].finish_reason == "stop")
         return str(answer.choices[0].message.content)
@@ -81,7 +81,7 @@ class OpenAiPackage:
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
 
     def json_schema(self) -> str:
-        """An object by a schema."""
+        """A JSON object with a schema."""
         form = {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": PERSON}}
         answer = self._ask("Invent a person.", response_format=form)
         _check(answer.choices[0].finish_reason == "stop")
@@ -90,7 +90,7 @@ class OpenAiPackage:
         return f"{value}; forced: {answer.model_extra['speculation']['forced']}, {_per_pass(answer)}"
 
     def json_object(self) -> str:
-        """Any object."""
+        """A JSON object without a schema."""
         answer = self._ask("Name two colours as a JSON object.", response_format={"type": "json_object"})
         return str(json.loads(answer.choices[0].message.content))
 
@@ -105,20 +105,20 @@ class OpenAiPackage:
         return f"{json.loads(call.function.arguments)} -> {said}"
 
     def tools_by_choice(self) -> str:
-        """An optional call."""
+        """A call that the model may choose to make."""
         answer = self._ask("What is the weather in Paris? Use the tool.", tools=[WEATHER]).choices[0]
         calls = answer.message.tool_calls
         return f"{answer.finish_reason}: {calls[0].function if calls else answer.message.content}"
 
     def tools_streamed(self) -> str:
-        """A call in pieces."""
+        """A streamed call."""
         chunks = list(self._ask("The weather in Oslo?", tools=[WEATHER], tool_choice="required", stream=True))
         parts = [part for chunk in chunks for part in chunk.choices[0].delta.tool_calls or []]
         _check(parts[0].function.name == "get_weather")
         return str(json.loads("".join(part.function.arguments or "" for part in parts)))
 
     def prediction(self) -> str:
-        """An edit of a text that is sent as the predicted output."""
+        """An edit of a text that is also sent as the predicted output."""
         text = f"Rename the parameter `depth` to `length` in this code. Answer with the code only.\n\n{CODE}"
         answer = self._ask(text, prediction={"type": "content", "content": CODE})
         details = answer.usage.completion_tokens_details
@@ -154,7 +154,7 @@ class OpenAiPackage:
         return f"{answer.choices[0].text!r}, {len(answer.choices[0].logprobs.tokens)} tokens"
 
     def responses(self) -> str:
-        """A whole answer of the Responses API, by a schema, and checked by the package's own types."""
+        """A complete answer of the Responses API with a schema, checked by the package's types."""
         form = {"type": "json_schema", "name": "person", "strict": True, "schema": PERSON}
         answer = self._respond("Invent a person.", text={"format": form})
         _check(answer.status == "completed")
@@ -164,7 +164,7 @@ class OpenAiPackage:
         return f"{value}; {answer.usage.output_tokens} tokens"
 
     def responses_streamed(self) -> str:
-        """Events, put together by the package as they come."""
+        """Streamed events, assembled by the package."""
         with self._client.responses.stream(model=self._model, input=QUESTION, temperature=0) as events:
             text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
             final = events.get_final_response()

@@ -1,4 +1,4 @@
-"""Commands that look at models in child processes, which begin quickly."""
+"""Fixtures for commands that read models in child processes; these start quickly."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _quick_helpers(warm_helpers: None) -> None:
-    """Other tests cover the start of helpers."""
+    """Start helper processes as forks; other tests cover their real start."""

@@ -1,4 +1,4 @@
-"""`paceline bench` as a whole: it measures the built-in pair, writes its reports, and fails in one sentence."""
+"""Tests `paceline bench`: it measures the built-in pair, writes reports, and reports errors in one sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
     assert "| **all** | auto |" in told.out
     assert "answers with drafting are identical to those without, token for token." in told.err
     report = json.loads(out.read_text(encoding="utf-8"))
-    assert {row["mode"] for row in report["rows"]} == set(Mode) - {Mode.HEAD}  # this pair has none
+    assert {row["mode"] for row in report["rows"]} == set(Mode) - {Mode.HEAD}  # this pair has no head
     needed = {"category", "temperature", "engine", "mode", "depth", "tokens", "seconds", "tokens_per_second"}
     needed |= {"speedup", "speedup_low", "speedup_high", "tokens_per_pass", "acceptance_rate"}
     needed |= {"inter_token_ms_p50", "inter_token_ms_p95"}
@@ -124,7 +124,7 @@ def test_a_stopped_measurement_goes_on_with_the_same_command(
     assert "the same command continues after these 2 answers" in capsys.readouterr().err
     assert main(options) == 0
     assert "state.jsonl has 3 answers already" in capsys.readouterr().err
-    assert len(counted) == 8  # two prompts of four each
+    assert len(counted) == 8  # two prompts with four answers each
     assert len(state.read_text("utf-8").splitlines()) == 9
     report = json.loads(out.read_text("utf-8"))
     assert [one["tokens"] for one in report["answers"]][:3] == [run.stats.tokens for run in counted[:3]]
@@ -242,7 +242,7 @@ def test_a_model_that_does_not_load_is_one_sentence(tmp_path: Path, capsys: pyte
 def test_a_request_to_end_before_the_first_answer_ends_it_without_a_word(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Peers end with us only where the signal takes the way of Ctrl+C."""
+    """Peers are ended with Paceline only if the signal is handled like Ctrl+C."""
     monkeypatch.setattr(Session, "measure", lambda _session: signal.raise_signal(number))
     before = signal.getsignal(number)
     assert main(["bench", *SHORT, "--modes", "off"]) == INTERRUPTED

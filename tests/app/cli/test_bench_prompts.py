@@ -1,4 +1,4 @@
-"""Which prompts `paceline bench` takes: files, folders of files, or those that come along."""
+"""Tests the prompts of `paceline bench`: files, folders of files, or the bundled ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chosen(*words: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two files of prompts, and what else may lie beside them."""
+    """A folder with two prompt files and unrelated files."""
     place = tmp_path / "my prompts"
     write(place / "poems.jsonl", "p1", "p2")
     write(place / "letters.jsonl", "l1", "l2")

@@ -1,4 +1,4 @@
-"""`paceline chat`: what is sent of the messages, what commands do, and a terminal with its Ctrl+C."""
+"""Tests `paceline chat`: the messages that are sent, commands, and Ctrl+C in a terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Capture = pytest.CaptureFixture[str]
 
 @dataclass
 class ScriptedSession:
-    """Says the number of the answer, after a thought."""
+    """Answers with the number of the answer, after some reasoning."""
 
     requests: list[ChatRequest] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""`paceline chats`: out and in again, and one sentence where it cannot be."""
+"""Tests `paceline chats`: export and import, and errors in one sentence."""
 
 from __future__ import annotations
 

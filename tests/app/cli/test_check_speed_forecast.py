@@ -1,4 +1,4 @@
-"""`paceline check` says what a pair will gain here, as soon as anything was measured that could tell."""
+"""`paceline check` forecasts a pair's gain as soon as there are measurements to base it on."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
         keep_passes(find_paths().cache, Path(words[0]), 4.0)
         assert main(["check", *words]) == 0
         text = capsys.readouterr().out
-        assert ("Expect about" in text) is (words is alone)  # the other head is too dear to promise anything
+        assert ("Expect about" in text) is (words is alone)  # the other head is too slow for a forecast
         assert "The range comes from published figures" in text
         assert main(["check", "--json", *words]) == 0
         assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["draft_share"] < 1.5

@@ -1,4 +1,4 @@
-"""The demo in the terminal: a real answer, then a race of the modes that are here, with intervals."""
+"""Tests the demo in the terminal: a real answer, then a race of the available modes with intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_every_available_mode_is_compared_with_plain_decoding(
     monkeypatch.setattr(demo, "MAX_TOKENS", 24)
     assert main(["demo"]) == 0
     told = capsys.readouterr()
-    assert "models pull small" in told.err  # the real model is not here
+    assert "models pull small" in told.err  # the small real model is missing
     lanes = re.findall(r"^(\w+)  +(\d+) ", told.out, re.MULTILINE)
     assert [name for name, _tokens in lanes] == ["plain", "ngram", "suffix", "draft", "auto"]
     assert {tokens for _name, tokens in lanes} == {str(24 * demo.ROUNDS)}
@@ -31,7 +31,7 @@ def test_a_real_model_races_where_drafting_can_pay_and_where_it_cannot(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(demo, "MAX_TOKENS", 12)
-    monkeypatch.setattr(demo, "_real_model", builtin_target)  # in its place
+    monkeypatch.setattr(demo, "_real_model", builtin_target)  # stands in for the real model
     assert main(["demo"]) == 0
     told = capsys.readouterr().out
     real, _, _ = told.partition("The built-in pair is tiny")

@@ -1,4 +1,4 @@
-"""`paceline devices`: the list as people and scripts read it, with and without servers."""
+"""Tests `paceline devices`: the list for people and for scripts, with and without servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`paceline doctor` as a person or a script reads it."""
+"""Tests the output of `paceline doctor` for people and for scripts."""
 
 from __future__ import annotations
 

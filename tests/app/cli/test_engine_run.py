@@ -1,4 +1,4 @@
-"""`paceline run --engine`, against servers on this machine."""
+"""Tests `paceline run --engine` with servers on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`paceline run` with what a model remembers and with a preset: given options go first."""
+"""`paceline run` uses a model's settings and a preset; options on the command line take precedence."""
 
 from __future__ import annotations
 

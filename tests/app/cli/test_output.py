@@ -1,4 +1,4 @@
-"""Figures and numbers as the command line says them."""
+"""Tests numbers in the output of the command line."""
 
 from __future__ import annotations
 

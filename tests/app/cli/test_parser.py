@@ -1,4 +1,4 @@
-"""The command line as a shell meets it: wrong words, and readers that have enough."""
+"""Tests the command line in a shell: invalid options, and readers that close the pipe early."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_an_unknown_option_is_reported_by_its_command_in_two_lines(
 
 
 def usual() -> dict[str, str]:
-    """The environment as most people have it: what is written waits in a buffer."""
+    """The usual environment: Python buffers its output."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
@@ -107,7 +107,7 @@ def test_a_reader_that_has_enough_is_no_error(words: list[str]) -> None:
 
 
 def run(redirected: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command with streams as a shell gives them."""
+    """Run the command with streams redirected as by a shell."""
     command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "app", *words]
     env = {**usual(), **environment}
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)

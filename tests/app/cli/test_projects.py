@@ -1,4 +1,4 @@
-"""`paceline projects`: made, read, asked and removed in the terminal."""
+"""Tests `paceline projects`: created, read, asked and removed in the terminal."""
 
 from __future__ import annotations
 

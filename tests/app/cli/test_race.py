@@ -1,4 +1,4 @@
-"""`paceline race` as a whole: the built-in pair side by side, its reports, and what it refuses in one sentence."""
+"""Tests the whole of `paceline race`: the built-in pair in lanes, reports, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()
     assert "All 1 round\n" in told.out
-    assert "too short for a reliable verdict" in told.err  # sixteen tokens take no slice
+    assert "too short for a reliable verdict" in told.err  # sixteen tokens are less than a time slice
     assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
 
 
@@ -187,7 +187,7 @@ def test_a_prompt_that_cannot_be_read_is_one_sentence(
 
 
 def test_a_draft_that_does_not_fit_is_no_race_of_the_rest(tmp_path: Path, capsys: Capture) -> None:
-    """The mode auto would answer without it, and not as was asked."""
+    """The mode auto would answer without the draft, which is not what was requested."""
     mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
     pair = ["--model", str(builtin_target()), "--draft", str(mute.write(tmp_path / "mute.gguf"))]
     assert main([*QUESTION, *pair]) == 1
@@ -198,7 +198,7 @@ def test_a_draft_that_does_not_fit_is_no_race_of_the_rest(tmp_path: Path, capsys
 
 
 class Terminal(io.StringIO):
-    """What is written to a terminal."""
+    """Records what is written to a terminal."""
 
     def isatty(self) -> bool:
         return True

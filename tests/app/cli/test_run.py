@@ -1,4 +1,4 @@
-"""`paceline run`, `check` and the options, on real models through the real probe."""
+"""Tests `paceline run`, `check` and the options with real models and the real probe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def mute_draft(folder: Path) -> Path:
-    """A draft whose chat template leaves all messages out but the last."""
+    """A draft whose chat template drops all messages except the last."""
     mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
     return mute.write(folder / "mute.gguf")
 
@@ -144,7 +144,7 @@ def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Pat
     assert "The prompt is not UTF-8 text." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])  # of the terminal's locale
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])  # encoding of the terminal's locale
 def test_a_prompt_from_a_pipe_that_is_no_text_is_the_same_sentence(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
@@ -175,7 +175,7 @@ def test_prompts_to_measure_that_are_not_there_are_reported_in_words(capsys: Cap
 def test_a_prompt_without_end_is_not_read_to_its_end(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a device gives it, or a file that somebody named by mistake."""
+    """For example from a device, or from a file named by mistake."""
     file = tmp_path / "disk.img"
     with file.open("wb") as handle:
         handle.truncate(5_000_000_000)
@@ -389,7 +389,7 @@ def test_a_draft_on_a_device_that_is_missing_leaves_the_target_without_one(capsy
 def test_ctrl_c_while_the_model_loads_ends_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Raised within llama.cpp it was printed, and the answer made all the same."""
+    """An exception raised within llama.cpp would only be printed, and the answer computed anyway."""
     whole = Session.load
 
     def load(session: Session, request: LoadRequest, progress: Progress) -> EngineReady:

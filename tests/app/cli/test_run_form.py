@@ -1,4 +1,4 @@
-"""`paceline run` with an answer in a given form, and with a way to think: what is taken, what is one sentence."""
+"""Tests `paceline run` with structured output and reasoning options: accepted values, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
 WORDS = ["run", "--prompt", "Repeat: red, green.", "--temperature", "0", "--ctx", "512"]
 COLOURS = {"type": "object", "properties": {"colour": {"enum": ["red", "green"]}}, "required": ["colour"]}
-# Of a model that can be had think or not, as those of Qwen3 do it.
+# A template of a model with optional reasoning, like Qwen3.
 THINKS = "{% if enable_thinking %}<think>{% endif %}{{ messages[-1].content }}"
 
 

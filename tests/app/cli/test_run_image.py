@@ -1,4 +1,4 @@
-"""`paceline run --image`: a picture for a model that sees, or one sentence."""
+"""Tests `paceline run --image`: a picture for a vision model, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.vision_factory import side_file, text_model, write_pair
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """A PNG."""
+    """A PNG file."""
     path = tmp_path / "photo.png"
     path.write_bytes(encoded(sample(), "PNG"))
     return path
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("tried")
 
 
 def run(*words: str) -> int:
-    """The exit code of a run that ends soon."""
+    """Run the command for a short answer; returns the exit code."""
     return main(
         [
             "run",
@@ -48,14 +48,14 @@ def run(*words: str) -> int:
 def test_a_picture_reaches_the_model(
     tmp_path: Path, image: Path, family: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its places count as tokens of the prompt; the side file beside the model is found."""
+    """Its embeddings count as prompt tokens; the projector file beside the model is found."""
     pair = write_pair(tmp_path, family)
     assert run("--model", str(pair.model), "--json") == 0
     without = json.loads(capsys.readouterr().out)
     assert run("--model", str(pair.model), "--json", "--image", str(image), "--image", str(image)) == 0
     seen = json.loads(capsys.readouterr().out)
     assert seen["prompt_tokens"] > without["prompt_tokens"] + 10
-    if family != "gemma3":  # whose tiny model says one thing only
+    if family != "gemma3":  # gemma3's tiny model always gives the same answer
         assert seen["token_ids"] != without["token_ids"]
     moved = tmp_path / "elsewhere"
     moved.mkdir()
@@ -66,7 +66,7 @@ def test_a_picture_reaches_the_model(
 
 
 def test_modes_answer_the_same(tmp_path: Path, image: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also with a draft that cannot see."""
+    """Also with a draft without vision."""
     pair, draft = write_pair(tmp_path, "llava"), text_model("llava", seed=4).write(tmp_path / "d.gguf")
     texts = set()
     for mode in ("off", "ngram", "suffix", "draft", "auto"):
@@ -79,7 +79,7 @@ def test_modes_answer_the_same(tmp_path: Path, image: Path, capsys: pytest.Captu
 def test_a_model_without_a_side_file_is_told_before_it_is_loaded(
     tmp_path: Path, image: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And one with a side file of another model as well."""
+    """Also if the only projector file belongs to another model."""
     model = text_model("llava").write(tmp_path / "model.gguf")
     assert run("--model", str(model), "--image", str(image)) == 1
     assert "There is no matching side file (mmproj) beside model.gguf" in capsys.readouterr().err
@@ -93,7 +93,7 @@ def test_a_model_without_a_side_file_is_told_before_it_is_loaded(
 def test_broken_pictures_are_told_in_one_sentence(
     tmp_path: Path, image: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before a model is loaded."""
+    """The error comes before a model is loaded."""
     for number, data in enumerate(list(broken().values())[:3]):
         bad = tmp_path / f"bad{number}.png"
         bad.write_bytes(data)
@@ -106,7 +106,7 @@ def test_broken_pictures_are_told_in_one_sentence(
 
 
 def test_a_picture_alone_is_a_question(image: Path) -> None:
-    """It stands before the words, where there are any."""
+    """The picture precedes the text, if there is any."""
     request = make_request(make_parser().parse_args(["run", "--image", str(image)]))
     assert request.messages[-1].content == ""
     assert [place for place, _ in request.messages[-1].pictures] == [0]

@@ -1,4 +1,4 @@
-"""`paceline serve` as a shell runs it: its first lines, its key, its end."""
+"""Tests `paceline serve` as started by a shell: its first lines, its key, its end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
 from tests.waiting import wait_for
 
-CLIENTS = "PACELINE_CLIENTS"  # a Python with openai, langchain-openai, llm and jsonschema
+CLIENTS = "PACELINE_CLIENTS"  # path of a Python with openai, langchain-openai, llm and jsonschema
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
 Capture = pytest.CaptureFixture[str]
@@ -43,7 +43,7 @@ Capture = pytest.CaptureFixture[str]
 
 @contextmanager
 def started(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
-    """The running server, what it said at its start, and its port."""
+    """The running server, its first lines of output, and its port."""
     command = [sys.executable, "-m", "app", "serve", "--port", "0", *words]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -63,7 +63,7 @@ def started(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str], int
 def ask(
     port: int, key: str, content: object = "Repeat: red.", path: str = "/v1/chat/completions"
 ) -> tuple[int, dict[str, object]]:
-    """The status and the answer."""
+    """Send a request; returns the status and the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     body = {"messages": [{"role": "user", "content": content}], "max_tokens": 2}
     if "embed" in path:
@@ -101,7 +101,7 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
 
 @pytest.mark.parametrize(("name", "shown"), [(b"caf\xe9.gguf", "caf\ufffd"), (b"two\nlines.gguf", "two\ufffdlines")])
 def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: str) -> None:
-    """Every answer has the model's name in it, which could not be written down as UTF-8."""
+    """Every answer contains the model's name, and this one cannot be encoded as UTF-8."""
     ready = EngineReady(replace(info("tiny"), path=os.fsdecode(name)))
     server = ScriptedServer(model=_served_model(ready, ChatRequest(), ""))
     server.session.loaded = ready
@@ -119,14 +119,14 @@ def test_after_a_crash_of_the_engine_the_next_request_is_answered() -> None:
     with started(*words) as (process, _, port), ThreadPoolExecutor(2) as threads:
         assert ask(port, "k")[0] == 200
         (engine,) = [one for one in psutil.Process(process.pid).children() if "engine.process.child" in one.cmdline()]
-        engine.suspend()  # so that both requests are under way when it ends
+        engine.suspend()  # both requests are running when the server ends
         asked = [threads.submit(ask, port, "k") for _ in range(2)]
         wait_for(lambda: len(psutil.Process(process.pid).net_connections()) >= 3)
         engine.send_signal(signal.SIGSEGV)
         engine.resume()
         for answer in asked:
             status, body = answer.result(PATIENCE_S)
-            if status != 200:  # it was with the engine, not on its way to it
+            if status != 200:  # the engine had the request already
                 assert (status, body["error"]["message"]) == (  # type: ignore[index]
                     500, "The engine ended unexpectedly (signal SIGSEGV). Try again.",
                 )  # fmt: skip
@@ -142,7 +142,7 @@ def test_after_a_crash_of_the_engine_the_next_request_is_answered() -> None:
 @pytest.mark.usefixtures("tried")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_model_with_a_side_file_beside_it_sees(tmp_path: Path, paceline_home: Path) -> None:
-    """Nobody has to name it; files are read below the folder of pictures only."""
+    """The projector file need not be named. Pictures are only read from below the picture folder."""
     pair, photo = write_pair(tmp_path, "llava"), tmp_path / "photos" / "a.png"
     photo.parent.mkdir()
     photo.write_bytes(encoded(sample(), "PNG"))
@@ -198,7 +198,7 @@ def test_a_storm_of_concurrent_programs_mixes_nothing_up(tmp_path: Path, monkeyp
         assert tally.faults == []
         assert tally.num_right > num_requests / 5
         assert tally.num_other <= (tally.num_right / 5 if why_inexact(str(builtin_target())) else 0)
-        assert stormy.ask(port, "storm", asked[0].words) in asked[0].answers  # it goes on
+        assert stormy.ask(port, "storm", asked[0].words) in asked[0].answers  # the server continues
         until = time.monotonic() + PATIENCE_S
         while len(list(opened.iterdir())) > before and time.monotonic() < until:
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""`paceline stats`: the table, JSON, CSV, and one sentence where it cannot be."""
+"""Tests `paceline stats`: the table, JSON, CSV, and errors in one sentence."""
 
 from __future__ import annotations
 

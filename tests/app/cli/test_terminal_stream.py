@@ -1,4 +1,4 @@
-"""A terminal shows what a model or a file name says, and does nothing of it."""
+"""A terminal shows control characters of a model or a file name, and does not execute them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal is told to do can be done at a terminal."""
+"""Texts for the terminal only suggest actions that are possible in a terminal."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PARTS = (
     "app/core/hub",
     "app/core/storage/chats",
     "app/core/storage/exchange",
-)  # whose failures a command may meet
+)  # a command may show their errors
 FILES = ("app/core/domain/errors.py", "app/core/domain/attachment_errors.py", "app/core/domain/text_decoding.py")
 
 
 def sentences() -> Iterator[str]:
-    """Every text of the source that is no documentation."""
+    """Every text of the source except documentation."""
     for path in (*(path for part in PARTS for path in sorted((ROOT / part).rglob("*.py"))), *map(ROOT.joinpath, FILES)):
         tree = ast.parse(path.read_text("utf-8"))
         told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}

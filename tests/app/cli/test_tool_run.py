@@ -1,4 +1,4 @@
-"""`paceline run` with tools: a scripted model, real servers and built-in tools, and what the terminal shows."""
+"""Tests `paceline run` with tools: a scripted model, real servers and built-in tools, and the terminal's output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Run = Callable[..., tuple[int, "Scripted"]]
 
 
 class Scripted:
-    """A session that gives these answers, one after the other; the last one again and again."""
+    """A session with these answers in order; the last one is repeated."""
 
     def __init__(self, *answers: str, reason: FinishReason = FinishReason.END) -> None:
         self.answers, self.reason = list(answers), reason
@@ -125,7 +125,7 @@ def test_where_nobody_can_be_asked_a_call_is_refused_with_a_sentence(run: Run, c
         ("same", "x/echo", True),
         ("same", "x/second, y/echo", False),
         ("same", "", False),
-        ("other", "x/echo", False),  # of the same name only
+        ("other", "x/echo", False),  # only the tool name is the same
         ("none", "x/echo", False),
     ],
 )

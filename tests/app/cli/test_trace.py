@@ -1,4 +1,4 @@
-"""`paceline run --trace`: a line of JSON for each pass; where it cannot be written that is told before a load."""
+"""Tests `paceline run --trace`: a line of JSON per pass; an unwritable file is reported before loading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app at a later start, and the devices of this machine, listed once."""
+"""The app after its first start, with the devices of this machine, listed once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _devices_here(found_by_trying: Path) -> tuple[Device, ...]:
 def _no_first_looks(
     tried: None, warm_helpers: None, _devices_here: tuple[Device, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No window waits for child processes that try the kernels or list the devices, also not at its end."""
+    """Prevent child processes that test kernels or list devices, for which a window would wait."""
 
     def answer(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, ...]:
         return list_devices(cache_dir, names) if names else _devices_here

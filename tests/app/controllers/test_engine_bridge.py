@@ -1,4 +1,4 @@
-"""Events in the engine's order, few wake-ups, no timer while idle."""
+"""Events arrive in the engine's order, with few wake-ups and no timer while idle."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from engine.requests import OnEvent, Request
 
 @pytest.fixture(autouse=True)
 def usual_interval() -> Iterator[None]:
-    """What a bridge sets is set for the whole process."""
+    """Restore the switch interval, which a bridge sets for the whole process."""
     before = sys.getswitchinterval()
     yield
     sys.setswitchinterval(before)
 
 
 class SilentWorker:
-    """A worker that only remembers what it was told."""
+    """A worker that only records its requests."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self.on_event = on_event
@@ -108,7 +108,7 @@ def test_merging_loses_no_text_no_span_and_no_end(events: list[Event]) -> None:
     joined = merged(events)
 
     def said(of: list[Event]) -> list[object]:
-        """Text by answer up to each end: what must be the same."""
+        """The text of each answer up to its end: this must not change."""
         out: list[object] = []
         text: dict[int, list[object]] = {1: [], 2: []}
         for event in of:
@@ -180,14 +180,14 @@ def test_a_window_that_computes_lets_the_engine_have_the_interpreter_soon(qtbot:
 
     def engine() -> None:
         for _ in range(5):
-            time.sleep(0.001)  # as a pass does, it lets go of the interpreter
+            time.sleep(0.001)  # like a pass, releases the interpreter lock
             given_s.append(time.perf_counter())
 
     thread = threading.Thread(target=engine)
     thread.start()
-    while thread.is_alive():  # never lets go of it by itself
+    while thread.is_alive():  # never releases the interpreter lock by itself
         pass
     thread.join()
-    # None comes sooner than the interval; a busy machine may keep any of them waiting.
+    # Deliveries are never closer than the interval; a busy machine may delay some.
     assert min(later - before for before, later in pairwise(given_s)) < 0.4
     assert bridge.shutdown(1.0)

@@ -1,4 +1,4 @@
-"""Two engines behind one interface: each command is answered, in order, by the side that it is for."""
+"""Tests two engines behind one interface: each command is answered in order by the engine it is meant for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAILED = EngineFailed(Problem("No", "No.", ""))
 
 
 class PuppetRemote:
-    """The other side, played by the test."""
+    """The remote engine, scripted by the test."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self.tell = on_event
@@ -58,11 +58,11 @@ class PuppetRemote:
 
 
 class Bench:
-    """A router between two puppets, and what it told."""
+    """A router between two scripted engines, and the events that it emitted."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.remote = PuppetRemote(self.events.append)  # the router makes it when it is needed
+        self.remote = PuppetRemote(self.events.append)  # the router creates it when needed
         make_remote = self._make_remote
         self.router = Driver(EngineRouter(self.events.append, self._make_local, make_remote))  # type: ignore[arg-type]
 
@@ -82,7 +82,7 @@ class Bench:
 def test_answers_come_from_the_side_whose_model_is_in_use() -> None:
     bench = Bench()
     bench.router.load(HERE)
-    bench.router.generate(ChatRequest(request_id=1))  # the engine here lets it wait for the load
+    bench.router.generate(ChatRequest(request_id=1))  # the local engine delays it until the model is loaded
     bench.local.ready()
     bench.use_remote()
     assert bench.remote.paths == [THERE]
@@ -99,7 +99,7 @@ def test_loads_of_two_sides_are_answered_in_their_order() -> None:
     bench.router.load(HERE)
     bench.router.load(LoadRequest(THERE))
     bench.router.generate(ChatRequest(request_id=5))
-    assert bench.local.num_load_stops == 1  # nobody waits for it
+    assert bench.local.num_load_stops == 1  # nothing waits for it
     assert (bench.remote.paths, bench.remote.requests) == ([], [])
     bench.local.tell(FAILED)
     assert bench.remote.paths == [THERE]
@@ -130,7 +130,7 @@ def test_a_stop_ends_what_waits_and_what_runs() -> None:
     assert bench.events == [Finished(8, FinishReason.CANCELLED, RunStats())]
     assert (bench.local.num_stops, bench.remote.cancelled) == (0, [])
     bench.router.stop_loading()
-    assert len(bench.events) == 1  # its turn is after the one that is being loaded
+    assert len(bench.events) == 1  # it comes after the one that is being loaded
     bench.local.tell(FAILED)
     assert [getattr(event, "was_cancelled", None) for event in bench.events[1:]] == [False, True]
     assert bench.remote.paths == []

@@ -1,4 +1,4 @@
-"""The window is told as often as fits into its share of the cores, and no more often than eyes notice."""
+"""The window is updated as often as its share of the cores allows, but not more often than is noticeable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.controllers.engine_bridge import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_U
 
 
 def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:
-    """The pause after many deliveries that each took the window so long."""
+    """The pause after many deliveries that each cost the window this many milliseconds."""
     own_s = [0.0]
     pace = EventThrottle(num_cores, lambda: own_s[0])
     for _ in range(40):
@@ -26,9 +26,9 @@ def test_the_pause_is_what_a_delivery_takes_over_the_share(cost_ms: float, num_c
 
 
 def test_text_that_nobody_can_follow_comes_in_larger_pieces() -> None:
-    assert settled(2.0, 2, num_tokens=2) == LONGEST_MS  # 50 tokens a second
+    assert settled(2.0, 2, num_tokens=2) == LONGEST_MS  # 50 tokens/s
     assert settled(2.0, 2, num_tokens=4) == pytest.approx(80.0, rel=0.01)
-    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=6) == pytest.approx(LONGEST_UNREAD_MS, rel=0.01)  # 120 a second
+    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=6) == pytest.approx(LONGEST_UNREAD_MS, rel=0.01)  # 120 tokens/s
     assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=9) == pytest.approx(150.0, rel=0.01)
     assert settled(9.0, 2, num_tokens=20) == LONGEST_RUSH_MS
     assert settled(9.0, 2, elapsed_ms=LONGEST_RUSH_MS + 10.0, num_tokens=100) == LONGEST_RUSH_MS  # still streaming

@@ -1,4 +1,4 @@
-"""Settings of a chat and of a model through the whole app: what is asked, what is stored, and that nothing leaks."""
+"""Tests settings of chats and models in the whole app: what is sent and stored, and that nothing leaks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_each_layer_gives_what_the_one_before_has_not(harness: AppHarness, qtbot
 
 
 def test_a_chats_values_do_not_reach_a_new_chat_with_another_model(harness: AppHarness, qtbot: QtBot) -> None:
-    """As in lmstudio-bug-tracker 550: the selected chat's draft setting went into a new chat with another model."""
+    """As in lmstudio-bug-tracker 550: the selected chat's draft setting was used in a new chat with another model."""
     ask(harness, qtbot)
     harness.window.composer.mode_chosen.emit(Mode.DRAFT)
     harness.window.composer.depth_chosen.emit(7)
@@ -80,7 +80,7 @@ def test_a_chats_values_do_not_reach_a_new_chat_with_another_model(harness: AppH
 
 
 def test_what_is_shown_is_what_is_asked_after_every_switch(harness: AppHarness, qtbot: QtBot) -> None:
-    """As in lmstudio-bug-tracker 661: the window showed another draft setting than the one in force."""
+    """As in lmstudio-bug-tracker 661: the window showed another draft setting than the one in use."""
     ids = []
     for mode, depth, temperature in ((Mode.NGRAM, 3, 0.1), (Mode.OFF, None, 0.2), (Mode.DRAFT, 5, 0.3)):
         harness.window.sidebar.new_chat.emit()
@@ -104,7 +104,7 @@ def test_what_is_shown_is_what_is_asked_after_every_switch(harness: AppHarness, 
 def test_what_a_new_chat_is_given_before_its_first_message_is_its_own(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.sidebar.new_chat.emit()
     change(harness, Layer.CHAT, {"system_prompt": "Only here."})
-    harness.window.sidebar.new_chat.emit()  # given up
+    harness.window.sidebar.new_chat.emit()  # abandons the first new chat
     ask(harness, qtbot)
     assert harness.engine.requests[-1].messages[0].role == "user"
     harness.window.sidebar.new_chat.emit()
@@ -120,7 +120,7 @@ def test_typing_that_has_not_paused_stays_with_its_chat(harness: AppHarness, qtb
     first = harness.controller.state.chat_id
     dialog = open_dialog(harness, qtbot)
     type_temperature(dialog, "0.45")
-    harness.window.sidebar.new_chat.emit()  # at once: the pause is not over
+    harness.window.sidebar.new_chat.emit()  # before the pause in typing is over
     assert harness.controller.state.chat.settings.number("temperature") == 0.8
     assert dialog.rows["temperature"].row.value() == 0.8
     harness.window.sidebar.list.chosen.emit(first)
@@ -225,7 +225,7 @@ def test_what_a_models_file_recommends_holds_until_somebody_says_otherwise(harne
 def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot: QtBot) -> None:
     dialog = open_dialog(harness, qtbot)
     type_temperature(dialog, "0.5")
-    QTest.mouseClick(dialog.switch.buttons[Layer.CHAT], Qt.MouseButton.LeftButton)  # typing is told at once
+    QTest.mouseClick(dialog.switch.buttons[Layer.CHAT], Qt.MouseButton.LeftButton)  # pending typing is emitted first
     QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
     now = harness.controller.conversations.layers.now
     assert (now.chat, now.model) == ({}, {"temperature": 0.5})

@@ -1,4 +1,4 @@
-"""The state that controllers share: who reads it finds the new value, and is told once."""
+"""Tests the state that controllers share: readers get the new value and one signal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The logs say where something broke, and never what was said; tokens are blotted out; Qt's words arrive, too."""
+"""Logs say where an error occurred and never contain chat text; tokens are masked; Qt's messages are logged, too."""
 
 from __future__ import annotations
 

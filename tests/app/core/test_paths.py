@@ -1,4 +1,4 @@
-"""Folders: one root when asked for, else the platform's own; one that cannot be made is a problem, no error."""
+"""Tests folders: one root on request, else the platform's; one that cannot be created is a problem, no error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A child to be killed while it writes: settings, imports, titles, unsent texts, edits. Names what was acknowledged."""
+"""A child process to be killed while it writes settings, imports, titles or edits. It reports what was stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def import_a_file(folder: Path) -> None:
     store, insert, batches = opened(folder), transfer._insert_all, itertools.count()
 
     def insert_and_tell(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
-        tell(str(next(batches)))  # this one has begun, those before are kept
+        tell(str(next(batches)))  # this batch has begun; the earlier ones are stored
         return insert(chats, db)
 
     transfer._insert_all = insert_and_tell

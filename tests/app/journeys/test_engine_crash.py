@@ -1,4 +1,4 @@
-"""SIGABRT for the engine's process in the middle of an answer of a real model: the window is alive, the text is kept.
+"""SIGABRT of the engine's process during an answer of a real model: the window survives, the text is kept.
 
 The long form ends it fifty times, at random moments.
 """
@@ -42,7 +42,7 @@ LATEST_CRASH_MS = rounds(0, 1500)  # after the first text
 
 
 class EndlessEngine(EngineClient):
-    """The real engine, whose answers go on until the context is full."""
+    """The real engine; its answers continue until the context is full."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         super().__init__(on_event, partial(probing_session, find_paths().cache, builtin_target()))
@@ -85,12 +85,12 @@ def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness,
         view = harness.messages()[-1]
         assert view.state is MessageState.INTERRUPTED
         assert view.text == window.text != ""
-        # Python's report of a crash reads the stacks of threads that run on, and may crash at that itself.
+        # Python's crash report reads the stacks of running threads, and may itself crash.
         assert view.notice in [f"The engine ended unexpectedly (signal {name})." for name in ("SIGABRT", "SIGSEGV")]
         assert window.composer.text == "not sent yet"
         assert window.isVisible()
         harness.engine.is_endless = False
-        window.composer.submitted.emit("Hello")  # at once: it waits for the model
+        window.composer.submitted.emit("Hello")  # before the model is loaded
         qtbot.waitUntil(lambda: harness.messages()[-1].state is MessageState.COMPLETE, timeout=WAIT_MS)
         assert harness.messages()[-1].text
         wait_until_ready(harness, qtbot)
@@ -118,7 +118,7 @@ def test_a_crash_is_told_in_each_chat_that_is_answered_or_waits(harness: AppHarn
     harness.engine.is_endless = False
     for number in (first, second):
         window.sidebar.list.chosen.emit(number)
-        window.composer.submitted.emit("Hello")  # the second one while the first is answered, or waits for the model
+        window.composer.submitted.emit("Hello")  # the second question while the first is answered, or waits
     qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     assert [harness.store.messages(number)[-1].state for number in (first, second)] == [MessageState.COMPLETE] * 2
     wait_until_ready(harness, qtbot)
@@ -150,7 +150,7 @@ def test_programs_are_answered_again_after_a_crash_of_the_engine(qtbot: QtBot) -
     reply = served.wait(served.ask("Hello", max_tokens=8))
     assert (reply.status, bool(reply.text)) == (200, True)
     pid = harness.engine.pid
-    os.kill(pid, signal.SIGSTOP)  # so that it has not answered before it ends
+    os.kill(pid, signal.SIGSTOP)  # so that it does not answer before it is killed
     cut = served.ask("Hello", max_tokens=8)
     served.until(lambda: served.running() == (0, 1))
     os.kill(pid, signal.SIGABRT)

@@ -1,6 +1,6 @@
-"""A chats file that is damaged, newer, not writable or on a full disk: told in the window and on the command line.
+"""A chats file that is damaged, newer, unwritable or on a full disk is reported in the window and on the command line.
 
-One clear sentence, nothing lost, a copy set aside. Kills are in `test_kill_app` and `chats/test_kill`.
+One clear sentence, no loss, a copy set aside. Kills are tested in `test_kill_app` and `chats/test_kill`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def make_foreign(paths: Paths) -> None:
 
 
 def make_unusable(paths: Paths) -> None:
-    """As for everybody, root too: the file is a link to a disk that is not there."""
+    """Unusable even for root: the file is a link to a missing disk."""
     paths.chats_file.rename(paths.data / "elsewhere.db")
     paths.chats_file.symlink_to(paths.data / "no such disk" / "chats.db")
 

@@ -1,6 +1,6 @@
-"""The first minutes with real models, through the window: names, what is offered, the first answer, what is said of it.
+"""Tests the first minutes with real models in the window: names, offers, the first answer, and its statistics.
 
-The models are in the folder that PACELINE_MODELS names; what is not there is skipped.
+The models are in the folder PACELINE_MODELS; missing ones are skipped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def harness(qapp: QApplication) -> Iterator[AppHarness]:
 
 def open_model(harness: AppHarness, qtbot: QtBot, path: Path) -> None:
     window = harness.window
-    qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)  # the quick demo
+    qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)  # the built-in pair
     assert [card.prompt for card in window.empty.prompt_cards] == [text for _, _, text in BUILTIN]
     window.dialogs.file_chosen.emit(str(path), "target")
     qtbot.waitUntil(
@@ -77,7 +77,7 @@ def test_a_small_chat_model(harness: AppHarness, qtbot: QtBot) -> None:
     assert answer.text.strip()
     assert answer.stats is not None
     assert answer.stats.tokens == TOKENS
-    harness.store.read(lambda _db: None)  # what was posted before is done
+    harness.store.read(lambda _db: None)  # waits for earlier writes
     (kept,) = PairSpeeds(find_paths().pair_speeds_file).get(path.stem, "").answers
     assert kept.tokens == TOKENS
 

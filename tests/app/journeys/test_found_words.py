@@ -1,4 +1,4 @@
-"""A hit of the search is opened where its words stand: folded reasoning unfolds, the words are marked and in sight."""
+"""A search hit opens at its words: folded reasoning unfolds, the words are marked and visible."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def has_found(parts: Iterable[tuple[str, bool]], words: str) -> bool:
 
 
 def search(harness: AppHarness, qtbot: QtBot, words: str) -> None:
-    """Type words in the search box, and take the message that was found by key."""
+    """Type words in the search box, and open the message that was found by key."""
     sidebar = harness.window.sidebar
     qtbot.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(sidebar.search, words)
 
-    def is_found() -> bool:  # what was typed first may have been found by then; below the chat is its message
+    def is_found() -> bool:  # the hits of a prefix may come first; the message is below its chat
         return any(has_found(hit.parts, words) for hit in sidebar.results.hits[1:2])
 
     qtbot.waitUntil(is_found, timeout=GENEROUS_MS)

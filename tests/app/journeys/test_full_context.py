@@ -1,4 +1,4 @@
-"""A context that is full, with the built-in model and the smallest context: why an answer ends, and how it goes on."""
+"""Tests a full context with the built-in model at the smallest size: why an answer ends, and how it continues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.transcript.cards.answer_card import AnswerCard
 
 WAIT_MS = 120_000
 NUM_TOKENS = 256
-OLDER = "Tell me about the sea. " * 22  # most of them
+OLDER = "Tell me about the sea. " * 22  # fills most of the context
 QUESTION = "Tom has 12 apples. He buys 3 bags of 8 apples and gives 5 to each of his 4 friends. How many are left?"
 
 pytestmark = pytest.mark.skipif(not builtin_target().exists(), reason="the built-in model is not here")
@@ -38,7 +38,7 @@ def harness(qtbot: QtBot) -> Iterator[AppHarness]:
 
 
 def asked(harness: AppHarness, qtbot: QtBot, policy: Overflow, older: str, question: str) -> MessageView:
-    """Ask in a chat with an older turn, if one is given; return the answer, which ended with the context."""
+    """Ask in a chat with an optional older turn; returns the answer, which ended with the context."""
     chat = harness.store.create_conversation("chat")
     if older:
         harness.store.add_message(chat, "user", older)

@@ -1,4 +1,4 @@
-"""A journey by keys and clicks: first start, chat, other modes, edit, branches, search, export, restart: all intact."""
+"""A journey by keys and clicks: first start, chat, modes, edit, branches, search, export, restart: all intact."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NONE, CTRL, ALT = (
 
 
 def settle(harness: AppHarness, qtbot: QtBot) -> None:
-    """Wait until the answer is whole and the page is built."""
+    """Wait until the answer is complete and the page is built."""
     window = harness.window
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: not window.transcript.is_streaming and not window.transcript.is_building, timeout=WAIT_MS)
@@ -42,7 +42,7 @@ def press(qtbot: QtBot, widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModif
 
 
 def ask(harness: AppHarness, qtbot: QtBot, question: str) -> None:
-    """Type and press Enter, as a person does."""
+    """Type a question and press Enter."""
     num_finished = len(harness.window.finished)
     qtbot.keyClicks(harness.window.composer.edit, question)
     press(qtbot, harness.window.composer.edit, Qt.Key.Key_Return)
@@ -83,7 +83,7 @@ def edit_the_first_question(harness: AppHarness, qtbot: QtBot) -> None:
     num_finished = len(harness.window.finished)
     press(qtbot, question.editor.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished, timeout=WAIT_MS)
-    # Enter may come before the results of the last letter, whose first is opened then.
+    # Enter may come before the hits of the last letter; then the first of these is opened.
     qtbot.waitUntil(lambda: harness.messages()[0].text == "Tell me a story about herons", timeout=WAIT_MS)
     settle(harness, qtbot)
     assert len(harness.messages()) == 2
@@ -166,7 +166,7 @@ def pin_the_open_chat(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 def everything(harness: AppHarness) -> list[tuple[object, ...]]:
-    """Every conversation with every message of the shown path, and what stands in the composer."""
+    """Every conversation with every message of the shown path, and the text in the composer."""
     rows = harness.store.conversations()
     return [(row, harness.store.messages(row.id), harness.store.library.unsent(row.id)) for row in rows]
 

@@ -18,7 +18,7 @@ ENDLESS = functools.partial(ScriptedWorker, script=Script("and on " * 10_000, to
 
 
 def ask(harness: AppHarness, qtbot: QtBot, question: str) -> None:
-    """Type and press Enter, as a person does."""
+    """Type a question and press Enter."""
     qtbot.keyClicks(harness.window.composer.edit, question)
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
 
@@ -119,7 +119,7 @@ def test_the_layout_comes_back(qtbot: QtBot) -> None:
     harness.window.layout_state.toggle_sidebar()
     harness.close()
     again = open_app(SCRIPTED)
-    # The offscreen platform's screen is narrower than the window, so only the height says something.
+    # The offscreen platform's screen is narrower than the window, so only the height can be compared.
     assert again.window.height() == 700
     assert again.window.sidebar.isHidden()
     again.close()

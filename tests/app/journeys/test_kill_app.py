@@ -1,4 +1,4 @@
-"""SIGKILL or SIGABRT in the middle of an answer: the next start shows everything but at most the last half second.
+"""SIGKILL or SIGABRT during an answer: the next start shows everything except at most the last half second.
 
 The long form kills forty times.
 """
@@ -23,17 +23,17 @@ from tests.long_form import rounds
 
 NUM_KILLS = rounds(3, 40)
 MAX_LOSS_S = 0.5
-MOST_LOSS_S = 2.0  # on a machine that leaves the app no processor for a while, as beside other tests
+MOST_LOSS_S = 2.0  # maximum loss if other tests keep the app from running for a while
 ROOT = Path(__file__).resolve().parents[3]
 
 
-Piece = tuple[float, str, int]  # when it came, its text, the number of its request
+Piece = tuple[float, str, int]  # time of arrival, text, number of the request
 
 
 def run_and_kill(
     seconds: float, error_file: Path, answer: str = "words", how: signal.Signals = signal.SIGKILL
 ) -> tuple[list[Piece], float]:
-    """Start the app, let it answer for ``seconds``, kill it; return each piece of text, and the end."""
+    """Start the app, let it answer for ``seconds``, kill it; returns each piece of text, and the time of the kill."""
     with error_file.open("wb") as errors:
         child = subprocess.Popen(
             [sys.executable, "-m", "tests.app.scripted_app", answer], cwd=ROOT, stdout=subprocess.PIPE, stderr=errors
@@ -54,7 +54,7 @@ def run_and_kill(
 
 
 def lost_since(pieces: list[Piece], text: str, killed_at_s: float) -> float:
-    """When the first piece came that a kept text has not."""
+    """The time of the first piece that the stored text lacks."""
     num_chars = 0
     for at_s, piece, _number in pieces:
         num_chars += len(piece)
@@ -69,7 +69,7 @@ def test_a_kill_while_streaming_loses_at_most_half_a_second(qtbot: QtBot, tmp_pa
     rng = random.Random()  # noqa: S311 (moments, not secrets)
     all_losses_s: list[float] = []
     for number in range(3 * NUM_KILLS):
-        how = signal.SIGABRT if number % 2 else signal.SIGKILL  # as an assertion of llama.cpp ends a thread's process
+        how = signal.SIGABRT if number % 2 else signal.SIGKILL  # a failed assertion of llama.cpp raises SIGABRT
         pieces, killed_at_s = run_and_kill(rng.uniform(0.1, 3.0), tmp_path / "errors", how=how)
         harness = open_app()
         assert harness.window.problems == []
@@ -84,7 +84,7 @@ def test_a_kill_while_streaming_loses_at_most_half_a_second(qtbot: QtBot, tmp_pa
         assert num_rows == number + 1
         losses_s = all_losses_s[-NUM_KILLS:]
         is_good = sorted(losses_s)[len(losses_s) // 2] <= MAX_LOSS_S and max(losses_s) <= MOST_LOSS_S
-        if number + 1 >= NUM_KILLS and is_good:  # a busy machine can only add to a loss
+        if number + 1 >= NUM_KILLS and is_good:  # a busy machine can only increase a loss
             break
     sys.stderr.write(f"lost at {NUM_KILLS} kills: mean {sum(losses_s) / NUM_KILLS:.3f} s, most {max(losses_s):.3f} s\n")
     assert sorted(losses_s)[NUM_KILLS // 2] <= MAX_LOSS_S
@@ -108,7 +108,7 @@ def test_a_kill_loses_no_more_of_a_chat_that_is_answered_out_of_sight(qtbot: QtB
             assert ANSWER.startswith(view.text)
             own = [piece for piece in pieces if piece[2] == number]
             losses_s.append(killed_at_s - lost_since(own, view.text, killed_at_s))
-        if max(losses_s) <= MAX_LOSS_S:  # a busy machine can only add to a loss
+        if max(losses_s) <= MAX_LOSS_S:  # a busy machine can only increase a loss
             break
     assert max(losses_s) <= MOST_LOSS_S
 
@@ -134,6 +134,6 @@ def test_a_kill_leaves_how_long_an_answer_reasoned(answer: str, qtbot: QtBot, tm
         ended_at_s = at_s if num_chars < len(reasoning) else ended_at_s
         num_chars += len(piece)
     assert view.thinking_ms > 0
-    # As the engine gave the words; the first ones may have waited for the window on a busy machine.
+    # Measured when the engine sent the text; on a busy machine the window may have been late.
     assert view.thinking_ms <= (ended_at_s - pieces[0][0] + MAX_LOSS_S) * 1000
     assert heading.startswith("Thought for")

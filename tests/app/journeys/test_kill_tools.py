@@ -1,4 +1,4 @@
-"""SIGKILL of the whole app at any moment of a turn with tools: no call is lost, and none is run twice.
+"""SIGKILL of the whole app during a turn with tools: no call is lost, and none is run twice.
 
 The long form kills forty times.
 """
@@ -67,7 +67,7 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         views = [view for row in harness.store.conversations() for view in harness.store.messages(row.id)]
         calls = [view for view in views if view.call is not None]
         numbers = numbers_of(calls)
-        # Nothing is run twice, and what has run, or may have, is there, in the order in which it was called.
+        # Nothing is run twice; calls that have run, or may have, are stored in the order in which they were called.
         assert len(set(done)) == len(done)
         statuses = {one: view.call.status for one, view in zip(numbers, calls, strict=True) if view.call is not None}
         assert len(statuses) == len(numbers)
@@ -75,10 +75,10 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         for one, view in zip(numbers, calls, strict=True):
             assert statuses[one] in (CallStatus.DONE, CallStatus.UNKNOWN, CallStatus.STOPPED)
             assert (one in done) or statuses[one] is not CallStatus.DONE
-            assert not (one in done and statuses[one] is CallStatus.STOPPED)  # nobody is told that it did not run
+            assert not (one in done and statuses[one] is CallStatus.STOPPED)  # a call that ran is never called stopped
             assert view.text == (result_of(one) if statuses[one] is CallStatus.DONE else "")
         kinds = Counter(statuses.values())
-        assert kinds[CallStatus.UNKNOWN] <= number + 1  # that which ran when the app was killed
+        assert kinds[CallStatus.UNKNOWN] <= number + 1  # the call that was running at the kill
         assert kinds[CallStatus.STOPPED] <= CALLS * (number + 1)
         assert all(view.state is not MessageState.STREAMING for view in views)
         assert {view.text for view in views if view.role == "user"} == {QUESTION}
@@ -86,7 +86,7 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         num_questions = sum(view.role == "user" for view in views)
         last = harness.window.shown[-1][1][-1]
         ends[last.call.status.value if last.call is not None else f"{last.role} {last.state.value}"] += 1
-        at_end = harness.window.shown[-1][1][-CALLS - 1 :]  # what is above may not be built before it is scrolled to
+        at_end = harness.window.shown[-1][1][-CALLS - 1 :]  # older messages may be built only when scrolled to
         if any(view.call is not None and view.call.status is CallStatus.UNKNOWN for view in at_end):
             qtbot.waitUntil(lambda page=harness.window.transcript: not page.is_building)
             card = harness.window.transcript.last_card(
@@ -97,7 +97,7 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
             assert "may have had an effect" in card.note.text()
         qtbot.wait(100)
         harness.close()
-        assert written.read_text("utf-8").split() == done  # nothing goes on by itself
-    assert done  # else nothing was tried
+        assert written.read_text("utf-8").split() == done  # nothing continues by itself
+    assert done  # otherwise nothing was tested
     unknown = kinds[CallStatus.UNKNOWN]
     sys.stderr.write(f"{NUM_KILLS} kills, {len(done)} calls run, {unknown} of them unknown; last was: {dict(ends)}\n")

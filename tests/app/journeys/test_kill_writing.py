@@ -1,4 +1,4 @@
-"""SIGKILL while something else than an answer is written: settings, an import, a title, what is typed and not sent."""
+"""SIGKILL while something other than an answer is written: settings, an import, a title, text in the composer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a wo
 
 
 def run_and_kill(action: str, folder: Path, seconds: float, num_lines: int = 1) -> int:
-    """Start a child, kill it ``seconds`` after so many lines; return what the last whole one says."""
+    """Start a child, and kill it ``seconds`` after this number of lines; returns the last complete line's number."""
     command = [sys.executable, "-m", "tests.app.journeys.kill_targets", action, str(folder)]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     assert child.stdout is not None

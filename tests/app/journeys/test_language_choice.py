@@ -1,4 +1,4 @@
-"""Another language is chosen by real clicks and keys: it is kept, and the next window speaks it."""
+"""Choosing another language with real clicks and keys: it is saved, and the next window uses it."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def harness(qapp: QApplication) -> Iterator[AppHarness]:
 
 
 def open_language_row(window: MainWindow, qtbot: QtBot) -> tuple[SettingsDialog, ChoiceRow]:
-    """Open the settings by their shortcut, at the row of the language."""
-    qtbot.waitUntil(window.isActiveWindow, timeout=WAIT_MS)  # shortcuts need it
+    """Open the settings by shortcut, at the row of the language."""
+    qtbot.waitUntil(window.isActiveWindow, timeout=WAIT_MS)  # shortcuts need an active window
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Comma, CTRL)
     dialog = next(child for child in window.findChildren(SettingsDialog) if child.isVisible())
     row = dialog.rows["language"]

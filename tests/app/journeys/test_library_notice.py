@@ -1,4 +1,4 @@
-"""A window says where llama.cpp is not the one that it was installed with: once for each target, not for each draft."""
+"""A window reports a llama.cpp other than the installed one: once per target, not for each draft."""
 
 from __future__ import annotations
 

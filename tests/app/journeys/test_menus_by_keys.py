@@ -1,4 +1,4 @@
-"""What only menus offer, taken by keys in the whole app but its engine: of chats, messages, models and presets."""
+"""Tests actions that only menus offer, by keys, with a scripted engine: of chats, messages, models and presets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def row(harness: AppHarness, title: str) -> ConversationRow:
 
 
 def open_menu_of(harness: AppHarness, title: str, qtbot: QtBot) -> None:
-    """The menu of a chat in the list."""
+    """Open the menu of a chat in the list."""
     listing = harness.window.sidebar.list
     listing.setCurrentIndex(listing.rows.index_of(row(harness, title).id))
     press_menu_key(listing, qtbot)
@@ -153,7 +153,7 @@ def test_the_menu_of_an_answer(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 def take_model(harness: AppHarness, qtbot: QtBot, words: str) -> None:
-    """Open the list of models by its key, walk to the row of these words, and take it."""
+    """Open the model list by its key, go to the row with this text, and choose it."""
     qtbot.keyClick(harness.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     rows = harness.window.header.picker.list
     qtbot.waitUntil(rows.isVisible)

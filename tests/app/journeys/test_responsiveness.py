@@ -1,7 +1,7 @@
-"""The event loop keeps turning while an answer streams.
+"""The event loop stays responsive while an answer streams.
 
-The long form streams 2,000 tokens. What a turn takes depends on the machine, so the suite judges by what is done in it:
-how often a function is called, and how often the store is waited for. The times are told, not judged.
+The long form streams 2,000 tokens. Durations depend on the machine, so the test counts function calls in an iteration
+and waits for the store. Durations are only printed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.fake_model import Script, ScriptedWorker
 from tests.long_form import rounds
 
 NUM_TOKENS = rounds(400, 2000)
-MAX_CALLS = 20_000  # of functions in a turn: the one that sends a message has some 6,000
+MAX_CALLS = 20_000  # function calls in an iteration; sending a message takes about 6,000
 PARAGRAPH = "A sentence with **bold words** and `code` in it. " * 6 + "\n\n"
 CODE = "```python\ndef pace(line):\n    return sorted(line)\n```\n\n"
 LIST = "- one thing\n- another thing\n- a third thing\n\n"
 
 
 class Heartbeat(QObject):
-    """Turns with the event loop; keeps the most calls of functions in a turn, and the longest one in milliseconds."""
+    """Records the most function calls in an event loop iteration, and the longest iteration in milliseconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
         heartbeat = one_answer(harness, qtbot, number)
         longest_ms = max(waits_ms)
         sys.stderr.write(f"{NUM_TOKENS} tokens: {heartbeat.told}{len(waits_ms)} waits, longest {longest_ms:.1f} ms\n")
-        assert len(waits_ms) <= 20 * number  # a few an answer, none a token
+        assert len(waits_ms) <= 20 * number  # a few per answer, none per token
         assert heartbeat.most_calls < MAX_CALLS
     harness.close()
 

@@ -1,4 +1,4 @@
-"""Two chats of the window that a real model answers side by side, and a third that waits for them."""
+"""A real model answers two chats of the window in parallel, while a third waits."""
 
 from __future__ import annotations
 

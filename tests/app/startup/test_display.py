@@ -1,4 +1,4 @@
-"""Whether a window can open, by platform and environment."""
+"""Tests whether a window can open, by platform and environment."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ X11, WAYLAND = {"DISPLAY": ":0"}, {"WAYLAND_DISPLAY": "wayland-0"}
 
 @pytest.fixture
 def plugins(tmp_path: Path) -> Path:
-    """Platforms of Qt: one that needs a library which is nowhere, and one that loads."""
+    """Qt platform plugins: one with a missing library, and one that loads."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if sys.platform != "linux" or compiler is None:
         pytest.skip("makes libraries with a C compiler on Linux")
@@ -56,7 +56,7 @@ def plugins(tmp_path: Path) -> Path:
     [
         (X11, "linux", LACKING),
         (WAYLAND, "linux", ""),
-        ({**X11, **WAYLAND}, "linux", ""),  # Qt takes the other one
+        ({**X11, **WAYLAND}, "linux", ""),  # Qt uses the other platform
         ({**X11, **WAYLAND, "QT_QPA_PLATFORM": "xcb"}, "linux", LACKING),
         ({**X11, "QT_QPA_PLATFORM": "offscreen"}, "linux", ""),
         (X11, "darwin", ""),

@@ -1,4 +1,4 @@
-"""What is found of a system: a whole one, and ones where something is missing or broken."""
+"""Tests the diagnosis of complete systems, and of systems with missing or broken parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def found(findings: tuple[Finding, ...], subject: str) -> Finding:
 
 
 def put_in_place_of_llama(folder: Path, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have child processes import this as llama_cpp."""
+    """Let child processes import this code as llama_cpp."""
     package = folder / "llama_cpp"
     package.mkdir()
     (package / "__init__.py").write_text(code, "utf-8")

@@ -1,4 +1,4 @@
-"""One window on one set of folders; a crash leaves nothing in the way."""
+"""Only one window uses a set of folders; a crash does not prevent the next start."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_second_start_on_a_file_has_the_first_open_it(qtbot: QtBot, tmp_path: 
 
 
 def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
-    """A home behind a link: a terminal may know it by one name, and the desktop by the other."""
+    """A home folder behind a link: terminal and desktop may use different paths."""
     (tmp_path / "real").mkdir()
     try:
         (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)

@@ -1,4 +1,4 @@
-"""What the first picture does not need is not loaded before it. How long a start takes is measured elsewhere."""
+"""Modules that the first paint does not need are not imported before it. The start is timed elsewhere."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from engine.records import Mode
 from tests.app.fakes import keep_settings
 
 ROOT = Path(__file__).resolve().parents[3]
-# The engine's libraries, the hub's, and those for PDF files, formulas and code: they wait until they are wanted.
+# Libraries of the engine, the hub, and for PDF files, formulas and code: imported when first needed.
 HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf", "ziamath", "gguf", "ssl")
 OURS_LATER = (
     "app.core.storage.chats.search",
     "app.core.storage.statistics_export",
     "app.core.storage.statistics_export",
 )
-# What the start itself has no use for: they are imported where they are first called for.
+# Modules that the start does not need: imported at their first use.
 LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")
 PAINT_AND_TELL = """
 import sys, threading, types
@@ -50,7 +50,7 @@ sys.exit(main([]))
 
 @pytest.fixture
 def chat() -> None:
-    """One conversation with an answer, which the first picture shows."""
+    """A conversation with an answer, which the first paint shows."""
     keep_settings({})
     paths = find_paths()
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
@@ -77,7 +77,7 @@ def test_nothing_heavy_is_loaded_before_the_first_paint() -> None:
     assert told["shown"] == "True 2"
     loaded = set(told["loaded"].split())
     assert {"PySide6", "ui", "app"} <= loaded
-    # Who asks Qt for a widget of its own making has PySide make all its classes known: `ui.widgets.building`.
+    # Getting one of Qt's own widgets makes PySide load all widget classes: see `ui.widgets.building`.
     assert told["all widgets"] == "False"
     assert loaded.isdisjoint({*HEAVY, *LATER, *OURS_LATER}), loaded & {*HEAVY, *LATER, *OURS_LATER}
 

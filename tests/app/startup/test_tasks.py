@@ -1,4 +1,4 @@
-"""The start-up tasks, without any window."""
+"""Tests the start-up tasks without a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window as a program of its own: folders that cannot be written, no display, an uncaught exception."""
+"""Tests the window as a program: unwritable folders, no display, an uncaught exception."""
 
 from __future__ import annotations
 

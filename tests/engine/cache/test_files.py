@@ -1,4 +1,4 @@
-"""Kept caches on the disk: only what this installation wrote is read, within a limit; trouble means nothing kept."""
+"""Tests caches on disk: only files of this installation are read, within a limit; after errors nothing is kept."""
 
 from __future__ import annotations
 

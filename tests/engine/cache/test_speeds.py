@@ -1,4 +1,4 @@
-"""How fast caches are kept and brought back: measured, remembered, and never a failure."""
+"""Tests the speeds of saving and restoring caches: measured, remembered, never a failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_new_figure_is_half_of_what_is_remembered(tmp_path: Path) -> None:
     assert speeds.seconds("model", DISK, 200.0) == pytest.approx(1.0)
     speeds.raise_speed("model", DISK)
     assert speeds.seconds("model", DISK, 220.0) == pytest.approx(1.0)
-    speeds.save()  # nowhere
+    speeds.save()  # no file
 
 
 def test_only_the_models_used_last_are_remembered(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Coming back to a conversation: its cache is restored, the answer is the same, and nothing foreign is trusted."""
+"""Returning to a conversation restores its cache; the answer is the same, and foreign files are not trusted."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def pair(tmp_path: Path) -> Iterator[Session]:
 
 
 def drop_memory(cache: StateCache) -> None:
-    """Forget caches that are on the disk as well, as at the next start."""
+    """Drop caches in memory that are also on disk, as at the next start."""
     cache._kept = {key: kept for key, kept in cache._kept.items() if kept.dirty}
 
 
@@ -152,7 +152,7 @@ def test_a_deleted_conversation_takes_its_cache_along(pair: Session, tmp_path: P
     assert len(list(tmp_path.glob("*.state"))) == 1
     pair.states.forget(1)
     assert not list(tmp_path.glob("*.state"))
-    pair.states.forget(2)  # it is still the one in use
+    pair.states.forget(2)  # it is still in use
     assert answer(pair, request(FOX, 1))[1].restored_tokens == 0
     rest(pair)
     assert not list(tmp_path.glob("*.state"))
@@ -320,7 +320,7 @@ def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, m
 
 @pytest.fixture
 def writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[StateCache, CachedSequence]:
-    """A cache that is in the middle of writing what the first conversation left; the second is in use."""
+    """A cache that is writing the state of the first conversation; the second is in use."""
     cache, sequence = two_conversations(tmp_path, monkeypatch)
     for _ in range(3):
         cache._write_a_little()
@@ -329,7 +329,7 @@ def writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[StateCache
 
 
 def stored_owners(folder: Path) -> set[int]:
-    """Whose caches another start would find on the disk."""
+    """The owners whose caches the next start would find on disk."""
     cache = StateCache(folder)
     cache.set_limit(DISK_BYTES)
     assert cache._files is not None
@@ -396,7 +396,7 @@ def test_memory_that_is_freed_loses_only_what_the_disk_has(
     from_disk = read(cache, sequence, ONE, 1)
     assert from_disk.restored_tokens == len(ONE) - 1
     assert "from disk" in " ".join(from_disk.decisions)
-    drop_memory(cache)  # what the second conversation left is in memory only
+    drop_memory(cache)  # the second conversation's cache is only in memory
     from_memory = read(cache, sequence, TWO, 2)
     assert from_memory.restored_tokens == len(TWO) - 1
     assert "from memory" in " ".join(from_memory.decisions)

@@ -1,7 +1,7 @@
-"""Block verification: exactness by enumeration of every draft and every decision, and by samples of the real function.
+"""Proves block verification exact: by enumerating every draft and decision, and by samples of the real function.
 
-The enumeration runs the real function with numbers that answer each comparison both ways and note its threshold, so
-the distribution of what it emits comes out exactly, without sampling.
+The enumeration runs the real function with numbers that answer each comparison both ways and record its threshold. So
+the distribution of emitted tokens is computed exactly, without sampling.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Chain = dict[Prefix, float]
 
 @dataclass
 class Forks:
-    """Uniform numbers whose comparisons come out as told, then True; notes the probability of each outcome."""
+    """Uniform numbers whose comparisons have given results, then True; records the probability of each result."""
 
     told: list[bool]
     taken: list[bool] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Forks:
 
 @dataclass
 class Number:
-    """A number in [0, 1) that is not decided until it is compared."""
+    """A number in [0, 1) that is undecided until it is compared."""
 
     forks: Forks
     scale: float = 1.0
@@ -63,7 +63,7 @@ class Number:
 
 
 def outcomes(how: Verify, draft: Draft, p_at: Callable[[int], Distribution]) -> Iterator[tuple[float, int, Chain]]:
-    """Every (probability, number kept, distribution of the next token) that the function can come to."""
+    """Every possible (probability, number of accepted tokens, distribution of the next token) of the function."""
     drawn: list[Distribution] = []
 
     def note(distribution: Distribution, _uniform: object) -> int:
@@ -82,7 +82,7 @@ def outcomes(how: Verify, draft: Draft, p_at: Callable[[int], Distribution]) -> 
 
 
 class Instance:
-    """A random target and draft whose every distribution depends on all tokens before (or on the last one only)."""
+    """A random target and draft; each distribution depends on all earlier tokens, or only on the last one."""
 
     def __init__(self, seed: int, depth: int, *, markov: bool, adaptive: bool) -> None:
         self._rng = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ class Instance:
         return self._table("q", prefix)
 
     def stops(self, prefix: Prefix) -> bool:
-        """Whether drafting ends here: known before the next token is drawn."""
+        """Whether drafting ends here; known before the next token is sampled."""
         if len(prefix) == self.depth:
             return True
         if self._adaptive and prefix not in self._stops:
@@ -143,7 +143,7 @@ def target_chain(instance: Instance, prefix: Prefix = (), probability: float = 1
 
 
 def emitted_chain(how: Verify, instance: Instance, change: Callable[[Draft], Draft] = lambda draft: draft) -> Chain:
-    """The exact distribution of the first ``depth + 1`` tokens that come out, short blocks continued with plain p."""
+    """The exact distribution of the first ``depth + 1`` emitted tokens; short blocks are continued with plain p."""
     chain: Chain = {}
     for drawn, whole in instance.drafts():
         draft = change(whole)
@@ -191,7 +191,7 @@ def test_never_fewer_tokens_than_token_by_token(seed: int, depth: int, adaptive:
 
 
 class TwoCoins(Instance):
-    """The example of the paper's introduction: p = (1/3, 2/3), q = (2/3, 1/3), two tokens."""
+    """The example in the paper's introduction: p = (1/3, 2/3), q = (2/3, 1/3), two tokens."""
 
     def __init__(self) -> None:
         super().__init__(0, 2, markov=False, adaptive=False)
@@ -251,7 +251,7 @@ def test_the_proof_notices_a_drawn_tail_dropped_for_low_confidence() -> None:
 
 
 class Harsh(Scripted):
-    """A smooth target and a draft that likes its unlikely tokens, so that blocks are often cut in the middle."""
+    """A smooth target and a draft that prefers its unlikely tokens, so that blocks are often cut."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -274,7 +274,7 @@ def sample(rng: np.random.Generator, scripted: Scripted, depth_after: Callable[[
 
 
 def sample_pairs(scripted: Scripted, depth_after: Callable[[list[int]], int], num_samples: int) -> NDArray[np.int64]:
-    """Counts of the first two emitted tokens [n_vocab, n_vocab], the second from plain p where the block was short."""
+    """Counts of the first two emitted tokens [n_vocab, n_vocab]; the second from plain p if the block was short."""
     rng = np.random.default_rng(5)
     counts = np.zeros((N_VOCAB, N_VOCAB), dtype=np.int64)
     for _ in range(num_samples):

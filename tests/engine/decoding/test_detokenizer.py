@@ -1,4 +1,4 @@
-"""Text safe to show: split characters, stop strings, provenance."""
+"""Tests text that is safe to show: split characters, stop strings, provenance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCES = tuple(Source)
 
 
 def run(pieces: Sequence[bytes], stop: tuple[str, ...], blocks: Sequence[int] = ()) -> tuple[list[Piece], int]:
-    """Feed the pieces in blocks of these sizes, then one by one; also how many tokens counted."""
+    """Feed the pieces in blocks of these sizes, then one by one; also returns the number of tokens that count."""
     detokenizer = Detokenizer(TinyTokenizer(words=list(pieces)), stop)
     ids = [256 + index for index in range(len(pieces))]
     given_out, position, sizes = [], 0, list(blocks)
@@ -39,7 +39,7 @@ def joined(given_out: Sequence[Piece]) -> str:
 
 
 def until_stop(text: str, stop: tuple[str, ...]) -> str:
-    """Grow the text by one character until it ends with a stop string: the reference."""
+    """The reference: add characters until the text ends with a stop string."""
     for end in range(1, len(text) + 1):
         hits = [len(one) for one in stop if one and text[:end].endswith(one)]
         if hits:
@@ -107,7 +107,7 @@ def test_the_possible_beginning_of_a_stop_string_is_held_back() -> None:
 )
 def test_it_says_which_stop_string_was_completed(text: str, stop: str) -> None:
     detokenizer = Detokenizer(TinyTokenizer(), (",", ". ", "..."))
-    for token_id in text.encode():  # a token for each byte
+    for token_id in text.encode():  # a token per byte
         detokenizer.feed([token_id], [Source.TARGET])
     assert detokenizer.stop == stop
 

@@ -1,4 +1,4 @@
-"""Whole passes under a grammar, exactly: as `test_exact_pass`, with a grammar's forced tokens and refusals."""
+"""Proves whole passes under a grammar exact, like `test_exact_pass`, with tokens that it forces or rejects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATES, LENGTH = 40, 60
 
 
 class ForcedTable(ForcedText):
-    """What a scripted grammar forces, token by token."""
+    """The tokens that a scripted grammar forces."""
 
     def __init__(self) -> None:
         pass
@@ -49,7 +49,7 @@ class ForcedTable(ForcedText):
 
 
 class ConstrainedStage(Stage):
-    """Counts what was forced, too."""
+    """Also counts forced tokens."""
 
     def kind_of(self, speculation: Speculation) -> str:
         drafter = speculation._drafter
@@ -71,7 +71,7 @@ def wanted(answer: list[int], token_id: int) -> float:
 
 
 def largest_error(shares: dict[tuple[int, ...], float], answer: list[int]) -> float:
-    """How far the blocks, continued by plain decoding under the grammar, are off its distribution."""
+    """The error of the blocks' distribution, continued by plain decoding under the grammar."""
     given: dict[tuple[int, ...], float] = {(): 0.0}
     right: dict[tuple[int, ...], float] = {(): 1.0}
     for _ in range(DEPTH + 1):

@@ -1,7 +1,7 @@
-"""Whole passes, exactly: every random outcome of one is played through, and together they give the target's tokens.
+"""Proves whole passes exact: every random outcome of a pass is played through, and together they give the target's p.
 
-Counting samples finds a bias of a few per mille; this finds one of a billionth, whatever had been drafted, looked up,
-padded or learnt before the pass. (Later passes cannot spoil it: each is exact given all before it.)
+Counting samples finds a bias of a few per mille; this finds one of a billionth, whatever was drafted, looked up, padded
+or learnt before the pass. (Later passes cannot break this: each is exact given all before it.)
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from tests.scripted_pair import unseeded
 
 N_VOCAB = 3
 DEPTH = 4
-STATES = rounds(40, 80)  # passes that are played through, each of them exactly
-LENGTH = 60  # tokens of an answer on the way to them
+STATES = rounds(40, 80)  # passes that are played through exactly
+LENGTH = 60  # tokens of the answer that contains them
 P_LOGITS = np.random.default_rng(80).normal(0, 1.2, (N_VOCAB, N_VOCAB)).astype(np.float32)
 Q_LOGITS = (P_LOGITS + np.random.default_rng(81).normal(0, 0.8, P_LOGITS.shape)).astype(np.float32)
 OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0)
@@ -55,13 +55,13 @@ P = softmax(P_LOGITS)
 
 
 class Outcomes:
-    """One way through a pass: what is ``told`` first, then the first possible outcome each time."""
+    """One way through a pass: first the ``told`` outcomes, then always the first possible outcome."""
 
     def __init__(self, told: list[int]) -> None:
         self._told = told
         self._taken: list[int] = []
         self._chances: list[list[float]] = []
-        self.last: Distribution | None = None  # that the last token comes from: it need not be played through
+        self.last: Distribution | None = None  # the last token's distribution: it need not be played through
 
     def take(self, chances: list[float]) -> int:
         here = len(self._taken)
@@ -75,7 +75,7 @@ class Outcomes:
         return prod(chances[taken] for chances, taken in zip(self._chances, self._taken, strict=True))
 
     def others(self) -> Iterator[list[int]]:
-        """The ways that branch off behind what was told."""
+        """The ways that branch off after the given outcomes."""
         for here in range(len(self._told), len(self._taken)):
             for other, chance in enumerate(self._chances[here]):
                 if other != self._taken[here] and chance > 0.0:
@@ -83,7 +83,7 @@ class Outcomes:
 
 
 class Number:
-    """Stands for a uniform random number that may be used once."""
+    """Replaces a uniform random number that may be used once."""
 
     def __init__(self, outcomes: Outcomes, scale: float = 1.0) -> None:
         self.outcomes = outcomes
@@ -105,7 +105,7 @@ class Number:
 
 
 class Stage:
-    """What the patched engine looks at: the clock, and the outcomes of the pass that is played through, if one is."""
+    """The state that the patched engine uses: the clock, and the outcomes of the pass that is played."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = Clock(3)
@@ -135,16 +135,16 @@ class Stage:
         monkeypatch.setattr(Distribution, "index_at", placed)
 
     def now(self) -> float:
-        """The time on the clock that counts now: each way through a pass begins with the same."""
+        """The time on the current clock: each way through a pass starts at the same time."""
         return self.clock()
 
     def kind_of(self, speculation: Speculation) -> str:
-        """What the last pass verified."""
+        """The kind of drafts that the last pass verified."""
         draft: Draft = speculation._drafter._draft  # type: ignore[attr-defined]
         return draft.source.value if draft.ids else "nothing"
 
     def shares(self, speculation: Speculation, kinds: Counter[str]) -> dict[tuple[int, ...], float]:
-        """How often the next pass gives each block of tokens; ``kinds`` counts what was proposed."""
+        """The probability of each block of tokens of the next pass; ``kinds`` counts the kinds of proposals."""
         clock, ways = self.clock, list[list[int]]([[]])
         shares: dict[tuple[int, ...], float] = defaultdict(float)
         while ways:
@@ -162,7 +162,7 @@ class Stage:
 
 
 def largest_error(shares: dict[tuple[int, ...], float], last_id: int) -> float:
-    """How far the blocks, continued by plain decoding to the same length, are off the target's own distribution."""
+    """The error of the blocks' distribution, continued by plain decoding to the same length."""
     given: dict[tuple[int, ...], float] = {(): 0.0}
     wanted: dict[tuple[int, ...], float] = {(): 1.0}
     for _ in range(DEPTH + 1):
@@ -174,7 +174,7 @@ def largest_error(shares: dict[tuple[int, ...], float], last_id: int) -> float:
 
 
 class DicePacer(Pacer):
-    """Decides by dice, so that every kind of pass follows every other."""
+    """Decides randomly, so that every kind of pass follows every other."""
 
     def __init__(self, curve: CostCurve, draft_step_ms: float) -> None:
         super().__init__(curve, draft_step_ms)
@@ -183,7 +183,7 @@ class DicePacer(Pacer):
     def choose(
         self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
-        """See `Pacer.choose`; it is as little allowed to look at a token that is drawn."""
+        """See `Pacer.choose`; like the real one, it must not use a token before it is sampled."""
         super().choose(text, has_model=has_model, limit=limit, may_pause=may_pause, num_unread=num_unread)
         roll, most_text = self._dice.random(), min(len(text), limit)
         if roll < 0.4 and most_text > 0:
@@ -196,7 +196,7 @@ class DicePacer(Pacer):
 
 
 def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDrafter | None = None) -> Iterator[float]:
-    """Of passes on the way through answers, whose pacer has learnt from all before."""
+    """The errors of passes in answers whose pacer has learnt from all earlier ones."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     model = model or DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
     drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model)

@@ -1,4 +1,4 @@
-"""The loop with scripted models: cache and history stay in step, every mode gives the target's distribution."""
+"""Tests the loop with scripted models: cache and history stay in step, every mode has the target's distribution."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draft_model(logits: NDArray[np.float32] = Q_LOGITS) -> Drafter:
 
 
 def narrow_draft_model() -> Drafter:
-    """One that hands out its four likeliest tokens, not whole rows."""
+    """A draft model that returns its four likeliest tokens instead of whole rows."""
     model = MarkovModel(Q_LOGITS)
     model.num_candidates = 4
     return DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset())
@@ -55,7 +55,7 @@ DRAFTERS: dict[str, MakeDrafter] = {
 
 
 class Run:
-    """One answer over a scripted target."""
+    """One answer with a scripted target."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ def test_the_first_three_positions_are_distributed_as_plain_decoding(
     counts = np.zeros((3, N_VOCAB), dtype=np.int64)
     drafter = DRAFTERS[name]()
     totals = np.zeros(2, dtype=np.int64)
-    num_answers = rounds(2_000, 6_000)  # chances that are off by 13 % (root mean square) are noticed nine times of ten
+    num_answers = rounds(2_000, 6_000)  # errors of 13 % (root mean square) are detected nine times of ten
     for seed in range(num_answers):
         sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
         run = Run(drafter, sampling, prompt, make_sampler=make_sampler)

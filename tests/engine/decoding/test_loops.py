@@ -1,4 +1,4 @@
-"""Answers that say the same again and again are ended: at the same token in every mode, and only those."""
+"""Repeating answers are ended: at the same token in every mode, and no others."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_it_is_looked_for_at_fixed_places() -> None:
 
 
 def finished(mode: Mode, depth: int | None = None, question: str = "\x00", **changes: object) -> Finished:
-    """Of a model that says tokens 60 to 79 in turn for ever."""
+    """The end of an answer of a model that repeats tokens 60 to 79 forever."""
     logits = np.full((256, 256), -20.0, dtype=np.float32)
     for token in range(256):
         logits[token, 60 + (token + 1) % 20] = 20.0

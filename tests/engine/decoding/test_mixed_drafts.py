@@ -1,4 +1,4 @@
-"""Block verification of drafts that mix text and drawn tokens, proved by enumerating every outcome."""
+"""Proves block verification of drafts that mix n-gram and sampled tokens, by enumerating every outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engine.decoding.test_block_verifier import NUM_TOKENS, Instance, Pref
 
 
 class Mixed(Instance):
-    """Some tokens are text: which ones, and what they say, is a function of the tokens before, so q is a point mass."""
+    """Some tokens are n-gram tokens: which ones is a function of earlier tokens, so q is a point mass."""
 
     def __init__(self, seed: int, depth: int, *, adaptive: bool) -> None:
         super().__init__(seed, depth, markov=False, adaptive=adaptive)
@@ -42,7 +42,7 @@ def test_text_and_drawn_tokens_are_kept_no_less_than_token_by_token(seed: int, d
 
 
 def test_a_draft_of_text_alone_is_kept_as_token_by_token() -> None:
-    """With point masses only, w_i is the product of the p so far: what both keep with the same probability."""
+    """With point masses only, w_i is the product of p so far: both methods accept with the same probability."""
 
     class Text(Mixed):
         def q(self, prefix: Prefix) -> Distribution:
@@ -55,7 +55,7 @@ def test_a_draft_of_text_alone_is_kept_as_token_by_token() -> None:
 
 
 def test_the_proof_notices_text_handed_on_with_the_models_q() -> None:
-    """The mistake that a chain invites: the text's token with the distribution that the model had there."""
+    """A likely mistake in chains: an n-gram token with the draft model's distribution."""
 
     def wrong(draft: Draft) -> Draft:
         q = [Distribution(np.full(NUM_TOKENS, 1 / NUM_TOKENS)) if len(q.probs) == 1 else q for q in draft.q or []]

@@ -1,4 +1,4 @@
-"""What a pass tells of how likely its tokens were: the very numbers of its decision, and none where there are none."""
+"""A pass reports the probabilities that its decisions used, and none if there are none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def share(logits: np.ndarray, before: int, token_id: int) -> float:
 
 
 def blocks(run: Run, depth: int, count: int = 60) -> list[tuple[int, StepOutput]]:
-    """Passes with the token that stood before each."""
+    """Passes, each with the token before it."""
     found = []
     for _ in range(count):
         before = int(run.speculation.history[-1])

@@ -1,4 +1,4 @@
-"""Several plain passes at once: the same tokens, numbers and endings as one at a time."""
+"""Several plain passes at once give the same tokens, numbers and endings as single ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PENALIZED = SamplingParams(temperature=0.7, repeat_penalty=1.3, seed=11)
 
 
 class Told:
-    """Implements `PassObserver` by keeping what it is told."""
+    """A `PassObserver` that records reports."""
 
     def __init__(self) -> None:
         self.passes: list[PassReport] = []
@@ -72,7 +72,7 @@ def test_it_ends_with_the_token_that_ends_and_at_the_context() -> None:
 
 @pytest.mark.parametrize("pass_s", [0.001, 0.02, 0.03, 5.0])
 def test_a_run_may_end_after_every_token_whatever_a_pass_takes(pass_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last one of a run, too: whoever is asked may wait for just this token."""
+    """Also after the last token of a run: a job may be waiting for this token."""
     run = Run(NoDrafter(), GREEDY, [3, 1, 4, 1])
     now, forward = [0.0], run.target._forward
 
@@ -121,7 +121,7 @@ def test_every_pass_is_reported() -> None:
 
 
 class _Failing(MarkovModel):
-    """Computes no numbers from one pass on."""
+    """Computes NaN from a given pass on."""
 
     passes_left = 3
 
@@ -142,4 +142,4 @@ def test_what_came_before_a_failure_is_given_and_then_the_failure() -> None:
         with pytest.raises(DecodeError, match="not numbers"):
             run.speculation.run_plain(40, 60.0, never)
     with pytest.raises(DecodeError, match="not numbers"):
-        run.speculation.step(3, 40)  # whoever goes on otherwise hears of it, too
+        run.speculation.step(3, 40)  # other modes report the error, too

@@ -1,4 +1,4 @@
-"""Counters and the rates that follow from them."""
+"""Tests counters and the rates computed from them."""
 
 from __future__ import annotations
 

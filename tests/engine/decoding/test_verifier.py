@@ -1,4 +1,4 @@
-"""The verifier: literal greedy cases, and exactness by exhaustive and statistical proof on a small vocabulary."""
+"""Tests the verifier: greedy cases, and proofs of exactness on a small vocabulary, exhaustive and statistical."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def simplex(rng: np.random.Generator, sharpness: float) -> NDArray[np.float64]:
 
 
 def emitted_distribution(p: NDArray[np.float64], q: NDArray[np.float64], num_cells: int = 400) -> NDArray[np.float64]:
-    """Distribution of the first emitted token for one proposed token, integrating over a fine grid of uniforms."""
+    """The distribution of the first emitted token for one proposed token, integrated over a fine grid of uniforms."""
     grid = (np.arange(num_cells) + 0.5) / num_cells
     result = np.zeros(N_VOCAB)
     for x in range(N_VOCAB):
@@ -80,9 +80,9 @@ def test_the_first_emitted_token_is_distributed_as_p(seed: int, sharpness: float
 def sample_blocks(
     propose: Callable[[np.random.Generator], Draft], p_rows: NDArray[np.float64], num_samples: int
 ) -> NDArray[np.int64]:
-    """Counts of the first two emitted tokens [n_vocab, n_vocab], the second from plain p where the block was short.
+    """Counts of the first two emitted tokens [n_vocab, n_vocab]; the second from plain p if the block was short.
 
-    ``p_rows`` [n_vocab + 1, n_vocab]: the target's distribution after each last token; the last row begins.
+    ``p_rows`` [n_vocab + 1, n_vocab]: the target's distribution after each last token; the last row: the first token's.
     """
     rng = np.random.default_rng(11)
     counts = np.zeros((N_VOCAB, N_VOCAB), dtype=np.int64)
@@ -121,7 +121,7 @@ class Scripted:
         return Draft([int(self.p[N_VOCAB].argmax()), 4], Source.NGRAM)
 
     def drops_unsure_tail(self, rng: np.random.Generator) -> Draft:
-        """The mistake: a drawn token is dropped because its own probability is low."""
+        """A mistake: a sampled token is dropped because its own probability is low."""
         draft = self.sampled(rng)
         assert draft.q is not None
         if draft.q[0].prob(draft.ids[0]) < 0.3:

@@ -1,4 +1,4 @@
-"""A draft that cannot see reads one word for each picture, and its places are counted as the target's."""
+"""A draft without vision reads a word for each picture, and positions are counted like the target's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORD = 5
 
 
 def history(*parts: int | tuple[int, int]) -> np.ndarray:
-    """Ids; a pair is a run: its first id, and how many places."""
+    """Token ids; a pair is a picture: its first id and its number of positions."""
     ids = list[int]()
     for part in parts:
         ids += [part] if isinstance(part, int) else range(part[0], part[0] - part[1], -1)
@@ -24,12 +24,12 @@ def history(*parts: int | tuple[int, int]) -> np.ndarray:
 
 @pytest.fixture
 def own() -> CachedSequence:
-    """The draft's own sequence."""
+    """The draft's sequence."""
     return CachedSequence(MarkovModel(np.zeros((16, 16), dtype=np.float32)))
 
 
 def test_each_stretch_is_one_word(own: CachedSequence) -> None:
-    """Two pictures without a word between them are one."""
+    """Adjacent pictures count as one."""
     blind = BlindSequence(own, WORD)
     given = history(1, 2, (-10, 4), 3, (-30, 2), (-50, 3), 4)
     for _ in blind.prefill(given):
@@ -40,7 +40,7 @@ def test_each_stretch_is_one_word(own: CachedSequence) -> None:
 
 
 def test_what_is_shared_stays_and_is_counted_in_places(own: CachedSequence) -> None:
-    """A text behind a picture that changed."""
+    """Text after a picture that changed."""
     blind = BlindSequence(own, WORD)
     for _ in blind.prefill(history(1, (-10, 4), 3, 4, 6)):
         pass
@@ -49,7 +49,7 @@ def test_what_is_shared_stays_and_is_counted_in_places(own: CachedSequence) -> N
 
 
 def test_going_back_anywhere_agrees_with_what_is_held(own: CachedSequence) -> None:
-    """Histories and cuts at random, against a list of pairs."""
+    """Random histories and cuts, compared with a list of pairs."""
     dice = random.Random(3)  # noqa: S311  (no secret)
     blind, next_id = BlindSequence(own, WORD), -100
     held = list[int]()

@@ -1,4 +1,4 @@
-"""The draft model's cache stays in step with what the target keeps, and its proposals are its own distribution."""
+"""The draft model's cache follows the tokens that the target accepts, and proposals have its own distribution."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_nothing_follows_an_end_token_that_was_drawn() -> None:
     for _ in range(60):
         proposals.append(drafter.propose(history, 1).ids)
         drafter.observe(0)
-    assert any(ids[0] in ends for ids in proposals)  # drawn, so proposed
+    assert any(ids[0] in ends for ids in proposals)  # sampled, so proposed
     assert all(len(ids) == 1 for ids in proposals)
 
 
@@ -91,7 +91,7 @@ def test_ids_that_only_the_target_has_are_read_as_another_token(temperature: flo
     reads: list[int] = []
 
     class Strict(MarkovModel):
-        """Refuses ids that it does not have, as llama.cpp does."""
+        """Rejects ids outside its vocabulary, like llama.cpp."""
 
         def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
             assert all(0 <= token_id < N_VOCAB for token_id in ids)
@@ -100,7 +100,7 @@ def test_ids_that_only_the_target_has_are_read_as_another_token(temperature: flo
 
     drafter = drafter_of(Strict(LOGITS), n_vocab=N_VOCAB + 2)
     sampler = Sampler(SamplingParams(temperature=temperature, seed=1))
-    history = np.array([1, N_VOCAB + 1, *([2] * 40), N_VOCAB], dtype=np.int32)  # more than is read in one chunk
+    history = np.array([1, N_VOCAB + 1, *([2] * 40), N_VOCAB], dtype=np.int32)  # more than one chunk
     drafter.begin(history[:-1], sampler)
     assert drafter.propose(history, 3).ids
     drafter.observe(0)
@@ -177,7 +177,7 @@ def test_it_counts_the_prompt_it_read_but_not_the_answer_it_missed() -> None:
     drafter.observe(0)
     assert len(told) == 1
     assert told[0] > 0.0
-    drafter.propose(np.arange(1200, dtype=np.int32) % N_VOCAB, 1)  # so much came while it rested
+    drafter.propose(np.arange(1200, dtype=np.int32) % N_VOCAB, 1)  # arrived while drafting was paused
     assert len(told) == 1
 
 
@@ -225,7 +225,7 @@ def test_candidates_that_the_target_does_not_know_end_the_proposal(temperature: 
 
 
 class Failing(RecurrentModel):
-    """Its passes fail from when it is told to."""
+    """Its passes fail after a given point."""
 
     fails = False
 
@@ -236,7 +236,7 @@ class Failing(RecurrentModel):
 
 
 def failing(should_stop: Callable[[], bool] = bool) -> tuple[DraftModelDrafter, Failing, list[str]]:
-    """A drafter that has proposed twelve tokens, its model, and what it tells of failures."""
+    """A drafter that has proposed twelve tokens, its model, and its reported failures."""
     model, told = Failing(LOGITS), list[str]()
     drafter = DraftModelDrafter(CachedSequence(model), N_VOCAB, NO_END, should_stop)
     drafter.on_failure = told.append
@@ -251,7 +251,7 @@ HISTORY, GREEDY = np.array([1, 2, 3], dtype=np.int32), Sampler(SamplingParams(te
 def test_a_draft_whose_kept_tokens_cannot_be_read_again_is_left_out() -> None:
     drafter, model, told = failing()
     model.fails = True
-    drafter.observe(10)  # more than ride along with the next pass: they are read at once
+    drafter.observe(10)  # more than fit into the next pass: they are read at once
     assert told == ["no room"]
     assert model.num_past == 0
     model.fails = False

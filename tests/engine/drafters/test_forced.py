@@ -1,4 +1,4 @@
-"""What a grammar forces is proposed for nothing; of what another drafter proposes, what it refuses is left out."""
+"""Tokens that a grammar forces are proposed at no cost; tokens that it rejects are removed from other proposals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GRAMMAR = 'root ::= ("x" | "yy") "abcdef" ("1" | "2")'
 
 
 class Scripted:
-    """A drafter that proposes the same text again and again, and notes what it hears."""
+    """A drafter that repeats one text, and records its calls."""
 
     source = Source.DRAFT
 
@@ -70,7 +70,7 @@ def test_with_a_choice_the_other_drafter_proposes_allowed_tokens(drafter: Gramma
     assert not drafter._is_forced
     drafter.observe(2)
     assert heard(drafter) == ["begin", 5, ("kept", 2)]
-    assert drafter.propose(history(""), 3).ids == tokens("yya")  # nothing of it is refused
+    assert drafter.propose(history(""), 3).ids == tokens("yya")  # nothing is rejected
 
 
 @pytest.mark.parametrize("limit", [1, 2, 20])
@@ -96,6 +96,6 @@ def test_what_is_left_of_it_is_proposed_next(drafter: GrammarDrafter) -> None:
 
 def test_without_a_known_state_the_other_drafter_proposes(drafter: GrammarDrafter) -> None:
     assert drafter.propose(history("x"), 0).ids == []
-    assert drafter.propose(history("xq"), 4).ids == tokens("yyab")  # the grammar refused what was written
+    assert drafter.propose(history("xq"), 4).ids == tokens("yyab")  # the grammar rejected the text so far
     assert not drafter._is_forced
     assert heard(drafter) == ["begin", 0, 4]

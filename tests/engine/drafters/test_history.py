@@ -1,4 +1,4 @@
-"""Past conversations: learnt in slices, bounded, kept, not read where damaged or foreign, forgotten whole."""
+"""Tests past conversations: learnt in slices, limited, saved, ignored if damaged or foreign, deleted completely."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG_S = 60.0
 
 @dataclass
 class WatchedTokenizer(TinyTokenizer):
-    """Counts the texts that it was asked for."""
+    """Counts the texts that it tokenized."""
 
     num_texts: int = 0
 
@@ -163,7 +163,7 @@ def test_what_another_program_is_about_to_keep_is_not_written_into(tmp_path: Pat
     past.save()
     assert {path for path in tmp_path.iterdir() if path.read_bytes() == b"half of it"} == others
     old = file.with_suffix(".1.part")
-    os.utime(old, (0.0, 0.0))  # of a program that was ended over it
+    os.utime(old, (0.0, 0.0))  # left by a program that was killed
     finish(PastTextIndex(tmp_path, VOCABULARY))
     assert set(tmp_path.iterdir()) == {file, *others} - {old}
     past.forget()
@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 def test_a_large_vocabulary_is_looked_at_a_little_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count()
-    monkeypatch.setattr(history.time, "perf_counter", lambda: next(ticks) / 1000.0)  # a millisecond a look
+    monkeypatch.setattr(history.time, "perf_counter", lambda: next(ticks) / 1000.0)  # a millisecond per query
     tokenizer = WatchedTokenizer([b"%d" % number for number in range(20_000)])
     past = PastTextIndex(tmp_path, VocabularyIdentity(tokenizer))
     assert tokenizer.num_texts == 0

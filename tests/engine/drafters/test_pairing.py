@@ -1,4 +1,4 @@
-"""Which draft may serve which target, and the difference that is named, on real vocabularies."""
+"""Tests which draft suits which target, and the reported difference, on real vocabularies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VOCABULARIES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2", "qwen35")
 
 @dataclass
 class FakeVocab:
-    """What pairing asks of a vocabulary."""
+    """The part of a vocabulary that pairing uses."""
 
     texts: list[str] = field(default_factory=lambda: [f"token{i}" for i in range(20)])
     type_name: str = "BPE"

@@ -1,4 +1,4 @@
-"""Prompt lookup: what is proposed, and that it equals a plain scan over everything."""
+"""Tests prompt lookup: its proposals equal a plain scan."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_limit_zero_proposes_nothing() -> None:
 
 
 def scan(ids: list[int], limit: int, min_match: int, max_match: int) -> list[int]:
-    """The same by scanning: longest match first, then the most recent."""
+    """The reference: scans for the longest match, then the most recent."""
     for size in range(max_match, min_match - 1, -1):
         tail = ids[-size:]
         for end in range(len(ids) - 1, size - 1, -1):

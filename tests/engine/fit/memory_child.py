@@ -1,8 +1,8 @@
 """Loads models without mmap in a separate process, and prints measured and estimated memory.
 
-    python tests/engine/fit/memory_child.py JSON      of a `Case`; prints that of a `Row`
+python tests/engine/fit/memory_child.py JSON takes a `Case`, prints a `Row`
 
-Resident memory is read after passes that wake up all buffers.
+Resident memory is read after passes that have used all buffers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Case:
-    """One combination; an empty ``draft`` is none."""
+    """A combination to measure; an empty ``draft`` means none."""
 
     target: str
     draft: str
@@ -54,7 +54,7 @@ class Row:
 
 
 def measure(case: Case) -> Row:
-    """Load it in this process; to be called once in a process."""
+    """Load the models in this process and measure. May be called only once per process."""
     lines: list[str] = []
 
     class Listener(logging.Handler):
@@ -93,7 +93,7 @@ def tokens(path: Path) -> int:
 
 
 def read_all_into_memory() -> None:
-    """Load models without mmap from here on: pages that are only mapped are not resident."""
+    """Disable mmap for later loads: mapped pages need not be resident."""
     lib = library.start()
     usual = lib.llama_model_default_params
 

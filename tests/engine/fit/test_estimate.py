@@ -1,4 +1,4 @@
-"""The memory estimate against llama.cpp's own plans for well-known models, and against real loads."""
+"""Compares the memory estimate with llama.cpp's plans for well-known models, and with real loads."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_layers_of_every_kind() -> None:
         attention__head_count_kv=2, attention__key_length=256, attention__value_length=256, **common, **hybrid,
     )  # fmt: skip
     state = (3 * (2048 + 2 * 16 * 128) + 128 * 2048) * 4
-    assert layer_cache_bytes(qwen, setup) == [16 * state] * 3 + [cells * 2 * 512 * 2]  # 15 of them to go back to
+    assert layer_cache_bytes(qwen, setup) == [16 * state] * 3 + [cells * 2 * 512 * 2]  # 15 snapshots for rollback
 
     lfm = header_with("lfm2", block_count=2, attention__head_count_kv=(0, 4), shortconv__l_cache=3, **common)
     assert layer_cache_bytes(lfm, setup) == [16 * 1024 * 2 * 4, cells * 4 * 256 * 2]
@@ -194,7 +194,7 @@ def test_what_several_devices_take_is_what_all_take(shares: tuple[float, ...], m
         assert getattr(several, part).main_bytes == getattr(one, part).main_bytes
     assert sum(several.devices_bytes) == several.total.gpu_bytes
     kept = [several.devices_bytes[number] / sum(several.devices_bytes) for number in range(len(shares))]
-    assert kept == pytest.approx([share / sum(shares) for share in shares], abs=0.08)  # the output lies on the last
+    assert kept == pytest.approx([share / sum(shares) for share in shares], abs=0.08)  # the output is on the last one
 
 
 def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> No
     assert part.weights == Share(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
     assert part.cache == whole.cache
     lent = max(tensor.num_bytes for tensor in header.tensors if "_exps" in tensor.name)
-    assert part.compute.gpu_bytes == whole.compute.gpu_bytes + lent  # what a GPU copies of them for large batches
+    assert part.compute.gpu_bytes == whole.compute.gpu_bytes + lent  # copied to a GPU for large batches
     assert part.compute.main_bytes > whole.compute.main_bytes
 
 

@@ -1,4 +1,4 @@
-"""The memory estimate against what llama.cpp says it takes."""
+"""Compares the memory estimate with the memory that llama.cpp reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def header_of(tmp_path: Path) -> GgufHeader:
 
 
 def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
-    """The sum of the sizes that llama.cpp logged for lines like ``pattern``."""
+    """The sum of the sizes in llama.cpp's log lines that match ``pattern``."""
     return sum(float(size) for size in re.findall(pattern + r" += +([\d.]+) MiB", caplog.text))
 
 

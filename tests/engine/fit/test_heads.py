@@ -1,4 +1,4 @@
-"""The estimate of heads against what llama.cpp reports of real loads."""
+"""Compares the estimate for heads with llama.cpp's report of real loads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.engine.heads.head_factory import dflash_for, eagle3_for, head_only, q
 from tests.engine.hybrid_factory import tiny_qwen35
 
 MOST_N_CTX = 16384
-ROUNDING = 40_000  # llama.cpp reports each of some four buffers in hundredths of a MiB
+ROUNDING = 40_000  # llama.cpp reports about four buffers in hundredths of a MiB
 KINDS = {
     "mtp": (qwen35_with_mtp(), None),
     "three layers": (tiny_hy_v3(), None),

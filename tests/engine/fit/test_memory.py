@@ -1,4 +1,4 @@
-"""The memory estimate against llama.cpp's own report: the built-in pair, loaded in a process of its own."""
+"""Compares the memory estimate with llama.cpp's report: the built-in pair, loaded in a separate process."""
 
 from __future__ import annotations
 

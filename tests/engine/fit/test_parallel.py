@@ -1,4 +1,4 @@
-"""How many answers at once there is room for: with a context each, or in one that they share."""
+"""Tests how many parallel answers fit: with a context each, or with a shared one."""
 
 from __future__ import annotations
 

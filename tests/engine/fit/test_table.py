@@ -1,4 +1,4 @@
-"""Whether a pair fits: the table, the verdict, and changes that really make it fit."""
+"""Tests whether a pair fits: the table, the verdict, and changes that make it fit."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: Mod
     assert changed.verdict is not FitVerdict.TOO_LARGE
     fewer = fit_table(PairPlan(moe.with_experts_on_cpu(number - 1)), table.free)
     assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
-    assert changed.needed.main_bytes > 48 / number  # they are somewhere
+    assert changed.needed.main_bytes > 48 / number  # they take some memory
     sentence = next(change.sentence for change in table.changes if change.kind is ChangeKind.EXPERTS_ON_CPU)
     assert sentence == f"Keep the experts of {number} of 48 layers in main memory."
 

@@ -1,4 +1,4 @@
-"""The table of a unigram tokenizer: what llama.cpp would fall over for some letter is refused for all."""
+"""Tables of a unigram tokenizer are rejected if llama.cpp would crash for any letter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAF = 1 << 8
 
 
 def table(nodes: dict[int, int], replacements: bytes = b"a\0", size: int = 512) -> bytes:
-    """A table whose root leads to node `ROOT`; the others are what ``nodes`` says."""
+    """A table whose root leads to node `ROOT`; ``nodes`` contains the others."""
     all_nodes = np.zeros(size, dtype="<u4")
     all_nodes[0] = ROOT << 10
     for place, node in nodes.items():
@@ -34,7 +34,7 @@ GOOD = {CHILD: leaf(CHILD, "A", VALUE), VALUE: 0}
 
 
 def normalised(data: bytes, text: bytes) -> bytes | None:
-    """What llama.cpp puts in place of the beginning of ``text``; IndexError where it throws."""
+    """llama.cpp's replacement of the beginning of ``text``; IndexError if it throws."""
     num_bytes = struct.unpack("<I", data[:4])[0]
     nodes, replacements = np.frombuffer(data, "<u4", num_bytes // 4, 4).tolist(), data[4 + num_bytes :]
 
@@ -69,7 +69,7 @@ def test_a_table_that_stays_inside_is_taken() -> None:
         (table({CHILD: (CHILD ^ 5000) << 10 | ord("A")}), "points outside of itself"),
         (table({CHILD: leaf(CHILD, "A", 5000)}), "points outside of itself"),
         (table({0: 5000 << 10}), "points outside of itself"),
-        (table({0: 600 << 10}, size=700), "points outside of itself"),  # some letters only
+        (table({0: 600 << 10}, size=700), "points outside of itself"),  # for some letters only
         (table(GOOD | {VALUE: 7}), "a replacement without an end"),
         (table(GOOD, b"a"), "a replacement without an end"),
         (bytes(MAX_BYTES + 1), "bytes"),

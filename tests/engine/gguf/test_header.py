@@ -1,4 +1,4 @@
-"""The header parser believes nothing: limits, types, sizes, offsets, and any damage."""
+"""The header parser trusts nothing: limits, types, sizes, offsets, and any damage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, entry, prefix
 
 TINY = tiny_llama(n_ff=32)
 SHARED = Path(__file__).resolve().parents[4] / "shared"
-# The gguf library needs half a minute for the large vocabularies.
+# the gguf library needs half a minute for large vocabularies
 REAL = sorted([*(SHARED / "models").glob("*.gguf"), *(SHARED / "vocabs").glob("*spm.gguf")])
 ONE = Tensor("one", (4, 2), F32, bytes(32))
 
@@ -179,7 +179,7 @@ def test_damage_gives_a_header_or_a_sentence(changes: list[tuple[int, int]]) -> 
     data = bytearray(TINY.to_bytes())
     for position, value in changes:
         data[position] = value
-    with suppress(ModelHeaderError):  # anything else would be an error of the parser
+    with suppress(ModelHeaderError):  # any other error is a bug of the parser
         assert parse(bytes(data)).file_size == len(data)
 
 

@@ -1,4 +1,4 @@
-"""Absurd claims of a well-formed header are refused in a sentence; real models pass."""
+"""Absurd values in a well-formed header are rejected with a sentence; real models pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model has and cannot use as it is: pictures, which need a projector."""
+"""Tests features that need another file: pictures need a projector."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def unused(
     ("siblings", "sees"),
     [
         ((), False),
-        (("mmproj-F16.gguf",), True),  # of a folder with this one model
+        (("mmproj-F16.gguf",), True),  # the folder has only this model
         (("mmproj-model-f16.gguf",), True),
-        (("mmproj-F16.gguf", "qwen2-0.5b-q8_0.gguf"), False),  # whose is it?
+        (("mmproj-F16.gguf", "qwen2-0.5b-q8_0.gguf"), False),  # the owner is ambiguous
         (("mmproj-gemma-3-4b-it-f16.gguf", "qwen2-0.5b-q8_0.gguf"), True),
         (("mmproj-qwen2.5-vl-3b-f16.gguf",), False),
         (("qwen2-0.5b-q8_0.gguf",), False),

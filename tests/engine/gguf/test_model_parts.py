@@ -1,4 +1,4 @@
-"""Models in several files: all of them count, whatever is asked of the first."""
+"""Models in several files: queries on the first file include all of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ("m-00001-of-00002.gguf", "m-00002-of-00002.gguf")
 
 
 def split(folder: Path, num_in_first: int, file: GgufFile = WHOLE) -> Path:
-    """Write a model in two parts, the first with so many of its tensors; the path of the first."""
+    """Write a model in two parts; the first has ``num_in_first`` tensors. Returns the first path."""
     shared = {"split.count": (Kind.UINT16, 2), "split.tensors.count": (Kind.INT32, len(file.tensors))}
     first = {**file.metadata, **shared, "split.no": (Kind.UINT16, 0)}
     GgufFile({**shared, "split.no": (Kind.UINT16, 1)}, file.tensors[num_in_first:]).write(folder / NAMES[1])
@@ -77,7 +77,7 @@ def test_parts_that_lie_elsewhere_under_other_names_are_found(tmp_path: Path) ->
     (tmp_path / "blobs").mkdir()
     (tmp_path / "snapshot").mkdir()
     path = split(tmp_path / "snapshot", 3)
-    for name in NAMES:  # as the cache of huggingface_hub keeps them
+    for name in NAMES:  # as in the cache of huggingface_hub
         (tmp_path / "snapshot" / name).rename(tmp_path / "blobs" / f"{name[6]}f2a")
         try:
             (tmp_path / "snapshot" / name).symlink_to(tmp_path / "blobs" / f"{name[6]}f2a")

@@ -1,4 +1,4 @@
-"""Reading a header from afar: what is fetched, how much, and what ends it."""
+"""Tests reading a header remotely: what is fetched, how much, and when it stops."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NUM_FUZZED = 500
 
 @dataclass
 class Far:
-    """A file elsewhere; what is not in ``data`` is zeros up to ``size``."""
+    """A remote file; beyond ``data`` it is zeros up to ``size``."""
 
     data: bytes
     size: int
@@ -70,7 +70,7 @@ def test_only_the_header_is_fetched_and_each_byte_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["qwen2", "llama-bpe"])
 def test_a_real_vocabulary_costs_less_than_twice_its_size(name: str) -> None:
     data = shared_file(f"vocabs/ggml-vocab-{name}.gguf").read_bytes()
-    far = Far(data, 30 * GB)  # the first part of a big model
+    far = Far(data, 30 * GB)  # the first part of a large model
     header, source = read(far)
     check_tokens(header, source.read_at)
     assert len(data) - 64 <= header.data_offset <= source.num_fetched <= 12 * 2**20
@@ -126,12 +126,12 @@ def test_a_stub_of_a_part_says_nothing_of_parts(tmp_path: Path) -> None:
 
 @functools.cache
 def places_of_lengths(good: bytes) -> list[int]:
-    """Where small 8-byte numbers lie."""
+    """The offsets of small 8-byte numbers."""
     return [i for i in range(4, len(good) - 8) if good[i + 2 : i + 8] == bytes(6) and good[i : i + 2] != bytes(2)]
 
 
 def strange_lengths(dice: random.Random, good: bytes) -> bytes:
-    """One of the header's 8-byte lengths or counts becomes another number."""
+    """Replace one of the header's 8-byte lengths or counts."""
     data = bytearray(good)
     number = dice.choice((0, 1, 2**16, 2**24, 2**31, 2**32, 2**63, 2**64 - 1, dice.randrange(2**40)))
     struct.pack_into("<Q", data, dice.choice(places_of_lengths(good)), number)
@@ -139,7 +139,7 @@ def strange_lengths(dice: random.Random, good: bytes) -> bytes:
 
 
 def strange_counts(dice: random.Random, good: bytes) -> bytes:
-    """The number of tensors or of entries is not what follows."""
+    """Replace the number of tensors or of entries."""
     data = bytearray(good)
     number = dice.choice((0, 1, 5, 65536, 2**24, 2**40, 2**64 - 1, dice.randrange(100)))
     struct.pack_into("<Q", data, dice.choice((8, 16)), number)
@@ -147,7 +147,7 @@ def strange_counts(dice: random.Random, good: bytes) -> bytes:
 
 
 def strange_entries(dice: random.Random, good: bytes) -> bytes:
-    """An entry more: nested lists, endless texts, unknown types, bytes that are no text."""
+    """Add an entry: nested lists, endless texts, unknown types, invalid text."""
     extra = dice.choice(
         (
             struct.pack("<IIQ", Kind.ARRAY, Kind.ARRAY, dice.choice((1, 2**20))) * dice.choice((1, 2, 500)),
@@ -165,7 +165,7 @@ def strange_entries(dice: random.Random, good: bytes) -> bytes:
 
 
 def strange_bytes(dice: random.Random, good: bytes) -> bytes:
-    """Bytes changed anywhere, or the file cut."""
+    """Change bytes anywhere, or truncate the file."""
     ((_, data),) = random_damage(good, 1, dice.randrange(2**32))
     header_end = parse_header(RangeSource(lambda a, b: good[a:b], len(good)).read_at, len(good)).data_offset
     changed = bytearray(data if dice.random() < 0.5 else good)
@@ -205,7 +205,7 @@ def test_500_strange_headers_are_sentences_or_models(tmp_path: Path) -> None:
     assert all(message.endswith(".") and len(message) < 400 for message in refused)
     assert len(stubs) > 20
     sound = GgufFile(tiny_llama().metadata).write(tmp_path / "sound.gguf")
-    for verdict in judge_pairs(sound, stubs[:20]):  # what passes for sound is tried in the child: sentences there, too
+    for verdict in judge_pairs(sound, stubs[:20]):  # accepted files are tried in the child: sentences there, too
         assert verdict.matches != bool(verdict.reason)
 
 
@@ -215,5 +215,5 @@ def test_lists_that_are_kept_are_bounded_together() -> None:
     header, _ = read(Far(data, len(data)))
     kept = [key for key in many if key in header.metadata]
     assert len(header.arrays.keys() & many.keys()) == 100
-    assert len(kept) == 63  # 2**18 items, less those of the model's own lists
+    assert len(kept) == 63  # 2**18 items minus those of the model's own lists
     assert isinstance(header.metadata["x.0"], tuple)

@@ -1,4 +1,4 @@
-"""RWKV's vocabulary: a text for which llama.cpp would never come to an end is refused before it is asked for one."""
+"""RWKV vocabularies with a text that llama.cpp would tokenize forever are rejected in advance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engine.vocabularies import RWKV_BYTES, with_vocabulary
     ("text", "read"),
     [
         (b"ab", b"ab"),
-        (rb"\x00\xff\xaB", b"\x00\xff\xb2"),  # a capital counts from "0"
+        (rb"\x00\xff\xaB", b"\x00\xff\xb2"),  # a capital letter counts from "0"
         (rb"\t\n\r\\\q", b"\t\n\r\\q"),
         (rb"a\x", b"a"),
         (rb"a\x4", b"a"),

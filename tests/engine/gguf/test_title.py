@@ -1,4 +1,4 @@
-"""Names that a person reads: of headers that are right, wrong, empty or hostile."""
+"""Tests readable names from headers that are right, wrong, empty or hostile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def titled(name: str = "", stem: str = "model", params: int = 0, **more: str) ->
 @pytest.mark.parametrize(
     ("name", "stem", "params", "parts", "title"),
     [
-        # as real files have it
+        # as in real files
         (
             "Qwen2.5 Coder 0.5B Instruct AWQ", "qwen2.5-coder-0.5b-instruct-q4_k_m", 630 * M,
             {"basename": "Qwen2.5-Coder", "size_label": "0.5B", "finetune": "Instruct-AWQ"},
@@ -36,11 +36,11 @@ def titled(name: str = "", stem: str = "model", params: int = 0, **more: str) ->
         ),
         ("Gemma 3 270m", "gemma-3-270m-q4_k_m", 268 * M, {}, "Gemma 3 270M"),
         ("Paceline tiny target", "big", 400 * M, {}, "Paceline tiny target"),
-        # the header is right, the file's name says nothing
+        # the header is right, the file name meaningless
         ("Meta Llama 3.1 8B Instruct", "big", 8 * B, {}, "Meta Llama 3.1 8B Instruct"),
         ("Qwen3-30B-A3B-Instruct-2507", "download (1)", 30 * B, {}, "Qwen3 30B A3B Instruct 2507"),
         ("Mixtral 8x7B v0.1", "x", 47 * B, {}, "Mixtral 8x7B v0.1"),
-        # the header says nothing, the file's name does
+        # the header is meaningless, the file name right
         ("hf", "Llama-3.2-1B-Instruct-Q4_K_M", 1236 * M, {}, "Llama 3.2 1B Instruct"),
         ("", "phi-4-mini-instruct-q8_0", 4 * B, {}, "Phi 4 mini Instruct"),
         ("models", "tinyllama-1.1b-chat-v1.0.Q4_0", 1100 * M, {}, "TinyLlama 1.1B Chat v1.0"),
@@ -49,9 +49,9 @@ def titled(name: str = "", stem: str = "model", params: int = 0, **more: str) ->
         # the header names another model
         ("Llama 3.1 70B", "Llama-3.1-8B-Instruct-Q4_K_M", 8 * B, {}, "Llama 3.1 8B Instruct"),
         ("Big 70B", "x", 8 * B, {"basename": "Granite", "size_label": "8B"}, "Granite 8B"),
-        # the header's parts
+        # from the header's parts
         ("", "x", 7 * B, {"basename": "Qwen2.5", "size_label": "7B", "finetune": "Instruct"}, "Qwen2.5 7B Instruct"),
-        # nothing at all
+        # nothing known
         ("", "model", 0, {}, "model"),
         ("", "…", 0, {}, "…"),
         ("", "", 0, {}, "?"),

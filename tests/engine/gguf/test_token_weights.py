@@ -1,4 +1,4 @@
-"""What a token reads of a model's weights."""
+"""Tests how many bytes of a model's weights each token reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random JSON schemas that grammars can enforce, for tests."""
+"""Random JSON schemas for tests, of the kinds that grammars can enforce."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORMATS = ("date", "time", "date-time", "uuid", "ipv4")
 
 
 def random_schema(rng: np.random.Generator, depth: int = 3) -> dict[str, Any]:
-    """One of any kind, with at most ``depth`` levels."""
+    """A random schema with at most ``depth`` levels."""
     makers = [_string, _number, _integer, _enum, _string, _plain]
     if depth > 0:
         makers += [_object, _object, _object, _array, _array, _tuple, _choice, _together, _reference]

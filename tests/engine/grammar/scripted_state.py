@@ -1,4 +1,4 @@
-"""Grammars over a few tokens, without text: a table of which token may follow in which state."""
+"""Grammars over a few tokens, without text: a table of the tokens that may follow in each state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ScriptedState:
-    """``table[here][token]`` is the next state; ``ends`` are states in which a token of ``eog_ids`` may follow."""
+    """``table[state][token]`` is the next state; in the states ``ends`` a token of ``eog_ids`` may follow."""
 
     table: Mapping[int, Mapping[int, int]]
     here: int = 0
@@ -36,5 +36,5 @@ class ScriptedState:
         return token_id in self.table[self.here]
 
 
-# Of three tokens: no token thrice, 2 only after 1, and after 1 always another one than 0.
+# A grammar of three tokens: no token three times, 2 only after 1, and never 0 after 1.
 NO_THIRD = {0: {0: 1, 1: 3}, 1: {0: 2, 1: 3}, 2: {1: 3}, 3: {1: 4, 2: 0}, 4: {2: 0}}

@@ -1,4 +1,4 @@
-"""A constraint follows an answer forwards and backwards; what a grammar forces is spelled in tokens."""
+"""A constraint follows an answer forwards and backwards; forced text is converted to tokens."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_a_grammar_leaves_no_choice_about_is_forced() -> None:
     assert forced(grammar) == '{"name": "'
     assert forced(grammar, '{"name": "') == ""
     assert forced(grammar, '{"name": "ab"') == ', "age": '
-    assert forced(grammar, '{"name": "ab", "age": 7}') == ""  # only the end may follow, which the pass gives
+    assert forced(grammar, '{"name": "ab", "age": 7}') == ""  # only the end may follow, which the pass returns
 
 
 def test_an_end_that_may_follow_is_a_choice() -> None:

@@ -1,4 +1,4 @@
-"""What a schema's grammar allows is valid by the schema; what no grammar can promise is named, or refused."""
+"""Output of a schema's grammar is valid; parts of a schema that no grammar can enforce are reported or rejected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PERSON = {
 
 
 def nearest(text: str) -> float:
-    """JSON has no greatest number; a double has one."""
+    """JSON numbers are unlimited; a double is not."""
     return max(-sys.float_info.max, min(float(text), sys.float_info.max))
 
 
@@ -47,7 +47,7 @@ def test_whatever_the_grammar_allows_is_valid_by_the_schema(seed: int) -> None:
     try:
         grammar = grammar_of(schema, strict=True)
     except GrammarError:
-        assume(False)  # a range of numbers that is too narrow, say
+        assume(False)  # for example, a range of numbers is too narrow
     for _ in range(3):
         text = random_text(grammar, rng)
         assert is_valid(json.loads(text, parse_float=nearest), schema), (schema, text)
@@ -160,7 +160,7 @@ def test_any_object_is_an_object() -> None:
 
 
 def nested(depth: int) -> Json:
-    """One alternative in another."""
+    """Nested alternatives."""
     return {"anyOf": [nested(depth - 1)]} if depth else True
 
 
@@ -290,7 +290,7 @@ def test_what_has_no_end_is_refused_before_the_first_token() -> None:
 
 
 def chain(kind: str) -> Json:
-    """Forty schemas, each of which names the next one twice."""
+    """Forty schemas; each refers to the next one twice."""
     ends: dict[str, Json] = {"d40": {"type": "object", "properties": {"a": {"type": "string"}}}}
     links = {f"d{i}": {"minProperties": 0, kind: [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
     return {"$defs": {**links, **ends}, "$ref": "#/$defs/d0"}
@@ -322,12 +322,12 @@ def test_few_words_cannot_make_work_without_a_bound(schema: Json) -> None:
             assert state is not None
             state.all_allowed()
             state = state.advanced(byte_tokens()[byte]) or state
-    assert time.process_time() - began < 5.0  # it would be hours, or minutes
+    assert time.process_time() - began < 5.0  # otherwise it would take minutes or hours
     assert memory_peak_bytes() < 2**31
 
 
 def memory_peak_bytes() -> int:
-    """The most that this process has held so far."""
+    """The peak memory of this process so far."""
     info = psutil.Process().memory_info()
     return int(getattr(info, "peak_wset", info.rss))
 

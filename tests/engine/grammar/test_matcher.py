@@ -1,4 +1,4 @@
-"""Which tokens llguidance lets follow, from every place of an answer, in whatever order the places are asked about."""
+"""Tests the tokens that llguidance allows at every position, queried in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer that has to call a tool has the form that the model's template has."""
+"""An answer that must call a tool has the format of the model's template."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def value_of(syntax: CallSyntax, key: str, value: object) -> str:
 
 
 def written(syntax: CallSyntax, arguments: dict[str, object]) -> str:
-    """One call as a model writes it."""
+    """A call as the model writes it."""
     begin = syntax.begin.replace("{name}", "find").replace("{id}", "abcdefghi").replace("{index}", "0")
     values = {key: value_of(syntax, key, value) for key, value in arguments.items()}
     whole = json.dumps(arguments, ensure_ascii=False)

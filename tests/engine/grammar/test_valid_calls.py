@@ -1,4 +1,4 @@
-"""Answers whose calls of tools are held in their form: words are free, and a call that has begun is one."""
+"""Tests answers with constrained tool calls: text is free, and a call that has begun must be completed."""
 
 from __future__ import annotations
 

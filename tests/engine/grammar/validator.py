@@ -1,4 +1,4 @@
-"""Whether a value is valid by a JSON schema: written for tests, by the standard, for the words that they use."""
+"""Validates values by JSON schema: written for the tests by the standard, for the keywords that they use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks through grammars over the built-in vocabulary, byte by byte: a given text, or a random one."""
+"""Walks through grammars over the built-in vocabulary byte by byte, along a given or a random text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LONGEST = 4000
 
 @cache
 def model() -> LlamaModel:
-    """The vocabulary alone."""
+    """The built-in model; only its vocabulary is loaded."""
     return LlamaModel(builtin_target(), vocab_only=True)
 
 
 @cache
 def byte_tokens() -> dict[int, int]:
-    """A token for each byte."""
+    """The token of each byte."""
     return {byte: token_id for token_id, byte in model().vocab.token_prefixes.single.items()}
 
 
@@ -46,7 +46,7 @@ def accepts(grammar: str | Grammar, text: str) -> bool:
 
 
 def random_text(grammar: str | Grammar, rng: np.random.Generator, patience: int = 60) -> str:
-    """A random text that the grammar allows; after ``patience`` bytes closing characters are preferred."""
+    """A random text that the grammar allows; after ``patience`` bytes, closing characters are preferred."""
     tokens = byte_tokens()
     bytes_of = {token_id: byte for byte, token_id in tokens.items()}
     ids = np.array([*bytes_of, min(model().vocab.eog_ids)])

@@ -1,4 +1,4 @@
-"""Writes small models with heads: next-token layers (MTP) in a target or beside it, and EAGLE-3 files."""
+"""Writes small models with heads: next-token layers (MTP) within a target or in a separate file, and EAGLE-3 files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ZEROED = ("attn_output.weight", "ffn_down.weight", "ssm_out.weight")
 
 
 class Weights:
-    """Random tensors of one seed."""
+    """Random tensors from one seed."""
 
     def __init__(self, seed: int) -> None:
         self._dice = np.random.default_rng(seed)
         self.tensors: list[Tensor] = []
 
     def random(self, name: str, *dims: int, scale: float = 0.25) -> None:
-        """Fastest dimension first, as in the file."""
+        """Add a random tensor; ``dims``: fastest first, as in the file."""
         self.values(name, self._dice.normal(0.0, scale, dims[::-1]))
 
     def ones(self, name: str, size: int) -> None:
@@ -34,14 +34,14 @@ class Weights:
 
 
 def qwen35_with_mtp(*, seed: int = 0, num_layers: int = 1) -> GgufFile:
-    """The tiny Qwen3.5 with random next-token layers behind its four."""
+    """The tiny Qwen3.5 with random next-token layers after its four layers."""
     base = tiny_qwen35(seed=seed)
     tensors = [one for i in range(num_layers) for one in _qwen35_layer(4 + i, seed + 100 + i)]
     return with_next_token_layers(base, tensors, num_layers)
 
 
 def with_next_token_layers(base: GgufFile, tensors: list[Tensor], num_layers: int) -> GgufFile:
-    """A Qwen3.5 of four layers with more behind them."""
+    """A Qwen3.5 of four layers with additional next-token layers."""
     return replace(base, tensors=(*base.tensors, *tensors)).with_metadata(
         qwen35__block_count=(Kind.UINT32, 4 + num_layers),
         qwen35__nextn_predict_layers=(Kind.UINT32, num_layers),
@@ -95,7 +95,7 @@ def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
 
 
 def stripped(file: GgufFile) -> GgufFile:
-    """A file that claims next-token layers which are not in it."""
+    """A file whose metadata claims next-token layers that it lacks."""
     first = next(one.name for one in file.tensors if ".nextn." in one.name).split("nextn.")[0]
     return replace(file, tensors=tuple(one for one in file.tensors if not one.name.startswith(first)))
 
@@ -109,7 +109,7 @@ def head_only(file: GgufFile) -> GgufFile:
 
 
 def tiny_hy_v3(*, seed: int = 0, num_layers: int = 3) -> GgufFile:
-    """Two dense layers, and next-token layers; each drafts one step further ahead."""
+    """A model with two dense layers and next-token layers; each drafts one step further ahead."""
     weights = Weights(seed)
     weights.random("token_embd.weight", N_EMBD, N_VOCAB)
     weights.ones("output_norm.weight", N_EMBD)
@@ -237,7 +237,7 @@ def _add_selector(weights: Weights, n: int, num_candidates: int) -> None:
 
 
 def tiny_gemma4(*, seed: int = 0, window: int = 64) -> GgufFile:
-    """Two random layers as Gemma 4 makes them: the first sees ``window`` tokens, the second everything."""
+    """A Gemma 4 with two random layers: the first sees ``window`` tokens, the second sees all."""
     weights, n = Weights(seed), 64
     weights.random("token_embd.weight", n, N_VOCAB)
     weights.ones("output_norm.weight", n)

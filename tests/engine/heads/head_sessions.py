@@ -1,4 +1,4 @@
-"""Sessions with made models that have heads, and their answers."""
+"""Sessions with generated models that have heads, and their answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROMPT = "Once upon a time aa"
 
 
 def longer(make: Callable[[], GgufFile]) -> GgufFile:
-    """Made by ``make``, for a context of 1,024 tokens."""
+    """The file that ``make`` writes, with a context of 1,024 tokens."""
     return make().with_metadata(llama__context_length=(Kind.UINT32, 1024))
 
 
@@ -49,14 +49,15 @@ def load(
 ) -> tuple[Session, EngineReady]:
     files = [target.write(folder / "target.gguf"), head.write(folder / "head.gguf") if head is not None else None]
     session = Session()
-    # One thread: how many share a row changes its last bits, and which number is quickest depends on the machine.
+    # One thread: the number of threads that share a row changes its last bits, and the fastest number depends on the
+    # machine.
     usual: dict[str, object] = {"n_ctx": 512, "threads": 1}
     request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **(usual | options))  # type: ignore[arg-type]
     return session, session.load(request)
 
 
 def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object) -> Finished:
-    """A greedy answer of 64 tokens; ``options`` of `ChatRequest`."""
+    """A greedy answer of 64 tokens; ``options``: fields of `ChatRequest`."""
     usual = {"sampling": GREEDY, "max_tokens": 64, "ignore_eos": True}
     request = ChatRequest(raw_prompt=prompt, mode=mode, **(usual | options))  # type: ignore[arg-type]
     (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
@@ -64,5 +65,5 @@ def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object
 
 
 def agrees(session: Session, plain: Finished, other: Finished, prompt: str = PROMPT) -> bool:
-    """Whether two greedy answers are the same, as far as the target is exact; see `tests.exact.agree`."""
+    """Whether two greedy answers are equal, as far as the target is exact; see `tests.exact.agree`."""
     return agree(session, ChatRequest(raw_prompt=prompt), plain.token_ids, other.token_ids)

@@ -1,4 +1,4 @@
-"""Answers of targets whose next token depends on the last only: how many drafts are kept, and which tokens come."""
+"""Expected acceptance rates and token distributions of targets whose next token depends on the last one only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engine.heads.head_sessions import answer
 
 @dataclass(frozen=True)
 class Chain:
-    """The distributions [n_vocab, n_vocab] of target and head, by the token before."""
+    """Distributions [n_vocab, n_vocab] of target and head, by the previous token."""
 
     p: NDArray[np.float64]
     q: NDArray[np.float64]
@@ -68,9 +68,9 @@ def check_acceptance(session: Session, chain: Chain, temperature: float, *, seed
 def check_distribution(
     session: Session, chain: Chain, temperature: float, mode: Mode, depth: int | None, *, seeded: bool
 ) -> None:
-    """Answers of longer drafts have the target's distribution."""
+    """Check that answers with longer drafts have the target's distribution."""
     after, num_proposed = Counter[tuple[int, int]](), 0
-    for seed in range(4):  # with fewer of them hardly a token comes often enough
+    for seed in range(4):  # with fewer answers most tokens would be too rare
         sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
         end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
         after.update(pairwise(end.token_ids))
@@ -81,7 +81,7 @@ def check_distribution(
 
 
 def chi_square_p(after: Counter[tuple[int, int]], p: NDArray[np.float64]) -> float:
-    """P value of the tokens after each token, in cells of which at least five are expected."""
+    """P value of the tokens after each token; only cells with an expected count of at least five."""
     statistic, freedom = 0.0, 0
     for last in {one for one, _ in after}:
         seen = np.array([after[last, following] for following in range(len(p))], dtype=np.float64)

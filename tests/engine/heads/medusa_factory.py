@@ -1,4 +1,4 @@
-"""Writes small files of Medusa and Hydra heads for made targets."""
+"""Writes small files of Medusa and Hydra heads for generated targets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tokens_of(target: GgufFile) -> list[str]:
 def heads_file(
     target: GgufFile, tensors: list[Tensor], kind: str = "medusa", num_heads: int = 3, num_blocks: int = 1
 ) -> GgufFile:
-    """A file with these tensors for a target."""
+    """A heads file with these tensors for a target."""
     tokens = tokens_of(target)
     listed = b"".join(string(one) for one in tokens)
     return GgufFile(
@@ -55,7 +55,7 @@ def random_heads(
     kept: NDArray[np.int32] | None = None,
     output: str = "own",
 ) -> GgufFile:
-    """Random heads; ``output`` is each head's own, "shared", or "lent" by the target."""
+    """Random heads. ``output``: output layers are each head's "own", "shared", or "lent" by the target."""
     dice, tensors = np.random.default_rng(seed), list[Tensor]()
     number = len(tokens_of(target)) if kept is None else len(kept)
 
@@ -81,7 +81,7 @@ def random_heads(
 
 
 def markov_llama(*, seed: int = 0) -> GgufFile:
-    """A target whose next token depends on the current one only: its layers add nothing."""
+    """A target whose next token depends on the current one only: its layers add nothing to the residual."""
     base = tiny_llama(seed=seed).with_metadata(llama__context_length=(Kind.UINT32, 1024))
     number, dice = len(tokens_of(base)), np.random.default_rng(seed + 11)
     embedding = dice.normal(0.0, 1.0, (number, N_EMBD))
@@ -103,7 +103,7 @@ def markov_llama(*, seed: int = 0) -> GgufFile:
 def markov_heads(target: GgufFile, noise: float, *, num_heads: int = 3, seed: int = 0) -> GgufFile:
     """Hydra heads that depend on the last token only, with the target's output plus ``noise``.
 
-    The target's row of a token is its embedding brought to the size 1 a number; the noise is on the output matrix.
+    The target's hidden row of a token is its embedding, normalized; the noise is added to the output matrix.
     """
     by_name = {one.name: one for one in target.tensors}
     output = np.frombuffer(by_name["output.weight"].data, np.float32).reshape(-1, N_EMBD)
@@ -117,7 +117,7 @@ def markov_heads(target: GgufFile, noise: float, *, num_heads: int = 3, seed: in
 
 
 def unit_embeddings(target: GgufFile) -> GgufFile:
-    """The same target with embeddings of the size that its norm brings them to, so that heads may read them as rows."""
+    """The same target with normalized embeddings, so that heads may use them as hidden rows."""
     found = next(one for one in target.tensors if one.name == "token_embd.weight")
     values = np.frombuffer(found.data, np.float32).reshape(-1, N_EMBD).astype(np.float64)
     values /= np.sqrt((values**2).mean(axis=1, keepdims=True))

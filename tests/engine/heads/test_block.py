@@ -1,4 +1,4 @@
-"""DFlash and DSpark heads, and Gemma 4's assistant: known acceptance, blocks that end, sentences, llama.cpp's own."""
+"""Tests DFlash and DSpark heads and Gemma 4's assistant: acceptance, ends of blocks, failures, llama.cpp's drafts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distr
 from tests.engine.heads.medusa_factory import markov_llama, tensor
 from tests.engine.session.test_parallel import Asker, question
 
-NEAR_TIE = 0.03  # of a logit
+NEAR_TIE = 0.03  # logit difference
 SERVER = os.environ.get("PACELINE_LLAMA_SERVER", "")
 KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None, str]] = {
     "dflash": (lambda: longer(tiny_llama), dflash_for, "draft-dflash"),
@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None, st
 
 
 def without_mask(target: GgufFile) -> GgufFile:
-    """The same with an embedding of zeros for token 0, which is the mask."""
+    """A copy whose embedding of token 0, the mask, is zero."""
     found = next(one for one in target.tensors if one.name == "token_embd.weight")
     values = np.frombuffer(found.data, np.float32).reshape(N_VOCAB, -1).copy()
     values[0] = 0.0
@@ -75,10 +75,10 @@ def without_mask(target: GgufFile) -> GgufFile:
 
 
 def markov_dspark(target: GgufFile, noise: float, *, seed: int = 0) -> GgufFile:
-    """A DSpark head that says what `markov_llama` says, but for ``noise`` on its output layer.
+    """A DSpark head with the output of `markov_llama` plus ``noise`` on its output layer.
 
-    The anchor's row is the target's; of masks nothing is left, and the Markov head multiplies the token before, brought
-    to the size 1 a number, by the output layer.
+    The anchor's row is the target's. Masks contribute nothing, and the Markov head multiplies the previous token's
+    normalized embedding by the output layer.
     """
     by_name = {one.name: one for one in target.tensors}
     embedding = np.frombuffer(by_name["token_embd.weight"].data, np.float32).reshape(N_VOCAB, -1).astype(np.float64)
@@ -99,7 +99,7 @@ def dspark_session(folder: Path, noise: float) -> Session:
 
 
 def chain_of(session: Session, temperature: float) -> Chain:
-    """The distributions of the target, and of the first token of a block."""
+    """The distributions of the target and of a block's first token."""
     head = session._draft
     assert isinstance(head, LoadedHead)
     target = session._loaded().sequence
@@ -110,7 +110,7 @@ def chain_of(session: Session, temperature: float) -> Chain:
             sequence.clear()
             logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
             weights = np.exp(logits - logits.max())
-            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as the answers are asked to
+            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as requested of the answers
             found[token_id] = weights / weights.sum()
     target.clear()
     head.sequence.clear()
@@ -119,27 +119,27 @@ def chain_of(session: Session, temperature: float) -> Chain:
 
 @pytest.fixture
 def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have answers without a seed draw the same numbers in every run."""
+    """Make answers without a seed sample the same numbers in every run."""
     numbers = count()
     monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
 @dataclass
 class Watched:
-    """A proposal, and the logits that each of its tokens was chosen from, as far as they are known."""
+    """A proposal, and the known logits of each of its tokens."""
 
     draft: Draft
     rows: list[Candidates]
 
     def lead(self, place: int, other: int) -> float:
-        """How far its token there was before another, in logits."""
+        """By how many logits its token at this position exceeded another."""
         row = self.rows[place]
         mine, its = (row.logits[row.ids == one] for one in (self.draft.ids[place], other))
         return float(mine[0] - its[0]) if len(its) else np.inf
 
 
 def watched_drafts(monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
-    """The list fills with what heads propose."""
+    """A list that records the proposals of heads."""
     drafts, rows = list[Watched](), list[Candidates]()
     propose, make_pass = DraftModelDrafter.propose, DraftModelDrafter._pass
 
@@ -233,7 +233,7 @@ def test_answers_beside_others_are_those_that_each_would_be_alone(kind: str, tmp
     for text, one, other in zip(prompts, alone, heard, strict=True):
         assert agrees(session, one, other.finished, text)
     session.close()
-    assert any(one.finished.stats.proposed for one in heard)  # the head drafts for one at a time
+    assert any(one.finished.stats.proposed for one in heard)  # a head drafts for one answer at a time
     assert any(one.finished.stats.joined_passes for one in heard)
 
 
@@ -245,7 +245,7 @@ def test_answers_beside_others_are_those_that_each_would_be_alone(kind: str, tmp
 def test_the_same_tokens_are_drafted_pass_by_pass_as_by_llama_cpps_server(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server drafts nothing for the first pass; else it logs the likeliest token of each place."""
+    """The server drafts nothing for the first pass; afterwards it logs the likeliest token of each position."""
     target, head, name = KINDS[kind]
     session, _ready = load(tmp_path, target(), head() if head is not None else None)
     size = block_shape(read_header(tmp_path / "head.gguf")).num_drafted if name[6:] in ("dflash", "dspark") else 4
@@ -264,7 +264,7 @@ def test_the_same_tokens_are_drafted_pass_by_pass_as_by_llama_cpps_server(
         last = int(place)
         found[-1].append(int(token_id))
     assert len(found) > 10
-    # Shorter where the end of the answer is the likeliest. What is computed elsewhere differs in its last bits.
+    # A block is shorter if the end of the answer is likeliest. Other computations may differ in the last bits.
     for one, ids in zip(drafts[1:], found, strict=False):
         own = one.draft.ids
         at = next((i for i, (mine, its) in enumerate(zip(own, ids, strict=False)) if mine != its), None)
@@ -272,7 +272,7 @@ def test_the_same_tokens_are_drafted_pass_by_pass_as_by_llama_cpps_server(
 
 
 def server_log(folder: Path, options: list[str], ids: list[int]) -> tuple[str, list[int]]:
-    """What the server logs over an answer of 32 tokens, and the tokens."""
+    """The server's log of an answer of 32 tokens, and the tokens."""
     (port,) = free_ports(1)
     shared = ["-m", "target.gguf", "--port", str(port), "-c", "512", "-t", "1", "-np", "1", "--no-warmup", "-fa", "off"]
     with (folder / "log").open("wb") as log:
@@ -293,7 +293,7 @@ def server_log(folder: Path, options: list[str], ids: list[int]) -> tuple[str, l
 
 
 def asked(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
-    """Status and answer; 0 while nobody listens."""
+    """Status and body; 0 until the server listens."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, path, body)

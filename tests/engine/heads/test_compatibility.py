@@ -1,4 +1,4 @@
-"""Heads of strangers, by their headers alone: whatever a file claims, the answer is a sentence or a yes."""
+"""Untrusted heads are judged by their headers: the result is a sentence or acceptance, whatever a file claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions with Medusa and Hydra heads from a file: known rows, known acceptance, the same answers, refusals."""
+"""Tests sessions with Medusa and Hydra heads from a file: known rows, known acceptance, equal answers, rejections."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_at_most_a_token_per_head_is_proposed_and_only_mapped_ones(tmp_path: Pat
 
 
 def test_scores_are_what_the_published_formulas_give(tmp_path: Path) -> None:
-    """Of Medusa and Hydra, recomputed by NumPy from the target's own row and embeddings."""
+    """Recomputed with NumPy from the target's rows and embeddings."""
     target = longer(tiny_llama)
     for kind in ("medusa", "hydra"):
         file = random_heads(target, kind, num_blocks=2)
@@ -114,7 +114,7 @@ def test_scores_are_what_the_published_formulas_give(tmp_path: Path) -> None:
         output = values(target, "output.weight")
         logits = sequence.forward(ids[2:3], 1) if sequence.rollback(2) else None
         assert logits is not None
-        assert np.allclose(output @ row, logits[0], atol=0.02)  # so it is the row that the target makes logits of
+        assert np.allclose(output @ row, logits[0], atol=0.02)  # so it is the row from which the target computes logits
         found = head.sequence.forward(ids, 3)
         for k in range(3):
             seen = values(target, "token_embd.weight")[ids[3 : 4 + k]].ravel() if kind == "hydra" else np.zeros(0)
@@ -143,7 +143,7 @@ def by_formula(file: GgufFile, k: int, z: NDArray[np.float64]) -> NDArray[np.flo
 
 @pytest.fixture
 def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have answers without a seed draw the same numbers in every run."""
+    """Make answers without a seed sample the same numbers in every run."""
     numbers = count()
     monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
@@ -158,13 +158,13 @@ def test_heads_that_say_the_same_are_always_accepted(tmp_path: Path) -> None:
     assert ready.draft is not None
     assert ready.draft.head == "Hydra"
     end = answer(session, Mode.HEAD, depth=3)
-    assert end.stats.accepted >= end.stats.proposed - 3  # of the first pass nothing is known of the prompt
+    assert end.stats.accepted >= end.stats.proposed - 3  # the heads have no rows of the prompt in the first pass
     assert end.stats.provenance[Source.HEAD] >= 44
     session.close()
 
 
 def chain_of(session: Session, noise_file: GgufFile, temperature: float) -> Chain:
-    """The distributions of a target whose next token depends on the last only, and of its heads."""
+    """The distributions of a target whose next token depends on the last one only, and of its heads."""
     target, head = session._loaded().sequence, session._draft
     assert isinstance(head, LoadedMedusa)
     ends = list(session._loaded().model.vocab.eog_ids)
@@ -180,7 +180,7 @@ def chain_of(session: Session, noise_file: GgufFile, temperature: float) -> Chai
             (own[token_id], chain.q),
         ):
             weights = np.exp((logits - logits.max()) / temperature)
-            weights[ends] = 0.0  # as the answers are asked to
+            weights[ends] = 0.0  # as requested of the answers
             found[token_id] = weights / weights.sum()
     target.clear()
     return chain
@@ -203,7 +203,7 @@ def test_noise_is_accepted_as_calculated_and_the_output_is_the_targets(
         (Mode.HEAD, None, 1.0, False),
         (Mode.AUTO, 4, 1.0, False),
         (Mode.AUTO, None, 0.8, False),
-        # A seed gives one answer in every mode, so two of them draw all that four would.
+        # A seed gives the same answer in every mode, so two modes suffice.
         (Mode.AUTO, 4, 1.0, True),
         (Mode.HEAD, 3, 0.8, True),
     ],
@@ -220,7 +220,7 @@ def test_the_output_of_longer_drafts_is_the_targets(
 
 
 def refusal(folder: Path, head: GgufFile | bytes) -> str:
-    """Why heads are not used; the target is, and answers."""
+    """Why heads are not used; checks that the target still answers."""
     target, path = longer(tiny_llama).write(folder / "target.gguf"), folder / "head.gguf"
     path.write_bytes(head if isinstance(head, bytes) else head.to_bytes())
     session = Session(inspect_head=partial(probe_head, cache_dir=folder / "cache"))

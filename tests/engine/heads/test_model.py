@@ -1,4 +1,4 @@
-"""A head as a language model: what it reads with the target's rows, what ahead, and what where rows are lost."""
+"""Tests a head as a language model: reading with the target's rows, drafting ahead, and missing rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_head(files: tuple[Path, Path | None], target: LoadedModel) -> LoadedHea
 
 @contextmanager
 def opened(files: tuple[Path, Path | None]) -> Iterator[Opened]:
-    """A target and its head, which follows it."""
+    """A target and the head that follows it."""
     target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
     head = open_head(files, target)
     head.follow(on=True)
@@ -62,7 +62,7 @@ def text(count: int, seed: int = 1) -> list[int]:
 
 
 def row_after(files: tuple[Path, Path | None], ids: list[int]) -> np.ndarray:
-    """What the head says after ``ids`` that the target has read, all but the last, and it reads at once."""
+    """The head's row after ``ids``; the target has read all but the last, and the head reads them at once."""
     with opened(files) as (target, head):
         target.sequence.forward(ids[:-1], 0)
         return head.sequence.forward(ids, 1)[0].copy()
@@ -74,7 +74,7 @@ def assert_same(one: np.ndarray, other: np.ndarray) -> None:
 
 
 def draft(head: LoadedHead, ids: list[int], count: int) -> list[int]:
-    """Let it read what is new of ``ids``, and draft."""
+    """Let the head read the new part of ``ids``, and draft."""
     drawn = []
     row = head.sequence.forward(ids[head.sequence.num_past :], 1)[0]
     for _ in range(count):
@@ -189,7 +189,7 @@ def test_where_rows_are_lost_it_begins_behind_them(files: tuple[Path, Path | Non
         assert np.isfinite(row).any()
         assert head.sequence.num_past == len(ids)
         cells = head.context._lib.llama_memory_seq_pos_min(head.context._memory, 0)
-        assert cells == 41  # the token behind the first row that is there
+        assert cells == 41  # the token after the first available row
         assert head.sequence.rollback(50)
         assert np.isfinite(head.sequence.forward(ids[50:], 1)[0]).any()
         assert head.sequence.rollback(10)
@@ -213,7 +213,7 @@ def test_a_few_lost_rows_in_the_middle_do_not_make_it_begin_anew(files: tuple[Pa
 
 
 class _Places:
-    """One run, as `engine.interfaces.Runs` has it: places that the target passes over, too."""
+    """A run (`engine.interfaces.Runs`) of positions that the target also skips."""
 
     def __init__(self, target: LoadedModel, run: Run) -> None:
         self._target, self._run = target, run
@@ -232,7 +232,7 @@ class _Places:
 
 
 def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tuple[Path, Path | None]) -> None:
-    """Behind them it says what it says where nothing is between, and the first token behind has no row."""
+    """After the skipped positions it predicts as without them; the first token after them has no row."""
     before, behind, run = text(40), text(13, 2)[1:], Run(-5, 10, 0)
     with opened(files) as (target, head):
         target.sequence.forward([*before, *behind[:-1]], 0)
@@ -255,7 +255,7 @@ def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tup
 
 
 def test_a_picture_at_the_beginning_is_passed_over(files: tuple[Path, Path | None]) -> None:
-    """And what was read behind it is forgotten and read again as ever."""
+    """The text after it is read again after a rollback as usual."""
     run, behind = Run(-5, 30, 0), text(13, 2)
     ids = np.array([*run.ids, *behind], dtype=np.int32)
     with opened(files) as (target, head):
@@ -306,7 +306,7 @@ def test_what_it_read_needs_no_checkpoint(files: tuple[Path, Path | None]) -> No
     with opened(files) as (target, head):
         target.sequence.forward(ids[:19], 0)
         head.sequence.forward(ids[:10], 0)
-        assert not head.sequence.save()  # any tail can be forgotten
+        assert not head.sequence.save()  # any tail can be dropped
         told = head.sequence.forward(ids[10:], 1)[0].copy()
         assert head.sequence.rollback(10)
         found = head.reader.forward_candidates(ids[10:])
@@ -334,7 +334,7 @@ def test_several_rows_and_padding_are_those_of_single_passes(files: tuple[Path, 
     with opened(files) as (target, head):
         target.sequence.forward(ids[:20], 0)
         head.sequence.forward(ids[:18], 0)
-        rows = head.sequence.forward(ids[18:], 4, 2).copy()  # of the last two only that they were read is asked
+        rows = head.sequence.forward(ids[18:], 4, 2).copy()  # the last two only need to be read
         assert head.sequence.num_past == 24
         assert head.sequence.rollback(18)
         single = np.concatenate([head.sequence.forward([one], 1).copy() for one in ids[18:22]])

@@ -1,4 +1,4 @@
-"""Opens the library of llama.cpp's products for the processor, as the set-up has compiled it."""
+"""Opens llama.cpp's CPU library as compiled by the set-up."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from typing import Any
 
 import pytest
 
-IS_ARM = platform.machine() in ("aarch64", "arm64")  # which has products of its own, of fewer kinds
-PLACE = "PACELINE_GGML_CPU"  # another build's libggml-cpu.so to try
+IS_ARM = platform.machine() in ("aarch64", "arm64")  # ARM has its own, fewer matrix products
+PLACE = "PACELINE_GGML_CPU"  # path of another libggml-cpu.so to test
 
 
 class InitParams(ctypes.Structure):
-    """ggml_init_params."""
+    """ggml's ggml_init_params."""
 
     _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
 
 
 def functions_of(cpu: ctypes.CDLL, signatures: dict[str, tuple[Any, list[Any]]]) -> dict[str, Callable[..., Any]]:
-    """Ggml's functions by their names without ``ggml_``; ``signatures`` has what each gives and takes."""
+    """Ggml's functions by their names without ``ggml_``; ``signatures``: result and argument types."""
     functions: dict[str, Callable[..., Any]] = {}
     for name, (result, arguments) in signatures.items():
-        function = cpu[f"ggml_{name}"]  # of libggml-base.so as well, which it is linked with
+        function = cpu[f"ggml_{name}"]  # also finds functions of libggml-base.so, to which the library is linked
         function.restype, function.argtypes = result, arguments
         functions[name] = function
     return functions
 
 
 def open_library(stock_name: str) -> ctypes.CDLL:
-    """The library with our products in it; skips where the set-up left them out, and llama.cpp's have their own names.
+    """The library with our matrix products. Skips the test if the set-up omitted them.
 
-    ``stock_name`` is what llama.cpp's own product is called beside ours.
+    ``stock_name``: what llama.cpp's own product is called if ours are included; without ours it has the usual name.
     """
     spec = importlib.util.find_spec("llama_cpp")
     assert spec is not None
@@ -53,6 +53,6 @@ def open_library(stock_name: str) -> ctypes.CDLL:
 
 
 def _set_up_with() -> str:
-    """The kernels that the set-up has compiled into this environment, as it noted."""
+    """The kernels that the set-up has compiled into this environment, as it recorded."""
     record = Path(sys.prefix) / "paceline-setup.json"
     return str(json.loads(record.read_text("utf-8"))["kernels"]) if record.exists() else ""

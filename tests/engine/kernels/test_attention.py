@@ -1,4 +1,4 @@
-"""The set-up's attention is attention, and gives each query the bits that it has alone, wherever its cells lie."""
+"""The set-up's attention is correct, and each query has the same bits as alone, wherever its cells are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.engine.kernels.ggml_cpu import InitParams, functions_of, open_library
 
-F32, F16, Q8_0 = 0, 1, 8  # as ggml numbers its types
+F32, F16, Q8_0 = 0, 1, 8  # type numbers of ggml
 MEMORY = 1 << 27  # bytes for a graph
 BLOCK_Q8_0 = np.dtype([("scale", "<f2"), ("values", "i1", 32)])
 WIDTHS = {F16: (32, 64, 80, 128), Q8_0: (32, 64, 128)}  # of a head
@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one operation gets: queries [heads, tokens, width], keys and values [heads, cells, width], mask."""
+    """The inputs of one operation: queries [heads, tokens, width], keys and values [heads, cells, width], mask."""
 
     queries: Floats
     keys: Floats
@@ -39,7 +39,7 @@ class Inputs:
 
 
 class Attention:
-    """llama.cpp's fused attention, as one operation of a graph."""
+    """llama.cpp's fused attention as a graph with one operation."""
 
     def __init__(self, cpu: ctypes.CDLL) -> None:
         signatures: dict[str, tuple[Any, list[Any]]] = {
@@ -59,7 +59,7 @@ class Attention:
         return self._functions[name](*arguments)
 
     def rows(self, given: Inputs, threads: int = 1) -> Floats:
-        """The result, [tokens, heads, width]."""
+        """The result [tokens, heads, width]."""
         context = self._call("init", InitParams(MEMORY, None, False))
         try:
             width, of_values = given.queries.shape[-1], given.values.shape[-1]
@@ -92,7 +92,7 @@ class Attention:
 
 
 def packed(values: Floats, kind: int) -> NDArray[Any]:
-    """Values as ``kind`` holds them."""
+    """Values packed as type ``kind``."""
     if kind == F16:
         return values.astype(np.float16)
     blocks = values.reshape(*values.shape[:-1], -1, 32)
@@ -105,7 +105,7 @@ def packed(values: Floats, kind: int) -> NDArray[Any]:
 
 
 def unpacked(values: Floats, kind: int) -> NDArray[np.float64]:
-    """What a cell of ``kind`` holds of ``values``."""
+    """The unpacked values of cells of type ``kind``."""
     made = packed(values, kind)
     if kind == F16:
         return made.astype(np.float64)
@@ -114,7 +114,7 @@ def unpacked(values: Floats, kind: int) -> NDArray[np.float64]:
 
 
 def expected(given: Inputs) -> NDArray[np.float64]:
-    """The result in f64, [tokens, heads, width]."""
+    """The result in f64 [tokens, heads, width]."""
     heads, heads_kv = len(given.queries), len(given.keys)
     keys, values = (np.repeat(unpacked(x, given.kind), heads // heads_kv, 0) for x in (given.keys, given.values))
     scores = np.einsum("htd,hcd->htc", given.queries.astype(np.float64), keys) * given.queries.shape[-1] ** -0.5
@@ -139,7 +139,7 @@ def attention() -> Attention:
 
 
 def some_inputs(rng: np.random.Generator, kind: int, heads: tuple[int, int], tokens: int, cells: int) -> Inputs:
-    """Tokens at the end of ``cells``, of which each sees what is before it; ``heads`` of keys, and queries of each."""
+    """Tokens at the end of ``cells`` that see all before. ``heads``: number of key heads, and of queries for each."""
     width, of_values = (int(w) for w in rng.choice(WIDTHS[kind], 2))
     before = cells - tokens + np.arange(tokens)[:, None]
     mask = np.where(np.arange(cells) <= before, 0.0, -np.inf)
@@ -181,7 +181,7 @@ def test_is_the_attention_of_the_same_numbers_in_double_precision(
     elif extra == "sinks":
         given = replace(given, sinks=rng.standard_normal(heads[0] * heads[1]).astype(np.float32))
     found, wanted = attention.rows(given, 1 + seed % 3), expected(given)
-    scores = float(np.abs(given.queries).max()) * 15  # what rounding of the scores may change of the weights
+    scores = float(np.abs(given.queries).max()) * 15  # effect of rounded scores on the weights
     assert np.abs(found - wanted).max() <= (2e-5 + 3e-7 * scores) * np.abs(given.values).max()
 
 
@@ -204,8 +204,8 @@ def test_a_row_has_the_bits_that_it_has_alone(
 @given(
     kind=KINDS,
     heads=HEADS,
-    size=st.tuples(st.integers(1, 9), st.integers(0, 400), st.integers(1, 400)),  # tokens, cells before them, of others
-    spoilt=st.booleans(),  # whether the others' are infinite
+    size=st.tuples(st.integers(1, 9), st.integers(0, 400), st.integers(1, 400)),  # tokens, cells before, other cells
+    spoilt=st.booleans(),  # whether the other sequences have infinite values
     seed=st.integers(0, 2**31),
 )
 def test_neither_place_nor_company_of_its_cells_changes_a_bit(

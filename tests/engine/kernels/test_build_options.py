@@ -1,4 +1,4 @@
-"""Which kernels of llama.cpp a processor gets, and what the launcher does to the compiler's command."""
+"""Tests the llama.cpp kernels chosen for a CPU, and the launcher's changes of compiler commands."""
 
 from __future__ import annotations
 

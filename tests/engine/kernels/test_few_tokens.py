@@ -1,4 +1,4 @@
-"""The set-up's products of a few tokens give each token, bit for bit, what llama.cpp's own product gives it alone."""
+"""The set-up's products of a few tokens are bit-identical to llama.cpp's own product for each single token."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tests.engine.kernels.ggml_cpu import IS_ARM, open_library
 
 Product = Callable[..., None]
 UNTOUCHED = 12345.0
-AROUND = 16  # floats before and behind the results
+AROUND = 16  # floats before and after the results
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of weights: its functions, and the blocks of eight rows, of four tokens and of one."""
+    """A weight type: its functions, and blocks of eight rows, of four tokens and of one."""
 
     functions: str
-    columns: int  # in a block
+    columns: int  # per block
     weights: np.dtype[np.void]
     four: np.dtype[np.void]
     one: np.dtype[np.void]
-    piece: int = 8  # columns of a row that lie together
+    piece: int = 8  # adjacent columns of a row
 
 
 OF_X86 = [
@@ -59,7 +59,7 @@ def library() -> ctypes.CDLL:
 
 
 def alone_by(library: ctypes.CDLL, kind: Kind) -> Product:
-    """llama.cpp's own product with a single token, whether or not there is one of ours."""
+    """llama.cpp's product of a single token, even if the library has ours."""
     name = f"ggml_gemv_{kind.functions}"
     return product(library, f"{name}_stock" if hasattr(library, f"{name}_stock") else name)
 
@@ -75,7 +75,7 @@ def product(library: ctypes.CDLL, name: str) -> Product:
 def filled(
     rng: np.random.Generator, kind: np.dtype[np.void], shape: tuple[int, ...], extreme: bool
 ) -> NDArray[np.void]:
-    """Blocks of random bytes and scales; ``extreme``: each block has one value only, the largest of either sign."""
+    """Blocks of random bytes and scales; ``extreme``: each block has one value, the largest of either sign."""
     blocks = np.zeros(shape, kind)
     values = blocks["values"]
     if values.dtype == np.int8:
@@ -93,7 +93,7 @@ def filled(
 
 
 def at_the_end(blocks: NDArray[np.void]) -> NDArray[np.void]:
-    """Copy ``blocks`` to where readable memory ends right behind them."""
+    """Copy ``blocks`` directly before unreadable memory."""
     size = -(-blocks.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
     memory = mmap.mmap(-1, size + mmap.PAGESIZE)
     place = np.frombuffer(memory, np.uint8).ctypes.data
@@ -104,14 +104,14 @@ def at_the_end(blocks: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def together(kind: Kind, tokens: NDArray[np.void]) -> NDArray[np.void]:
-    """Put tokens, [tokens, blocks], four by four into blocks as llama.cpp does: pieces of some values in turn."""
+    """Pack tokens [tokens, blocks] by fours like llama.cpp: pieces of each in turn."""
     count, blocks = tokens.shape
     fours = tokens.reshape(count // 4, 4, blocks).transpose(0, 2, 1)
     result = np.zeros(fours.shape[:2], kind.four)
     result["scale"] = fours["scale"].reshape(*result.shape, 4)
     pieces = fours["values"].reshape(*result.shape, 4, -1, kind.piece)
     result["values"] = pieces.swapaxes(2, 3).reshape(*result.shape, -1)
-    if "sums" in (kind.four.names or ()):  # of 16 values each: four of a part of 64 for each token in turn
+    if "sums" in (kind.four.names or ()):  # sums of 16 values: four per part of 64, for each token in turn
         result["sums"] = fours["sums"].reshape(*result.shape, 4, 4, 4).swapaxes(2, 3).reshape(*result.shape, -1)
     return result
 
@@ -119,7 +119,7 @@ def together(kind: Kind, tokens: NDArray[np.void]) -> NDArray[np.void]:
 def results(
     function: Product, columns: int, weights: NDArray[np.void], tokens: NDArray[np.void], gap: int = 0
 ) -> NDArray[np.float32]:
-    """Call a product for all ``tokens``; [tokens, rows]. Looks that nothing else is written."""
+    """Call a product for all ``tokens``; [tokens, rows]. Checks that nothing else is written."""
     rows, count = len(weights) * 8, len(tokens) * (tokens.dtype["scale"].shape or (1,))[0]
     around = np.full(2 * AROUND + count * (rows + gap), UNTOUCHED, np.float32)
     out = around[AROUND:-AROUND].reshape(count, rows + gap)
@@ -132,14 +132,14 @@ def results(
 
 
 def alone(function: Product, columns: int, weights: NDArray[np.void], tokens: NDArray[np.void]) -> NDArray[np.float32]:
-    """Call a product for each of ``tokens`` alone; [tokens, rows]."""
+    """Call a product for each of ``tokens`` separately; [tokens, rows]."""
     return np.concatenate([results(function, columns, weights, tokens[i : i + 1]) for i in range(len(tokens))])
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.functions)
 @settings(max_examples=60, deadline=None)
 @given(
-    size=st.tuples(st.integers(1, 24), st.integers(1, 5), st.integers(1, 20)),  # more than 16 fours go in several turns
+    size=st.tuples(st.integers(1, 24), st.integers(1, 5), st.integers(1, 20)),  # more than 16 fours take several rounds
     gap=st.sampled_from([0, 3, 16]),
     extreme=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
@@ -167,7 +167,7 @@ def test_nothing_is_read_behind_the_end(library: ctypes.CDLL, kind: Kind, blocks
     weights = at_the_end(filled(rng, kind.weights, (2, blocks), extreme=False))
     tokens = filled(rng, kind.one, (fours * 4, blocks), extreme=False)
     columns, one = blocks * kind.columns, product(library, f"ggml_gemv_{kind.functions}")
-    alone(one, columns, weights, at_the_end(tokens[:1]))  # what reads further ends the process
+    alone(one, columns, weights, at_the_end(tokens[:1]))  # reading further ends the process
     some = at_the_end(together(kind, tokens))
     found = results(product(library, f"ggml_gemm_{kind.functions}"), columns, weights, some)
     assert found.tobytes() == alone(one, columns, weights, tokens).tobytes()
@@ -190,7 +190,7 @@ def test_threads_do_not_disturb_each_other(library: ctypes.CDLL, kind: Kind) -> 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.functions)
 def test_tokens_lie_together_as_llama_cpp_takes_them(library: ctypes.CDLL, kind: Kind) -> None:
-    """Its own product of several tokens, which rounds Q4_K in another order, gives nearly the same."""
+    """llama.cpp's product of several tokens, which rounds Q4_K in another order, gives nearly the same result."""
     rng = np.random.default_rng(0)
     weights = filled(rng, kind.weights, (3, 4), extreme=False)
     tokens = filled(rng, kind.one, (8, 4), extreme=False)

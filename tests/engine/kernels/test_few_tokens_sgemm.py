@@ -1,6 +1,6 @@
-"""The set-up's products of other weights give each token, bit for bit, what llama.cpp's own product gives it.
+"""The set-up's products of other weight types are bit-identical to llama.cpp's own product for each token.
 
-Of Q4_1 and Q8_0 that is llama.cpp's product with a single token; of IQ4_XS, Q5_K and Q6_K that of its tiles for many.
+For Q4_1 and Q8_0 to its product of a single token; for IQ4_XS, Q5_K and Q6_K to that of its tiles for many tokens.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tests.engine.kernels.ggml_cpu import IS_ARM, InitParams, functions_of, open_library
 
-F32, Q4_1, Q8_0, Q8_1, Q5_K, Q6_K, IQ4_XS, I32 = 0, 3, 8, 9, 13, 14, 23, 26  # as ggml numbers its types
+F32, Q4_1, Q8_0, Q8_1, Q5_K, Q6_K, IQ4_XS, I32 = 0, 3, 8, 9, 13, 14, 23, 26  # type numbers of ggml
 KINDS = (IQ4_XS,) if IS_ARM else (IQ4_XS, Q4_1, Q5_K, Q6_K, Q8_0)
 ALONE = {
     IQ4_XS: "ggml_vec_dot_iq4_xs_q8_K",
@@ -29,7 +29,7 @@ ALONE = {
     Q8_0: "ggml_vec_dot_q8_0_q8_0",
 }
 IQ4_VALUES = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float64)
-COLUMNS = {IQ4_XS: 256, Q4_1: 32, Q5_K: 256, Q6_K: 256, Q8_0: 32}  # in a block
+COLUMNS = {IQ4_XS: 256, Q4_1: 32, Q5_K: 256, Q6_K: 256, Q8_0: 32}  # per block
 BLOCKS = {
     IQ4_XS: np.dtype([("scale", "<f2"), ("upper_scales", "u1", 2), ("small_scales", "u1", 4), ("lower", "u1", 128)]),
     Q4_1: np.dtype([("scale", "<f2"), ("least", "<f2"), ("lower", "u1", 16)]),
@@ -37,7 +37,7 @@ BLOCKS = {
         [("scale", "<f2"), ("least", "<f2"), ("small_scales", "u1", 12), ("upper", "u1", 32), ("lower", "u1", 128)]
     ),
     Q6_K: np.dtype([("lower", "u1", 128), ("upper", "u1", 64), ("small_scales", "i1", 16), ("scale", "<f2")]),
-    Q8_0: np.dtype([("scale", "<f2"), ("lower", "u1", 32)]),  # of signed bytes
+    Q8_0: np.dtype([("scale", "<f2"), ("lower", "u1", 32)]),  # signed bytes
 }
 OF_SUPERBLOCKS = "quantize_row_q8_K", np.dtype([("scale", "<f4"), ("values", "i1", 256), ("sums", "<i2", 16)])
 OF_BLOCKS = {
@@ -45,9 +45,9 @@ OF_BLOCKS = {
     Q8_0: ("quantize_row_q8_0", np.dtype([("scale", "<f2"), ("values", "i1", 32)])),
 }
 OF_TILES = () if IS_ARM else (IQ4_XS, Q5_K, Q6_K)
-MANY = 64  # tokens, for which tiles pay
+MANY = 64  # tokens for which tiles pay
 F16, IQ4_NL, BF16 = 1, 20, 30
-LARGE = 1 << 16  # blocks, not superblocks, that threads take in turns, as they come
+LARGE = 1 << 16  # blocks, not superblocks, that threads take dynamically
 ROOM = 1 << 25  # bytes for a graph
 
 Blocks = NDArray[np.void]
@@ -55,7 +55,7 @@ Floats = NDArray[np.float32]
 
 
 class ComputeParams(ctypes.Structure):
-    """ggml_compute_params."""
+    """ggml's ggml_compute_params."""
 
     _fields_ = (
         ("ith", c_int),
@@ -68,7 +68,7 @@ class ComputeParams(ctypes.Structure):
 
 
 class Ggml:
-    """What of ggml a product takes."""
+    """The parts of ggml that a product needs."""
 
     def __init__(self, cpu: ctypes.CDLL) -> None:
         signatures: dict[str, tuple[Any, list[Any]]] = {
@@ -91,9 +91,9 @@ class Ggml:
         return self._functions[name](*arguments)
 
     def product(self, weights: Blocks, tokens: Floats, threads: int = 1, *, at_end: bool = False) -> Floats:
-        """What `weights` [layers, rows, blocks] make of `tokens` [layers, tokens, columns]; [layers, tokens, rows].
+        """`weights` [layers, rows, blocks] times `tokens` [layers, tokens, columns]: [layers, tokens, rows].
 
-        ``at_end``: readable memory ends right behind the weights.
+        ``at_end``: unreadable memory follows directly after the weights.
         """
         memory = memory_for(self._call("tensor_overhead") + weights.nbytes) if at_end else None
         held = self._call("init", InitParams(*memory, False) if memory else InitParams(ROOM, None, False))
@@ -116,9 +116,9 @@ class Ggml:
             self._call("free", held)
 
     def quantized(self, kind: int, weights: Floats, tokens: Floats, experts: NDArray[np.int32] | None = None) -> Floats:
-        """What weights [experts, rows, columns], as ``kind``, make of tokens [tokens, columns]; [tokens, slots, rows].
+        """Weights [experts, rows, columns], as ``kind``, times tokens [tokens, columns]: [tokens, slots, rows].
 
-        ``experts`` [tokens, slots] says which of them each token chose; without it there is one slot, of the first.
+        ``experts`` [tokens, slots]: the experts of each token; by default one slot with the first expert.
         """
         context = self._call("init", InitParams(ROOM, None, False))
         try:
@@ -153,7 +153,7 @@ def _rows_of(weights: Floats) -> tuple[int, int]:
 
 
 def memory_for(size: int) -> tuple[int, int]:
-    """Size and place of memory behind which nothing can be read; it is never given back."""
+    """Size and address of memory followed by unreadable memory; it is never freed."""
     whole = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
     memory = mmap.mmap(-1, whole + mmap.PAGESIZE)
     place = np.frombuffer(memory, np.uint8).ctypes.data
@@ -176,7 +176,7 @@ def ggml(cpu: ctypes.CDLL) -> Ggml:
 
 
 def filled(rng: np.random.Generator, kind: int, shape: tuple[int, int, int], *, extreme: bool) -> Blocks:
-    """Blocks of random bytes and scales; ``extreme``: each block has one value only, the least or the largest."""
+    """Blocks of random bytes and scales; ``extreme``: each block has one value, the least or the largest."""
     blocks = np.zeros(shape, BLOCKS[kind])
     names = set(BLOCKS[kind].names or ())
     for name in sorted(names & {"lower", "upper", "upper_scales"}):
@@ -202,7 +202,7 @@ def some_tokens(rng: np.random.Generator, shape: tuple[int, int, int], *, extrem
 
 
 def alone(cpu: ctypes.CDLL, kind: int, weights: Blocks, tokens: Floats) -> Floats:
-    """What llama.cpp's own product makes of each row and each token."""
+    """llama.cpp's own product of each row and each token."""
     layers, rows, blocks = weights.shape
     if kind in OF_TILES:
         many = np.ones((layers, MANY, tokens.shape[2]), np.float32)
@@ -230,7 +230,7 @@ def pointer(values: Blocks | Floats) -> c_void_p:
 @given(
     weights_are=st.tuples(st.sampled_from(KINDS), st.booleans()),  # whether they are extreme
     size=st.tuples(st.integers(1, 3), st.integers(1, 75), st.integers(1, 12)),  # layers, rows, blocks
-    count=st.integers(1, 50),  # with more, llama.cpp's tiles pay for all that have them
+    count=st.integers(1, 50),  # with more, llama.cpp uses its tiles for all types that have them
     threads=st.integers(1, 3),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -257,9 +257,9 @@ def test_long_rows_are_taken_one_by_one_with_one_and_two_tokens(cpu: ctypes.CDLL
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
 def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int, kind: int) -> None:
     rng = np.random.default_rng(0)
-    weights = filled(rng, kind, (1, 16, 3), extreme=False)  # so many bytes that ggml adds none behind them
+    weights = filled(rng, kind, (1, 16, 3), extreme=False)  # a size that ggml does not pad
     tokens = some_tokens(rng, (1, count, 3 * COLUMNS[kind]), extreme=False)
-    found = ggml.product(weights, tokens, at_end=True)  # what reads further ends the process
+    found = ggml.product(weights, tokens, at_end=True)  # reading further ends the process
     assert found.tobytes() == ggml.product(weights, tokens).tobytes()
 
 
@@ -314,7 +314,7 @@ def test_many_rows_are_taken_in_turns(cpu: ctypes.CDLL, threads: int, kind: int)
 
 
 def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
-    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    """The values [rows, columns] of blocks [rows, blocks]."""
     halves = np.array([0, 4], np.uint8)
     places = (weights["lower"].reshape(-1, 8, 1, 16) >> halves.reshape(1, 1, 2, 1) & 15).reshape(-1, 8, 32)
     low = (weights["small_scales"].reshape(-1, 4, 1) >> halves & 15).reshape(-1, 8)
@@ -327,7 +327,7 @@ def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
 
 
 def values_of_q4_1(weights: Blocks) -> NDArray[np.float64]:
-    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    """The values [rows, columns] of blocks [rows, blocks]."""
     values = np.concatenate((weights["lower"] & 15, weights["lower"] >> 4), axis=-1).astype(np.float64)
     values *= weights["scale"].astype(np.float64)[..., None]
     values += weights["least"].astype(np.float64)[..., None]
@@ -335,7 +335,7 @@ def values_of_q4_1(weights: Blocks) -> NDArray[np.float64]:
 
 
 def values_of_q5_k(weights: Blocks) -> NDArray[np.float64]:
-    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    """The values [rows, columns] of blocks [rows, blocks]."""
     lower, upper = weights["lower"].reshape(-1, 4, 1, 32), weights["upper"].reshape(-1, 1, 1, 32)
     halves = np.array([0, 4], np.uint8).reshape(1, 1, 2, 1)
     places = np.arange(8, dtype=np.uint8).reshape(1, 4, 2, 1)
@@ -349,7 +349,7 @@ def values_of_q5_k(weights: Blocks) -> NDArray[np.float64]:
 
 
 def values_of_q6_k(weights: Blocks) -> NDArray[np.float64]:
-    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    """The values [rows, columns] of blocks [rows, blocks]."""
     lower, upper = weights["lower"].reshape(-1, 2, 64), weights["upper"].reshape(-1, 2, 32)
     quarters = [
         (lower[..., 32 * (i % 2) : 32 * (i % 2) + 32] >> 4 * (i // 2)) & 15 | (upper >> 2 * i & 3) << 4
@@ -361,7 +361,7 @@ def values_of_q6_k(weights: Blocks) -> NDArray[np.float64]:
 
 
 def values_of_q8_0(weights: Blocks) -> NDArray[np.float64]:
-    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    """The values [rows, columns] of blocks [rows, blocks]."""
     scales = weights["scale"].astype(np.float64)[..., None]
     values = weights["lower"].view(np.int8).astype(np.float64) * scales
     return values.reshape(len(weights), -1)

@@ -1,4 +1,4 @@
-"""llama.cpp ends a process, on any thread: what is said then, and with which status."""
+"""llama.cpp aborts a process on any thread: the message and the exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of ggml's backends are loaded where they lie beside the library, as in a bundle."""
+"""Tests the ggml backends that are loaded from beside the library, as in a bundle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.llama.library import FEW_TOKENS, file_name, find_variant, load_backe
 
 
 class Function:
-    """One of ggml's, which notes what it was called with."""
+    """A ggml function that records its calls."""
 
     def __init__(self, answer: int, calls: list[str]) -> None:
         self.answer, self.calls = answer, calls
@@ -27,7 +27,7 @@ class Function:
 
 
 class Ggml:
-    """The part of ggml that knows library."""
+    """The backend functions of ggml."""
 
     def __init__(self, num_backends: int = 0, loads: int = 1) -> None:
         self.loaded: list[str] = []
@@ -39,7 +39,7 @@ class Ggml:
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A bundle's libraries: two variants of llama.cpp's, two of ours, and two backends of devices."""
+    """A bundle's libraries: two variants of llama.cpp's, two of ours, and two device backends."""
     monkeypatch.delenv(library.VARIANT_VARIABLE, raising=False)
     (tmp_path / FEW_TOKENS).mkdir()
     for name in ("ggml-cpu-haswell", "ggml-cpu-zen4", "ggml-vulkan", "ggml-rpc"):

@@ -1,4 +1,4 @@
-"""Which tokens llama.cpp's grammar lets follow; that nothing refused is accepted, and nothing but UTF-8 is written."""
+"""Tests the tokens that llama.cpp's grammar allows; rejected tokens are never accepted, and output is UTF-8."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_end_may_follow_where_the_grammar_is_complete() -> None:
 def test_a_refused_token_is_not_accepted() -> None:
     start = LlamaGrammar(VOCAB, STRING).start
     assert start.advanced(byte_tokens()[ord("x")]) is None  # llama.cpp would end the process
-    assert start.allows([byte_tokens()[ord("n")]])[0]  # and the state is as it was
+    assert start.allows([byte_tokens()[ord("n")]])[0]  # and the state is unchanged
 
 
 def test_control_tokens_are_no_text() -> None:
@@ -72,7 +72,7 @@ def test_what_is_no_grammar_is_an_error(text: str) -> None:
 
 @pytest.mark.parametrize("data", [b'"', b'"\xf0', b'"\xf0\x9f', b'"\xc3', b"n"])
 def test_of_a_large_vocabulary_the_same_tokens_may_follow(data: bytes) -> None:
-    """Of many tokens what is no UTF-8 is known beforehand; asked one by one, each is looked at."""
+    """For a large vocabulary, invalid UTF-8 is excluded in advance; single queries check each token."""
     with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as large:
         vocab = large.vocab
         single = {byte: token_id for token_id, byte in vocab.token_prefixes.single.items()}

@@ -1,4 +1,4 @@
-"""Which blocks of memory are worth huge pages, and that asking for them never harms."""
+"""Tests which memory blocks use huge pages, and that requesting them is always safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes that are ended in the middle: at once, and nothing of them stays."""
+"""Passes are aborted in the middle: at once, and without leaving a trace."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_a_pass_ends_and_leaves_the_cache_as_it_was(context: LlamaContext) -> No
         np.testing.assert_array_equal(context.forward(IDS[100:], 1), expected)
     interrupt.set()
     assert context.rollback(100)
-    np.testing.assert_array_equal(context.forward(IDS[100:], 1), expected)  # nobody listens any more
+    np.testing.assert_array_equal(context.forward(IDS[100:], 1), expected)  # no stop is requested any more
 
 
 @pytest.mark.parametrize("num_asked", [1, 30, 60, 75])
 def test_wherever_it_ends_nothing_of_it_stays(context: LlamaContext, num_asked: int) -> None:
-    """Also where the first part of its tokens, of which so many are computed at once, was done already."""
+    """Also if the first of several batches of the pass was already complete."""
     context.forward(IDS[:40], 0)
     expected = context.forward(IDS[40:], 1).copy()
     assert context.rollback(40)
@@ -94,7 +94,7 @@ def test_a_context_that_is_closed_meanwhile_is_let_alone(model: LlamaModel) -> N
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.DRAFT, Mode.AUTO])
 @pytest.mark.parametrize("num_checks", [1, 2, 5])
 def test_an_answer_whose_pass_ends_so_was_stopped(tmp_path: Path, mode: Mode, num_checks: int) -> None:
-    """Right in the prompt, and between its words."""
+    """During the prompt, and between tokens."""
     path = str(tiny_llama(seed=1).write(tmp_path / "tiny.gguf"))
     session = Session()
     session.load(LoadRequest(path, path, n_ctx=512))

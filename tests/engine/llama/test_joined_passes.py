@@ -1,4 +1,4 @@
-"""Several sequences of one context: each for itself, and in passes that they share."""
+"""Tests several sequences of one context: separately, and in shared passes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_each_sequence_has_the_context_for_itself(first: LlamaContext) -> None:
     assert (first.num_past, other.num_past) == (5, 0)
     for _ in range(256 // 4):
         other.forward(OTHER, 0)
-    first.forward(ONE, 1)  # there is room for it still
+    first.forward(ONE, 1)  # it still fits
     other.close()
     assert first.handle
 
@@ -153,19 +153,19 @@ def windowed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def text_of(model: LlamaModel, seed: int) -> np.ndarray:
-    """Tokens enough to leave five windows behind."""
+    """Tokens for more than five windows."""
     least, most = (3, model.vocab.n_vocab) if model.window == WINDOW else (1000, 20000)
     return np.random.default_rng(seed).integers(least, most, 5 * model.window + 64).astype(np.int32)
 
 
 def read(context: LlamaContext, ids: np.ndarray, end: int) -> None:
-    """Read on up to the place ``end``."""
+    """Read up to the position ``end``."""
     while context.num_past < end:
         context.forward(ids[context.num_past : min(context.num_past + 16, end)], 0)
 
 
 def crowded(model: LlamaModel) -> tuple[LlamaContext, LlamaContext, np.ndarray, np.ndarray]:
-    """Two sequences that were read side by side over three windows."""
+    """Two sequences that were read in parallel over three windows."""
     n_ctx = -(-(10 * model.window + 256) // 256) * 256
     params = ContextParams(n_ctx, 1, flash_attention=FlashAttention.ON, num_sequences=2, shares_cells=True)
     first = LlamaContext(model, params)
@@ -178,7 +178,7 @@ def crowded(model: LlamaModel) -> tuple[LlamaContext, LlamaContext, np.ndarray, 
 
 
 def assert_as_fresh(context: LlamaContext, model: LlamaModel, ids: np.ndarray, place: int) -> None:
-    """Cells that are missing change a row as another text does; another order of sums, where it does, by far less."""
+    """Compare rows: missing cells change a row like another text would; another order of sums changes it far less."""
     row = context.forward(ids[place : place + 8], 1).copy()
     with LlamaContext(model, ContextParams(context.n_ctx, 1, flash_attention=FlashAttention.ON)) as fresh:
         read(fresh, ids, place)
@@ -223,7 +223,7 @@ def test_a_full_cache_loses_nothing_of_the_other(windowed: LlamaModel) -> None:
 
 
 def test_what_llama_cpp_has_lost_is_not_believed_to_be_there(windowed: LlamaModel) -> None:
-    """Where its cache loses cells all the same, going back and copying are refused, and all is read again."""
+    """If llama.cpp's cache loses cells, rollback and copying are rejected, and everything is read again."""
     first, other, ids, _ = crowded(windowed)
     with first:
         for owner in (0, 2):

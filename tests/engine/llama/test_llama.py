@@ -1,4 +1,4 @@
-"""The door to llama.cpp on real files: passes, rows, rollback, vocabulary, refusals."""
+"""Tests the binding to llama.cpp on real files: passes, rows, rollback, vocabulary, rejections."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_refusals_say_why(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("the window is gone")])
 def test_what_happens_while_it_loads_ends_the_load_as_itself(error: BaseException) -> None:
-    """Ctrl+C: told as a file that was refused, with a traceback, it would blame the file."""
+    """Ctrl+C must not be reported as a rejected file with a traceback."""
 
     def progress(_fraction: float) -> bool:
         raise error

@@ -1,4 +1,4 @@
-"""Which of llama.cpp's libraries are in a process: the package's, or what a variable has put in their place."""
+"""Tests which llama.cpp libraries a process loads: the package's, or those named by a variable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ print(json.dumps({
 
 
 def told_by_a_process(**variables: str) -> dict[str, list[str]]:
-    """What a process with these variables says of its libraries."""
+    """The libraries of a process with these variables."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
     done = subprocess.run([sys.executable, "-c", TELL], env=env, capture_output=True, text=True, check=True)
     result: dict[str, list[str]] = json.loads(done.stdout)
@@ -82,7 +82,7 @@ def test_another_folder_takes_the_place_of_the_package(compiled: Path, tmp_path:
     assert any("the package’s libllama.so" in line for line in theirs["told"])
     assert "libggml-cpu.so" in theirs["notices"][0]
     assert "libllama" not in theirs["notices"][0]
-    assert ours["facts"] != theirs["facts"]  # costs that were measured with the one are not the other's
+    assert ours["facts"] != theirs["facts"]  # costs measured with one library are not used for the other
 
 
 def examined(path: Path, content: bytes) -> LoadedLibrary:
@@ -224,7 +224,7 @@ def test_facts_of_a_machine_that_tells_little_are_facts_all_the_same(monkeypatch
 
 @pytest.fixture
 def found_anew() -> Iterator[None]:
-    """Look for ggml again inside the test, and again after it."""
+    """Search ggml again within the test, and again after it."""
     library._find_ggml.cache_clear()
     yield
     library._find_ggml.cache_clear()

@@ -1,4 +1,4 @@
-"""Runs of thousands of letters, signs or spaces: cut, never inside a control text, and tokenized without a crash."""
+"""Thousands of equal letters, signs or spaces are cut, never within a control text, and tokenized without a crash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ with LlamaModel(sys.argv[1], vocab_only=True) as model:
 
 
 def byte_names() -> list[str]:
-    """The characters that stand for bytes in BPE vocabularies, as GPT-2 chose them."""
+    """The characters that represent bytes in BPE vocabularies, as in GPT-2."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in plain]
     return [*map(chr, plain), *(chr(256 + place) for place in range(len(others)))]

@@ -1,4 +1,4 @@
-"""The same rows in passes of every shape: equal to the last bit where they must be, and seen where they are not."""
+"""Rows of passes of every shape are bit-identical where required; differences are detected elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODELS = ("built in", "smollm2-135m-instruct-q4_1.gguf", "gemma-3-270m-q4_k_m.gg
 
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_do_not_depend_on_the_pass(name: str) -> None:
-    """Not on its size, on threads, on another answer beside, nor on how the text before was cut."""
+    """Not on its size, threads, parallel answers, or how the text before was split."""
     path = builtin_target() if name == "built in" else real_model(name)
     require_exact(str(path))
     with LlamaModel(path) as model:

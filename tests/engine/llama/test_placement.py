@@ -1,4 +1,4 @@
-"""Where llama.cpp puts tensors that were sent elsewhere, as it reports itself; what is not there is one sentence."""
+"""Tests where llama.cpp places moved tensors, by its own report; missing devices are one sentence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fixture_moe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def moved(path: Path, where: Placement) -> dict[str, str]:
-    """Names of tensors that llama.cpp says it moved, and to which buffer type."""
+    """The tensors that llama.cpp reports as moved, and their buffer types."""
     with library.placement_lines() as lines, LlamaModel(path, placement=where, repack=False):
         pass
     return dict(found for line in lines for found in _MOVED.findall(line))
@@ -91,7 +91,7 @@ def test_a_device_that_is_missing_is_named_with_those_that_are_there(monkeypatch
 
 
 def test_a_device_that_is_missing_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = library.device_handles()  # the processor among them stands for a GPU
+    everything = library.device_handles()  # the CPU among them stands in for a GPU
     monkeypatch.setattr("engine.llama.devices._gpu_handles", lambda: everything)
     with pytest.raises(DeviceError, match=r"There is no device CUDA1; llama\.cpp finds: CPU\."):
         find_devices(("CUDA1",))

@@ -1,4 +1,4 @@
-"""A model without some of its layers: what stays is copied as it is, and what cannot be read is refused."""
+"""A model without some of its layers: kept layers are copied unchanged, unreadable files are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers of other machines: each way in which one cannot be used is a sentence before llama.cpp hears of it."""
+"""Unusable remote devices are reported in a sentence before llama.cpp uses them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Answer = Callable[[socket.socket], object]
 
 @contextlib.contextmanager
 def server(answer: Answer) -> Iterator[str]:
-    """Listen on a port; ``answer`` gets each connection once the greeting was read. The name of the device."""
+    """Listen on a port; ``answer`` handles each connection after the greeting. Yields the device name."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ends = threading.Event()
 
@@ -52,7 +52,7 @@ def hello(major: int, minor: int, size: int = 28) -> bytes:
 
 @pytest.fixture(name="has_rpc", autouse=True)
 def fixture_has_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a build with the backend, which is not called before a server was greeted."""
+    """Pretend that the build has the backend, which is not called before a server was greeted."""
     monkeypatch.setattr(rpc, "is_supported", lambda: True)
     monkeypatch.setattr(rpc, "_LIMIT_S", 0.3)
 

@@ -1,4 +1,4 @@
-"""Long texts, cut before control tokens: the same tokens as of the whole, in time by their length."""
+"""Long texts are cut before control tokens: the same tokens as uncut, in linear time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engine.llama.test_vocab import with_tokens
 from tests.engine.vocabularies import CONTROL
 from tests.long_form import rounds
 
-USER_DEFINED = 4  # as a GGUF has it
+USER_DEFINED = 4  # token type in GGUF files
 SPECIAL = ("<|a|>", "<|b|>", "|>", ">x", "\n")
 PARTS = (*SPECIAL, "<|", "a|>", "x", " ", "  ", "word", "é", "<s>", "</s>")
 
@@ -48,4 +48,4 @@ def test_many_messages_take_time_by_their_number(tmp_path: Path) -> None:
     with with_tokens(tmp_path, *((text, CONTROL) for text in ("<|a|>", "<|b|>"))) as model:
         seconds(model, 500)
         few, many = (min(seconds(model, number) for _ in range(3)) for number in (2_000, 16_000))
-    assert many < 24 * few  # 64 times as long where it grows with the square
+    assert many < 24 * few  # quadratic time would be 64 times as long

@@ -1,4 +1,4 @@
-"""Picking the likeliest tokens inside llama.cpp, here on the processor: the same tokens; whole rows where it cannot."""
+"""Tests picking the likeliest tokens within llama.cpp, here on the CPU: equal tokens, or whole rows as a fallback."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_drafter_proposes_the_same_with_the_default_chain(model: LlamaModel, t
 
 
 class Lacking:
-    """The binding as it is, but for what it is told to do otherwise."""
+    """The binding, except for replaced functions."""
 
     def __init__(self, lacks: str = "", **other: object) -> None:
         self._lacks, self._other = lacks, other
@@ -145,7 +145,7 @@ class Lacking:
 
 
 def without_a_place(_count: int) -> object:
-    """A sampler that llama.cpp runs on no device: it then hands out the row where candidates would be."""
+    """A sampler that llama.cpp runs on no device: it then returns the row instead of candidates."""
     return library.start().llama_sampler_init_typical(0.9, 1)
 
 
@@ -182,7 +182,7 @@ def test_only_large_vocabularies_on_a_gpu_are_worth_it() -> None:
 
     assert candidates_pay(model_of(999, 150_000))
     assert not candidates_pay(model_of(0, 150_000))
-    assert not candidates_pay(model_of(12, 150_000))  # its output layer stays on the processor
+    assert not candidates_pay(model_of(12, 150_000))  # its output layer stays on the CPU
     assert not candidates_pay(model_of(999, 512))
     with LlamaModel(builtin_target()) as model:
         assert not candidates_pay(model)

@@ -1,4 +1,4 @@
-"""Vocabularies of strangers: what they cannot spell is replaced, and nothing ends the process."""
+"""Tests untrusted vocabularies: texts that they cannot encode are replaced, and nothing ends the process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.hybrid_factory import TOKENS, tiny_lfm2
 from tests.engine.vocabularies import CONTROL, NORMAL, RWKV_BYTES, UNKNOWN, UNKNOWN_AND_ENDS, with_vocabulary
 
-# llama.cpp ends the process over a character that it cannot spell, so a process of its own asks for it.
+# llama.cpp ends the process over a character that it cannot encode, so this runs in a separate process.
 SPELL = """
 import sys
 from engine.llama.model import LlamaModel
@@ -38,7 +38,7 @@ def test_a_vocabulary_that_lacks_a_byte_replaces_what_it_cannot_spell(
 
 
 def with_tokens(folder: Path, *added: tuple[str, int]) -> LlamaModel:
-    """The vocabulary of a small model that has these tokens besides; its first new one has the id 263."""
+    """The vocabulary of a small model with additional tokens; the first one has the id 263."""
     file = tiny_llama()
     tokens, scores, types = (
         list(file.metadata[f"tokenizer.ggml.{name}"][1][1]) for name in ("tokens", "scores", "token_type")
@@ -90,12 +90,12 @@ NO_UNKNOWN = {"tokenizer__ggml__unknown_token_id": None}
 @pytest.mark.parametrize(
     ("file", "texts"),
     [
-        # A token of bytes that are no text is no token of what stands for them in its place.
+        # A token of invalid UTF-8 is not a token of its replacement character.
         (
             with_vocabulary("llama", [*UNKNOWN_AND_ENDS, "\u2581", "?", "a", b"\xff"], [UNKNOWN, CONTROL, CONTROL]),
             {"a\ufffda": "a?a", "\u4e16": "?", "aa": "aa"},
         ),
-        # Without a token for what is unknown, llama.cpp gives the id -1.
+        # Without an unknown token, llama.cpp returns the id -1.
         (
             with_vocabulary("rwkv", [token for token in RWKV_BYTES if token not in (r"\xe4", r"\xd0")], **NO_UNKNOWN),
             {"a\u4e16b": "a?\ufffd\ufffdb", "\u0431": "?\ufffd", "ab": "ab"},

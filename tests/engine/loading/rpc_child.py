@@ -1,4 +1,4 @@
-"""Runs the questions of `test_rpc_split` with a llama.cpp that has RPC; the answer is JSON on stdout.
+"""Runs the tasks of `test_rpc_split` with a llama.cpp that has RPC; the result is JSON on stdout.
 
 python -m tests.engine.loading.rpc_child QUESTION MODEL NAME NAME
 """
@@ -41,7 +41,7 @@ from engine.session.session import Session
 from tests.engine.geometries import GEOMETRIES, MIB
 
 _COMPUTE = re.compile(r"RPC\S+ +compute buffer size = +([\d.]+) MiB")
-# Name, shares, layers whose experts stay in main memory, context.
+# name, split, layers whose experts stay in main memory, context length
 PLANNED: tuple[tuple[str, tuple[float, ...], int | None, int], ...] = (
     ("Llama 3.1 8B", (1.0, 2.0), None, 8192),
     ("Qwen2.5 0.5B", (1.0, 2.0), None, 2048),
@@ -56,7 +56,7 @@ NUM_TOKENS = 48
 
 
 def answers(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Ids of answers at a fixed depth, here and split over the servers."""
+    """Token ids of answers at a fixed depth, computed here and split over the servers."""
     places = {
         "local": Placement(),
         "split": Placement(names),
@@ -107,7 +107,7 @@ def memory(model: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def planned(_model: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Compute buffers of well-known models on both servers, as llama.cpp plans them, and as they were estimated."""
+    """Compute buffers of well-known models on both servers: llama.cpp's plan and the estimate."""
     told = []
     for geometry, split, experts, n_ctx in PLANNED:
         with tempfile.TemporaryDirectory() as folder:
@@ -138,7 +138,7 @@ def _plan(path: Path, placement: Placement, n_ctx: int) -> list[str]:
 
 
 def short(model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """A device that is too small for all experts: the layers that stay in main memory, and the notice."""
+    """A device with too little memory for all experts: the layers in main memory, and the notice."""
     real = find_devices(names[:1])
     wanted = estimate_memory(read_header(Path(model)), CacheSetup(1024), ALL_LAYERS).total.gpu_bytes
     small = tuple(replace(device, free_bytes=round(0.7 * wanted)) for device in real)
@@ -157,7 +157,7 @@ def short(model: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def listed(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """The devices, while a model lies on them and after it; none of them is a GPU of this machine."""
+    """The device lists while a model is loaded on the devices and afterwards; none is a GPU of this machine."""
     before = [asdict(device) for device in find_devices(names)]
     loaded = open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names)))
     while_loaded = [asdict(device) for device in find_devices(names)]
@@ -166,13 +166,13 @@ def listed(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def rows(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """A split mode that these devices do not support."""
+    """Request a split mode that these devices do not support."""
     open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names, SplitMode.ROW)))
     return {}
 
 
 def lost(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Compute until the test ends the server; only stderr remains."""
+    """Compute until the test ends the server; only stderr is left."""
     loaded = open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names)))
     sys.stdout.write("ready\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""How a model is spread over devices, and what is tried where it does not fit them: made-up devices, real headers."""
+"""Tests how a model is split over devices, and fallbacks if it does not fit: fake devices, real headers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
 
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tried(moe, monkeypatch, gpus(40 * GB))
-    assert found == [Attempt(ALL_LAYERS), Attempt(ALL_LAYERS, 48), *LADDER]  # the second where it did not, after all
+    assert found == [Attempt(ALL_LAYERS), Attempt(ALL_LAYERS, 48), *LADDER]  # the second, if the first did not fit
 
 
 @pytest.mark.parametrize("free", [4 * GB, 8 * GB, 12 * GB, 16 * GB])
@@ -114,7 +114,7 @@ def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(20 * GB, 4 * GB))
     even = Placement(tensor_split=(1.0, 1.0))
     number = next(iter(attempts(moe, even, SETUP))).cpu_moe_layers or 0
-    # Layers of the second device: experts of its own first ones have to go, too, and of all before them.
+    # Layers of the second device: experts of its first layers, and of all layers before, must move.
     assert number > 24
 
 

@@ -1,4 +1,4 @@
-"""Whether answers are exact to the bit, and why not: by the library, the devices, the cache and the weights."""
+"""Tests whether answers are bit-exact, and reasons why not: library, devices, cache and weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading that fails half-way: everything that was opened is freed, and what was there before still answers."""
+"""Loading that fails half-way frees everything it opened, and earlier models still answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OPTIONS = LoadOptions(512, 1)
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> set[int]:
-    """What is open now, models and contexts."""
+    """The currently open models and contexts."""
     opened: set[int] = set()
     for kind in (LlamaModel, LlamaContext):
         begin, end = kind.__init__, kind.close
@@ -68,7 +68,7 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
 
 
 def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A graphics processor may have room for the weights and none for what a pass needs."""
+    """A GPU may have enough memory for the weights but not for a pass."""
     tried: list[int] = []
     rolls_back = loading.try_rollback
 
@@ -114,7 +114,7 @@ def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
 
 @pytest.mark.parametrize("num_answers", range(4))
 def test_a_load_can_be_cancelled_until_the_model_is_described(held: set[int], num_answers: int) -> None:
-    """llama.cpp asks while it reads; when all is read it is asked twice more, as what follows takes its time."""
+    """llama.cpp asks while reading; then it is asked twice more, since the following steps take time."""
     whole: list[float] = []
 
     def progress(fraction: float) -> bool:
@@ -130,7 +130,7 @@ def test_a_load_can_be_cancelled_until_the_model_is_described(held: set[int], nu
 
 
 def test_a_model_that_writes_no_text_is_refused(held: set[int], tmp_path: Path) -> None:
-    file = tiny_llama()  # with llama's weights, called a model of text diffusion
+    file = tiny_llama()  # with llama's weights, but labelled as a text diffusion model
     metadata = {key.replace("llama.", "llada."): value for key, value in file.metadata.items()}
     metadata["general.architecture"] = (Kind.STRING, "llada")
     path = GgufFile(metadata, file.tensors).write(tmp_path / "llada.gguf")
@@ -175,8 +175,8 @@ def test_the_automatic_context_is_the_largest_that_fits(tmp_path: Path, monkeypa
     assert fitted(needed[4096] - 1) == fitted(needed[2048]) == 2048
     with pytest.raises(NotEnoughMemoryError, match="are free"):
         fitted(needed[2048] - 1)
-    assert fitted(needed[32_768], replace(options, n_ctx=1 << 20)) == 32_768  # no more than it was trained for
-    with pytest.raises(NotEnoughMemoryError):  # what was asked for is not made smaller
+    assert fitted(needed[32_768], replace(options, n_ctx=1 << 20)) == 32_768  # at most the trained length
+    with pytest.raises(NotEnoughMemoryError):  # a requested length is not reduced
         fitted(needed[32_768] - 1, replace(options, n_ctx=32_768))
 
 
@@ -184,7 +184,7 @@ def test_settings_that_a_file_recommends_are_told(tmp_path: Path) -> None:
     file = tiny_llama().with_metadata(
         general__sampling__temp=(Kind.FLOAT32, 0.625),
         general__sampling__top_k=(Kind.INT32, 20),
-        general__sampling__top_p=(Kind.FLOAT32, 1.5),  # out of its range
+        general__sampling__top_p=(Kind.FLOAT32, 1.5),  # out of range
     )
     loaded = open_model(file.write(tmp_path / "told.gguf"), OPTIONS)
     assert dict(loaded.info.recommended) == {"top_k": 20, "temperature": 0.625}

@@ -1,4 +1,4 @@
-"""Memory as llama.cpp reports it, and the estimate where it does not."""
+"""Tests memory as reported by llama.cpp, and the estimate if there is no report."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_without_the_weights_nothing_is_reported() -> None:
 @pytest.mark.parametrize(
     ("anew_mib", "size_mib", "expected_mib"),
     [
-        ("215.59", 215.29, 215.59),  # all but the norms is laid out anew, and a little larger than before
-        ("180.00", 215.29, 215.29),  # the rest is read where the file is mapped
+        ("215.59", 215.29, 215.59),  # all but the norms is repacked, and a little larger
+        ("180.00", 215.29, 215.29),  # the rest is read from the mapped file
     ],
 )
 def test_weights_that_are_laid_out_anew_count_once(anew_mib: str, size_mib: float, expected_mib: float) -> None:
@@ -111,7 +111,7 @@ def test_a_loaded_model_tells_what_it_takes_and_the_estimate_agrees() -> None:
     assert memory.measured
     assert guess is not None
     assert not guess.measured
-    # What is laid out anew may take a little more than in the file, such as the sums that AMX needs.
+    # repacked weights may be a little larger than in the file, for example by sums for AMX
     assert guess.weights_bytes == pytest.approx(memory.weights_bytes, rel=0.15)
     assert guess.cache_bytes == pytest.approx(memory.cache_bytes, rel=0.01)
     assert memory.compute_bytes > 0

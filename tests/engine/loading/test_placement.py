@@ -1,4 +1,4 @@
-"""Cache types, flash attention and the draft's own threads: what was asked for runs, is counted, and stays exact."""
+"""Tests cache types, flash attention and draft threads: requested values are used, counted, and exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real servers of llama.cpp's RPC on loopback: a model split over two answers as it does here, and takes what was told.
+"""Tests real llama.cpp RPC servers on loopback: a model split over two has equal answers and the estimated memory.
 
 They need a build of this llama.cpp with ``GGML_RPC=ON``: PACELINE_RPC_BUILD names the folder of its libraries and of
 ``ggml-rpc-server``.
@@ -31,7 +31,7 @@ LIMIT_S = 300.0
 
 @contextlib.contextmanager
 def rpc_server(port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server with one thread, which is there once somebody listens."""
+    """A server with one thread, once it listens."""
     command = [str(Path(BUILD) / "ggml-rpc-server"), "--host", "127.0.0.1", "--port", str(port), "--threads", "1"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
@@ -97,7 +97,7 @@ def test_each_device_has_what_was_estimated(moe: Path, servers: tuple[str, str])
             use = one["uses"][name]
             real = use["weights_bytes"] + use["cache_bytes"] + use["compute_bytes"]
             assert estimated == pytest.approx(real, rel=0.05), (name, one)
-    experts = 32 * 3 * 256 * 512 * 9 // 16  # bytes of a layer's, in q4_0
+    experts = 32 * 3 * 256 * 512 * 9 // 16  # bytes of a layer's experts in q4_0
     assert told[3]["uses"]["CPU"]["weights_bytes"] == pytest.approx(4 * experts, rel=0.03)
     moved = told[4]["uses"]["RPC1"]["weights_bytes"] - told[0]["uses"]["RPC1"]["weights_bytes"]
     assert moved == pytest.approx(experts, rel=0.03)
@@ -122,7 +122,7 @@ def test_devices_can_be_asked_while_a_model_lies_on_them(servers: tuple[str, str
     assert [one["name"] for one in told["before"]] == ["RPC0", "RPC1"]
     assert [one["description"] for one in told["before"]] == [name.removeprefix("rpc:") for name in servers]
     assert all(one["free_bytes"] > 0 and one["kind"] == "remote" for one in told["while"])
-    assert told["gpus"] == 0  # the backend by itself is no graphics processor
+    assert told["gpus"] == 0  # the backend alone is not a GPU
 
 
 def test_a_split_that_the_devices_do_not_know_is_a_sentence(servers: tuple[str, str]) -> None:

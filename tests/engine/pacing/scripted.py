@@ -94,7 +94,7 @@ class DraftScript:
 
 @dataclass
 class Proposal:
-    """What one pass did: the number of tokens before it, and what it proposed and kept."""
+    """One pass: the number of tokens before it, its source, and how many tokens it proposed and accepted."""
 
     before: int
     source: Source | None
@@ -113,7 +113,7 @@ class ScriptedAnswer:
     draft: DraftScript | None = None
     shares: dict[int, float] = field(default_factory=lambda: TWO_CORES)
     may_pause: bool = True
-    cost_ms: Callable[[int], float] | None = None  # of a pass with so many tokens; None: by ``shares``
+    cost_ms: Callable[[int], float] | None = None  # milliseconds of a pass by number of tokens; None: by ``shares``
     graph_replay: GraphReplayCost | None = None
 
     def __post_init__(self) -> None:
@@ -172,7 +172,7 @@ class ScriptedAnswer:
         return self
 
     def _block(self, wanted: int) -> StepOutput:
-        """As `Answer._next_block`."""
+        """Like `Answer._next_block`."""
         if rest := min(self.drafter.pause_length(self.speculation.history), wanted):
             return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._ends_pause)
         return self.speculation.step(MAX_DEPTH, wanted)

@@ -1,4 +1,4 @@
-"""Estimates of acceptance: believed at first, then learnt, then forgotten."""
+"""Tests estimates of acceptance: initial guesses, learning, forgetting."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_tokens_count_up_to_the_first_rejection() -> None:
         estimate.observe([0, 1, 2], 1)
     assert estimate.chance(0) > 0.9
     assert estimate.chance(1) < 0.1
-    assert estimate.chance(2) == estimate.chance(3) == 0.5  # nobody knows
+    assert estimate.chance(2) == estimate.chance(3) == 0.5  # nothing is known
 
 
 def test_of_what_was_kept_to_its_end_no_token_after_it_is_counted() -> None:
@@ -137,7 +137,7 @@ def test_what_cannot_be_counts_is_refused(numbers: list[float]) -> None:
 
 
 def chances_of(draft: Draft) -> list[float]:
-    """Before anything was learnt."""
+    """The chances before anything was learnt."""
     estimate = text_estimate()
     return [estimate.chance(kind) for kind in text_kinds(draft)]
 

@@ -1,4 +1,4 @@
-"""What drafting taught outlives the program: the same estimates after a restart, bounded, and no file can do harm."""
+"""Learnt acceptance survives a restart: the same estimates, limited in size, and safe against damaged files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CURVE = {1: PLAIN_MS, 4: 1.6 * PLAIN_MS, 32: 8.0 * PLAIN_MS}
 
 
 def taught(acceptance: float, kind: str = "drafted greedy", curve: dict[int, float] | None = None) -> Pacer:
-    """A pacer that has seen 300 drafting passes, of whose tokens such a share was kept."""
+    """A pacer that has observed 300 drafting passes with this share of accepted tokens."""
     rng = np.random.default_rng(7)
     pacer = Pacer(CostCurve(curve or CURVE), 0.3)
     pacer.begin(kind)
@@ -30,7 +30,7 @@ def taught(acceptance: float, kind: str = "drafted greedy", curve: dict[int, flo
 
 
 def restarted(pacer: Pacer, kept: dict[str, Numbers]) -> Pacer:
-    """The same pair at the next start."""
+    """The pacer of the same pair after a restart."""
     after = Pacer(pacer.curve, 0.3)
     after.restore(kept)
     return after
@@ -86,7 +86,7 @@ def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
 
 
 def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
-    """Also of the same pair, where the answers were of another kind."""
+    """Also for the same pair, if its answers were of another kind."""
     before = taught(0.9)
     AcceptanceStore(tmp_path).put("pair", before.numbers)
     stores = [AcceptanceStore(tmp_path) for _ in range(2)]
@@ -129,7 +129,7 @@ def test_without_a_folder_it_is_kept_in_memory() -> None:
         ("text", [-1.0] * 36),
         ("draft", ["many"] * 22),
         ("draft", [float("nan")] * 22),
-        ("draft", [*([1.0] * 11), *([0.0] * 11)]),  # more kept than seen
+        ("draft", [*([1.0] * 11), *([0.0] * 11)]),  # more accepted than proposed
         ("draft", [1e300] * 22),
         ("drafted", []),
         ("drafted", None),

@@ -1,4 +1,4 @@
-"""Text and a draft model chained in one proposal: caches in step, a source for each token, the output not moved."""
+"""Tests proposals that chain n-grams and a draft model: caches in step, sources per token, unchanged distribution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.fake_model import MarkovModel
 from tests.scripted_pair import unseeded
 
 RULES = SuffixRules(min_match=1, tail_match=1)
-BEFORE = [1, 2, 3, 6, 8, 9, 0, 1, 3]  # long enough to be trusted where it comes again
+BEFORE = [1, 2, 3, 6, 8, 9, 0, 1, 3]  # long enough to be trusted when it repeats
 
 
 def chained(model: MarkovModel | None = None, rules: SuffixRules = RULES) -> ChainedDrafter:

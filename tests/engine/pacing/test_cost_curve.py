@@ -1,4 +1,4 @@
-"""The cost curve: shape from few points, padding where it pays, corrections by what passes really take."""
+"""Tests the cost curve: shape from few points, padding if it pays, corrections by measured passes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
 
 
 def test_unseen_sizes_follow_if_all_seen_ones_are_far_cheaper() -> None:
-    """It was measured on a busy machine: its plain pass must not stay dear until somebody tries one."""
+    """The curve was measured on a busy machine: its plain pass must not stay expensive until one is tried."""
     busy = {n: 6.0 * ms for n, ms in STAIRCASE.items()}
     curve = CostCurve(busy)
     for _ in range(100):
@@ -143,7 +143,7 @@ def test_one_size_cheaper_than_measured_says_little_of_the_others(sizes: tuple[i
 
 
 def test_passes_that_are_dearer_than_measured_pull_up_no_other_at_once() -> None:
-    """A graphics processor that repeats its passes of one token may take longer over all others."""
+    """A GPU that replays passes of one token may take longer for all other sizes."""
     curve = CostCurve(STAIRCASE)
     for _ in range(50):
         for size in (4, 8):
@@ -153,7 +153,7 @@ def test_passes_that_are_dearer_than_measured_pull_up_no_other_at_once() -> None
 
 @pytest.mark.parametrize("size", [5, 6, 7])
 def test_a_size_below_a_smaller_one_shows_no_disturbance(size: int) -> None:
-    """Three rows are dearer than four and five where kernels work on four at a time."""
+    """Three rows cost more than four and five if kernels work on four at a time."""
     curve = CostCurve({n: STAIRCASE[n] for n in (1, 2, 3, 4, 8)})
     for _ in range(3):
         curve.observe(size, 1.9)
@@ -168,7 +168,7 @@ def test_a_size_below_a_plain_pass_shows_a_disturbed_measurement() -> None:
 
 
 def test_sizes_beyond_what_was_measured_say_nothing_of_the_others() -> None:
-    """Their cost was only what the shape says."""
+    """Their costs were only extrapolated."""
     curve = CostCurve({1: 1.0, 4: 1.6})
     for _ in range(200):
         for size in (12, 16):
@@ -182,11 +182,11 @@ def test_plain_passes_correct_only_a_hurried_measurement_at_once() -> None:
     assert hurried.is_plain_uncertain
     hurried.observe(1, 15.0)
     assert hurried.cost_ms(1) == pytest.approx(15.0)
-    assert hurried.cost_ms(2) == pytest.approx(25.0)  # as much too dear
+    assert hurried.cost_ms(2) == pytest.approx(25.0)  # equally too expensive
     hurried.observe(1, 30.0)
-    assert hurried.cost_ms(1) == pytest.approx(15.0)  # the least of the first few
+    assert hurried.cost_ms(1) == pytest.approx(15.0)  # the minimum of the first few
     assert not hurried.is_plain_uncertain
-    hurried.observe(1, 5.0)  # from here on slowly
+    hurried.observe(1, 5.0)  # from here on it changes slowly
     assert hurried.cost_ms(1) > 12.0
     thorough = CostCurve({1: 60.0, 4: 120.0})
     assert not thorough.is_plain_uncertain
@@ -206,13 +206,13 @@ def test_larger_passes_keep_their_cost_if_a_plain_one_is_cheaper() -> None:
 @pytest.mark.parametrize(
     ("measured_ms", "largest"),
     [
-        ({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9}, {16}),  # a step behind 16, and none that pays beyond
-        ({1: 1.0, 8: 4.1, 12: 5.9, 16: 7.4, 32: 15.0, 33: 16.0}, {16}),  # one of 32 takes hardly less than two of 16
+        ({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9}, {16}),  # a step after 16, and none that pays beyond
+        ({1: 1.0, 8: 4.1, 12: 5.9, 16: 7.4, 32: 15.0, 33: 16.0}, {16}),  # one of 32 costs hardly less than two of 16
         ({1: 1.0, 8: 4.1, 12: 5.9, 16: 7.6, 24: 10.0, 32: 12.0, 33: 14.0}, {32}),
         ({1: 1.0, 16: 1.05, 32: 1.1, 33: 1.1}, {32, MAX_PASS}),  # a GPU
-        ({1: 1.0, 4: 1.1, 8: 9.0, 33: 80.0}, {8}),  # small passes are the pacer's to choose
-        ({1: 7.4, 8: 16.2, 12: 26.5, 16: 33.3, 24: 50.5, 29: 50.0, 32: 70.0, 33: 74.0}, {8}),  # 29 was luck
-        ({1: 1.0, 4: 1.2}, {24, 32, MAX_PASS}),  # what larger ones take has to be found out
+        ({1: 1.0, 4: 1.1, 8: 9.0, 33: 80.0}, {8}),  # the pacer chooses small passes
+        ({1: 7.4, 8: 16.2, 12: 26.5, 16: 33.3, 24: 50.5, 29: 50.0, 32: 70.0, 33: 74.0}, {8}),  # 29 was lucky
+        ({1: 1.0, 4: 1.2}, {24, 32, MAX_PASS}),  # the cost of larger passes is unknown
     ],
 )
 def test_no_pass_is_larger_than_the_cheapest_a_token(measured_ms: dict[int, float], largest: set[int]) -> None:

@@ -1,4 +1,4 @@
-"""Curves by how full the cache is: guessed where nothing was measured, corrected fast there, kept apart."""
+"""Tests curves by fill of the cache: estimated if not measured, then corrected quickly, kept separate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUEST = LoadRequest(str(builtin_target()), threads=1)
 
 
 def takes_ms(sequence: CachedSequence, num_tokens: int) -> float:
-    """Attention reads what the cache holds."""
+    """Attention reads the cached tokens."""
     return (1.0 + 0.1 * num_tokens) * (1.0 + sequence.num_past / 1000.0)
 
 
@@ -36,7 +36,7 @@ def target() -> Iterator[LoadedModel]:
 
 @pytest.fixture(autouse=True)
 def scripted(target: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passes that take what they should, whatever else runs beside these tests."""
+    """Passes with scripted times, whatever else runs on the machine."""
     target.sequence.clear()
     monkeypatch.setattr(OtherLoad, "is_low", True)
     monkeypatch.setattr(pair_costs, "choose_threads", lambda *_, **__: 1)

@@ -1,4 +1,4 @@
-"""The draft's threads follow its own passes, and the target where both want the same cores; scripted times."""
+"""The draft's threads follow its own passes, and the target's if both need the same cores; scripted times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SLOW_MS = 20.0
 
 
 class Clock:
-    """Seconds that pass only when a test says so."""
+    """A clock that only the test advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -36,14 +36,14 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of every control that is made."""
+    """The clock of every control that is created."""
     scripted = Clock()
     monkeypatch.setattr(threads.ThreadControl.__init__, "__defaults__", (scripted,))
     return scripted
 
 
 class Draft:
-    """A draft with two threads whose steps take as long as its cores are free."""
+    """A draft with two threads; the time of a step depends on the free cores."""
 
     def __init__(self, gpu_layers: int = 0) -> None:
         self.threads, self.taken = 2, False

@@ -1,4 +1,4 @@
-"""The paced drafter on scripted models: exact whatever the pacer decides, driven through all its depths."""
+"""Tests the paced drafter on scripted models: exact whatever the pacer decides, at all depths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.scripted_pair import Clock, unseeded
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
 FLAT = {1: 1.0, 2: 1.02, 4: 1.03, 8: 1.04, 16: 1.05, 32: 1.1}
-NEVER = {n: 1.0 if n == 1 else 50.0 * n for n in range(1, 34)}  # nothing pays here
+NEVER = {n: 1.0 if n == 1 else 50.0 * n for n in range(1, 34)}  # drafting never pays
 GREEDY = SamplingParams(temperature=0.0)
 PROPOSED_BY = {
     "both": {Source.NGRAM, Source.DRAFT},
@@ -53,7 +53,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class ScriptedAnswer:
-    """Answers over the scripted pair with one pacer, as a session makes them."""
+    """Answers of the scripted pair with one pacer, made like in a session."""
 
     def __init__(self, curve: dict[int, float]) -> None:
         self.pacer = Pacer(CostCurve(curve), 0.05)
@@ -66,7 +66,7 @@ class ScriptedAnswer:
         to_an_end = SuffixDrafter(SuffixRules(min_match=1, tail_match=1), ends=ends)
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
-            "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers go on past it
+            "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers continue after it
             "draft": PacedDrafter(self.pacer, None, model),
             "draft as asked": PacedDrafter(self.pacer, None, model, may_pause=False),
             "text": PacedDrafter(self.pacer, self.text, None),
@@ -98,7 +98,7 @@ class ScriptedAnswer:
         return given
 
     def next_ids(self, speculation: Speculation, drafter: PacedDrafter, wanted: int) -> list[int]:
-        """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
+        """Tokens of a pass, or of a run of plain passes while the drafter pauses."""
         rest = min(drafter.pause_length(speculation.history), wanted)
         if not rest:
             ids = speculation.step(32, wanted).ids
@@ -127,7 +127,7 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
     answering = ScriptedAnswer(curve)
     counts = np.zeros((4, N_VOCAB), dtype=np.int64)
     prompt = likely_path(12)
-    # Chances that are off by 13 % (root mean square) are noticed nine times of ten; by 3 % in the long form.
+    # Probabilities that are off by 13 % (root mean square) are detected nine times of ten; 3 % in the long form.
     for seed in range(7000, 7000 + rounds(2_000, 50_000)):
         sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
         for position, token_id in enumerate(answering.tokens(name, sampling, 4, prompt)):
@@ -173,7 +173,7 @@ def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> No
 
 
 def report(draft: Draft, total_ms: float) -> PassReport:
-    """Of a pass that kept all of a draft and took what it should; drafting and what surrounds it took the rest."""
+    """The report of a pass that accepted the whole draft in its expected time; the rest is drafting and overhead."""
     count, forward_ms = len(draft.ids), CostCurve(FLAT).cost_ms(len(draft.ids) + 1)
     laps = (total_ms - forward_ms - 0.05, 0.0, forward_ms, 0.05, 0.0, 0.0, total_ms)
     return PassReport(2, draft, count, count + 1, 0, 0, 0, False, False, *laps)
@@ -241,7 +241,7 @@ def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
 
 
 class Timed(MarkovModel):
-    """Each token of a pass takes some of a scripted time."""
+    """Each token of a pass takes a scripted time."""
 
     def __init__(self, now: list[float], token_s: float, n_ctx: int = 1024) -> None:
         super().__init__(Q_LOGITS, n_ctx)
@@ -293,7 +293,7 @@ def test_what_a_token_takes_is_learnt_where_there_was_little_to_read(monkeypatch
 
 
 def followed(drafter: PacedDrafter, history: list[int], *, rests: bool) -> None:
-    """The path 1, 2, 3, 1, 2, 3 goes on, and nothing is proposed: asked for each pass, or while it rests."""
+    """Continue the path 1, 2, 3, 1, 2, 3 without proposals: asked for each pass, or while pausing."""
     path = [1, 2, 3] * 30
     drafter.begin(np.array(path[:4], dtype=np.int32), Sampler(SamplingParams(temperature=1.0, seed=1)))
     for i in range(4, 60):
@@ -334,7 +334,7 @@ def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
 
 
 def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """At which of so many tokens text was looked for while it rests."""
+    """The tokens of an answer at which n-grams were looked up while pausing."""
     now = [0.0]
     monkeypatch.setattr(engine.pacing.drafter, "perf_counter", lambda: now[0])
     lengths: list[int] = []
@@ -368,7 +368,7 @@ def test_looks_become_rare_where_they_take_a_share_of_a_pass_but_never_end(
 
 
 class Failing(MarkovModel):
-    """Computes nothing."""
+    """Computes NaN."""
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         raise DecodeError("No pass.")

@@ -1,4 +1,4 @@
-"""What nobody had time to measure: depth grows within the first answer where that pays; else a few tries are all."""
+"""Without measurements, depth grows within the first answer if that pays; otherwise it stays at a few tries."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from tests.scripted_pair import unseeded
 
 N_VOCAB = 24
 OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
-# A pass of n tokens in parts of a plain one: AMX, as measured on a padded target; a graphics processor; no gain.
+# Cost of a pass of n tokens relative to a plain pass: AMX, measured on a padded target; a GPU; no gain.
 STAIRCASE = {1: 1.0, 2: 1.8, 3: 2.0, 4: 1.95, 8: 2.5, 16: 3.7, 17: 4.6, 32: 8.0, 33: 11.0}
 FLAT = {1: 1.0, 2: 1.02, 33: 1.2}
 STEEP = {1: 1.0, 33: 33.0}
-PLAIN_MS = [15.0, 340.0]  # the padded target; some ten thousand million parameters on a processor
-STEP_SHARE = 0.04  # of a plain pass, that a drafted token takes
+PLAIN_MS = [15.0, 340.0]  # the padded target; about ten billion parameters on a CPU
+STEP_SHARE = 0.04  # time of a drafted token relative to a plain pass
 
 
 def logits_of(seed: int) -> np.ndarray:
-    """Sharp rows: one token of each is likely."""
+    """Sharp rows: each has one likely token."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(0.0, 0.5, (N_VOCAB, N_VOCAB)).astype(np.float32)
     logits[np.arange(N_VOCAB), rng.permutation(N_VOCAB)] += 6.0
@@ -47,7 +47,7 @@ DRAFTS = {"good": TRUTH + np.random.default_rng(2).normal(0, 0.3, TRUTH.shape).a
 
 
 class Home:
-    """A fresh one: costs are known as far as a hurried look at a slow target went; then answer follows answer."""
+    """A new computer: costs are known from a short measurement of a slow target; then come answers."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Home:
         true_ms = plain_ms * np.interp(np.arange(MAX_PASS + 1), list(shares), list(shares.values()))
         self.target = TimedModel(TRUTH, self.clock, lambda n: float(true_ms[min(n, MAX_PASS)]))
         measured = measure(lambda n: void(self.target.forward([0] * n, 0)), HURRIED_BUDGET_S / 3, clock=self.clock)
-        assert max(measured) <= 3  # else there is nothing to find out
+        assert max(measured) <= 3  # otherwise there is nothing to find out
         self.target.clear()
         self.target.sizes.clear()
         step_ms = STEP_SHARE * plain_ms
@@ -72,7 +72,7 @@ class Home:
         )
 
     def answer(self, num_tokens: int, mode: Mode = Mode.DRAFT) -> float:
-        """Times plain decoding, of one answer of so many tokens."""
+        """The speedup over plain decoding of an answer with this many tokens."""
         target, ids = CachedSequence(self.target), np.array([3, 1], dtype=np.int32)
         target.clear()
         target.forward(ids[:-1], 0)
@@ -102,7 +102,7 @@ class Home:
 
 
 def void(_rows: object) -> None:
-    """What `measure` expects to be given."""
+    """The callback that `measure` expects."""
 
 
 @pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.AUTO])
@@ -126,7 +126,7 @@ def test_depth_grows_within_the_first_answer_where_that_pays(
 def test_where_every_token_costs_as_much_as_the_first_a_few_tries_are_all(
     monkeypatch: pytest.MonkeyPatch, plain_ms: float
 ) -> None:
-    """Though drafting was asked for by name, so that at least one token is proposed each time."""
+    """Although drafting was requested, so that at least one token is proposed each time."""
     home = Home(monkeypatch, STEEP, plain_ms)
     assert home.answer(100) > 0.85
     assert sum(size > 2 for size in home.target.sizes) <= 10

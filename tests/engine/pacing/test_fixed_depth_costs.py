@@ -1,4 +1,4 @@
-"""At a fixed depth and in plain decoding: passes are padded where that is cheaper, and correct the curve."""
+"""At a fixed depth and in plain decoding, passes are padded if that is cheaper, and correct the curve."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEP_S = 0.002
 
 
 class SeenModel(MarkovModel):
-    """Remembers how many tokens its passes had."""
+    """Records the number of tokens of its passes."""
 
     def __init__(self) -> None:
         super().__init__(P_LOGITS)
@@ -42,7 +42,7 @@ class SeenModel(MarkovModel):
 
 
 class Fixed:
-    """One answer at a fixed depth with costs that are known."""
+    """An answer at a fixed depth with known costs."""
 
     def __init__(self, drafter: Drafter, sampling: SamplingParams, *, pads: bool = True) -> None:
         self.model = SeenModel()
@@ -66,7 +66,7 @@ class Fixed:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two milliseconds between any two looks at the clock."""
+    """Each query advances the clock by two milliseconds."""
     ticks = count()
     monkeypatch.setattr(loop, "perf_counter", lambda: next(ticks) * STEP_S)
 
@@ -125,7 +125,7 @@ def test_plain_passes_correct_the_first_point_once_a_stretch(monkeypatch: pytest
 
 
 def session_sizes(depth: int | None, mode: Mode, sampling: SamplingParams, monkeypatch: pytest.MonkeyPatch) -> set[int]:
-    """The sizes of an answer's passes in a session whose costs are known."""
+    """The sizes of an answer's passes in a session with known costs."""
     session = Session()
     session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     session.measure(0.1)

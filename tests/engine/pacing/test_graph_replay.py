@@ -1,4 +1,4 @@
-"""Where graphs of passes are replayed, speculating now and then costs more than the passes of it take."""
+"""If graphs are replayed, occasional speculation costs more than its passes take."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEHIND_MS = [LAUNCHED_MS[1]] * UNSETTLED + [PLAIN_MS] * (WATCHED - UNSETTLED)
 
 
 class Graphs:
-    """What passes take: the third one in a row of as many tokens is replayed, and those after it."""
+    """Times of passes: from the third of equal size in a row on, they are replayed."""
 
     def __init__(self) -> None:
         self._launched, self._replayed = CostCurve(LAUNCHED_MS).points_ms, CostCurve(REPLAYED_MS).points_ms
@@ -48,7 +48,7 @@ def measured() -> GraphReplayCost:
 
 
 def hardly_repeating(count: int) -> list[int]:
-    """Phrases of four tokens that come again, each time followed by something else: chat looks like this."""
+    """Phrases of four tokens that repeat with different continuations, as in chat."""
     rng = np.random.default_rng(5)
     phrases = rng.integers(0, 400, (60, 4))
     return [int(one) for number in rng.integers(0, 60, count) for one in (*phrases[number], *rng.integers(400, 900, 3))]
@@ -58,7 +58,7 @@ def hardly_repeating(count: int) -> list[int]:
 def test_text_that_hardly_repeats_costs_nothing(is_measured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     path, count = hardly_repeating(200), 900
     plain_ms = count * PLAIN_MS
-    assert answer_ms(monkeypatch, path, None, count) > 1.25 * plain_ms  # what it is for
+    assert answer_ms(monkeypatch, path, None, count) > 1.25 * plain_ms  # the purpose of the rule
     graph_replay = measured() if is_measured else GraphReplayCost()
     assert answer_ms(monkeypatch, path, graph_replay, count) < (1.01 if is_measured else 1.03) * plain_ms
 
@@ -71,7 +71,7 @@ def test_text_that_repeats_is_still_followed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_passes_right_behind_a_larger_one_say_nothing_of_plain_ones() -> None:
     graph_replay = GraphReplayCost()
-    assert graph_replay.observe(1, BEHIND_MS) == BEHIND_MS[UNSETTLED:]  # behind a prompt
+    assert graph_replay.observe(1, BEHIND_MS) == BEHIND_MS[UNSETTLED:]  # after a prompt
     assert graph_replay.observe(1, [PLAIN_MS]) == [PLAIN_MS]
     assert graph_replay.observe(4, [LAUNCHED_MS[4]]) == [LAUNCHED_MS[4]]
     assert [len(graph_replay.observe(1, [ms])) for ms in BEHIND_MS] == [0] * UNSETTLED + [1] * (WATCHED - UNSETTLED)
@@ -131,7 +131,7 @@ def test_the_start_of_a_try_is_paid_out_of_what_may_go_to_tries() -> None:
 
 def test_it_follows_what_answers_show() -> None:
     graph_replay = measured()
-    for _ in range(60):  # a backend that replays nothing
+    for _ in range(60):  # a backend without replay
         graph_replay.observe(8, [LAUNCHED_MS[8]])
         graph_replay.observe(1, [PLAIN_MS] * 20)
     assert graph_replay.extra_ms < 0.01

@@ -1,4 +1,4 @@
-"""What passes of a loaded model took is kept with what they read, for forecasts of other models."""
+"""Times of passes are stored with the bytes that they read, for forecasts of other models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_head_is_kept_with_what_a_token_of_it_reads(tmp_path: Path) -> None:
     head = open_own_heads(target, HEADS)
     store, path = SampleStore(), target.model.path
     keep_sample(store, head, 1, step_ms=0.1, target=path)
-    keep_sample(store, head, 1, step_ms=0.1)  # of an unknown target nothing can be told
+    keep_sample(store, head, 1, step_ms=0.1)  # nothing follows for an unknown target
     (kept,) = store.samples
     weights = head_weights(read_header(path))
     assert (kept.name, kept.weights, kept.step_ms) == ("itself.gguf", weights, 0.1)

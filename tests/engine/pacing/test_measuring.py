@@ -1,4 +1,4 @@
-"""What is measured is the least of a few tries, within a budget, given up for who waits, and leaves caches alone."""
+"""Measures the minimum of a few tries within a budget, stops for waiting requests, and leaves caches unchanged."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
     def slow(_num_tokens: int) -> None:
         time.sleep(0.02)
 
-    points = measure(slow, 0.1)  # all would take more than a second
+    points = measure(slow, 0.1)  # all tries would take more than a second
     assert 1 in points
     assert len(points) < len(POINTS)
 
 
 def test_a_big_models_steps_are_found_within_the_budget() -> None:
-    """Passes of 100 ms and more: a line from the pass of one token would leave out what is affordable."""
+    """Passes of 100 ms and more: extrapolating from one token would skip sizes that are affordable."""
     now = [0.0]
 
     def run_pass(num_tokens: int) -> None:
@@ -99,7 +99,7 @@ MEASUREMENTS: dict[str, Callable[[CachedSequence], object]] = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MEASUREMENTS)
 def test_the_cache_is_left_as_it_was(name: str, kind: type[MarkovModel], num_read: int) -> None:
-    """A state that can be taken back to one place only has no second one for the measurement."""
+    """A state that can be restored to one position only has no second one for the measurement."""
     model = kind(P_LOGITS)
     sequence = CachedSequence(model)
     if num_read:
@@ -111,7 +111,7 @@ def test_the_cache_is_left_as_it_was(name: str, kind: type[MarkovModel], num_rea
 
 
 class Failing(RecurrentModel):
-    """Its passes begin to fail."""
+    """Its passes start to fail."""
 
     fails_from = 1 << 30
 
@@ -150,7 +150,7 @@ def test_measuring_drafting_ends_before_the_next_try_for_an_answer(kind: type[Ma
 def drafting_times(
     monkeypatch: pytest.MonkeyPatch, tries_ms: Sequence[float], read_ms: float, *, is_quiet: bool = True
 ) -> tuple[float, float, bool]:
-    """Step, read and steadiness of a draft whose tries but the first take so long, by a clock that counts only them."""
+    """Step, read and steadiness of a draft whose later tries take these times, on a clock that counts only them."""
     now = [0.0]
     milliseconds = iter([100.0, *tries_ms])
     propose, forward = DraftModelDrafter.propose, CachedSequence.forward
@@ -190,12 +190,12 @@ def test_what_was_measured_beside_another_program_is_not_steady(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("idle_s", "own_s", "is_quiet"),
     [
-        (40.0, 0.0, True),  # nobody works
-        (20.0, 20.0, True),  # this process alone, with two of its cores
-        (0.0, 40.0, True),  # and with all
-        (30.0, 0.0, False),  # another one, with one core
+        (40.0, 0.0, True),  # idle
+        (20.0, 20.0, True),  # this process with two of its cores
+        (0.0, 40.0, True),  # this process with all its cores
+        (30.0, 0.0, False),  # another process with one core
         (0.0, 20.0, False),  # both
-        (19.5, 20.0, True),  # there is always something small
+        (19.5, 20.0, True),  # there is always some noise
     ],
 )
 def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(

@@ -1,4 +1,4 @@
-"""The pacer against simulated drafts: it finds what pays, gives up what does not, comes back, and says why."""
+"""Tests the pacer with simulated drafts: it finds what pays, stops what does not, retries, and gives reasons."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CONFIDENCE = 0.91
 
 
 def text(count: int, match_length: int = 4) -> list[int]:
-    """The classes of so many tokens of text of which one thing alone ever followed."""
+    """The classes of n-gram tokens with a single known continuation."""
     return text_kinds(Draft([1] * count, Source.NGRAM, match_length=match_length))
 
 
 class Simulation:
-    """Text whose tokens a draft gets right with a given chance, at a given cost, confidence saying nothing."""
+    """Text whose tokens a draft predicts with a given chance and cost; its confidence has no meaning."""
 
     def __init__(self, curve: dict[int, float], acceptance: float, step_ms: float, repeats: float = 0.0) -> None:
         self.pacer = Pacer(CostCurve(curve), step_ms)
@@ -41,7 +41,7 @@ class Simulation:
         return int(misses[0]) if len(misses) else depth
 
     def run(self, passes: int) -> float:
-        """Speed-up over plain decoding, in the curve's own milliseconds."""
+        """The speedup over plain decoding, in the curve's milliseconds."""
         tokens = spent_ms = 0.0
         for _ in range(passes):
             kinds = text(8) if self.repeats and self.rng.random() < 0.5 else []
@@ -53,7 +53,7 @@ class Simulation:
         return tokens / spent_ms * self.pacer.prices.plain_ms
 
     def one_pass(self, kinds: list[int]) -> tuple[int, int, float]:
-        """What was proposed and kept, and what it took; told as the loop tells it."""
+        """Proposed and accepted tokens and the time of a pass; reported as the loop does."""
         pacer = self.pacer
         decision = pacer.choose(kinds, has_model=self.step_ms > 0, limit=MAX_DEPTH)
         depth, accepted, draft_ms = 0, 0, 0.0
@@ -65,7 +65,7 @@ class Simulation:
             accepted = self.kept(depth, self.repeats)
             pacer.observe_text(kinds[:depth], accepted)
         elif kinds:
-            pacer.observe_text(kinds, self.kept(len(kinds), self.repeats))  # it was seen what became of it
+            pacer.observe_text(kinds, self.kept(len(kinds), self.repeats))  # the outcome was observed
         other_ms = pacer.prices.overhead_ms + depth * pacer.prices.row_ms
         elapsed_ms = pacer.curve.cost_ms(depth + 1) + draft_ms + other_ms
         pacer.observe_step(elapsed_ms, other_ms, depth, accepted)
@@ -85,7 +85,7 @@ class Simulation:
 
 
 def best_fixed(curve: dict[int, float], acceptance: float, step_ms: float) -> float:
-    """Speed-up of the best constant depth, in expectation."""
+    """The expected speedup of the best constant depth."""
     costs = CostCurve(curve)
     speeds = [1.0]
     for depth in range(1, 32):
@@ -152,7 +152,7 @@ def test_tries_lose_a_hundredth_of_the_time_at_most() -> None:
 
 
 def test_a_stall_in_a_drafting_pass_does_not_end_drafting() -> None:
-    """The process was stopped for a while, or another program had all cores: such a pass took 40 plain ones."""
+    """The process was suspended, or another program had all cores: such a pass took as long as 40 plain ones."""
     simulation = Simulation(FLAT, acceptance=0.8, step_ms=1.0)
     pacer = simulation.pacer
     pacer.begin()
@@ -214,7 +214,7 @@ def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> N
 
 
 def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
-    """It was learnt in plain passes; what a drafted token takes is measured anew by what it takes."""
+    """It was learnt relative to plain passes; the cost of a drafted token is measured again."""
     simulation = Simulation(STAIRCASE, 0.9, 0.3)
     pacer = simulation.pacer
     simulation.run(200)
@@ -236,7 +236,7 @@ def test_no_token_beyond_the_cheapest_pass_is_looked_for_whatever_is_asked() -> 
 
 
 class TextOnly:
-    """Looks for text without a draft model: each time some is found that is kept with so much chance."""
+    """Proposes n-grams without a draft model; each is accepted with this chance."""
 
     def __init__(self, chance: float, curve: dict[int, float] | None = None) -> None:
         self.pacer = Pacer(CostCurve(curve or STAIRCASE))
@@ -344,6 +344,6 @@ def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> N
     assert [one.choice for one in tried[:2]] == [Choice.PLAIN, Choice.PLAIN]
     assert tried[2].choice is not Choice.PLAIN
     assert pacer.prices.plain_ms == pytest.approx(15.0, abs=0.2)
-    assert tried[2].expected_ms < 45.0  # what proposing is hoped to take went down with it
+    assert tried[2].expected_ms < 45.0  # the expected cost of proposing also decreased
     asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
     assert asked.choose([], has_model=True, limit=8, may_pause=False).choice is Choice.DRAFT

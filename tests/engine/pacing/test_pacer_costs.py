@@ -1,4 +1,4 @@
-"""What the pacer takes a pass to cost: rows apart from it, drafting apart from reading, and what nobody measures."""
+"""Tests the pacer's cost of a pass: rows separate from it, drafting separate from reading, and unmeasured parts."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_token_is_worth_less_where_tokens_take_less_on_the_average() -> None:
     assert pacer.token_ms < 0.5 * pacer.prices.plain_ms
     assert pacer.text_gain(text(7, 32))[0] < before
     for _ in range(300):
-        pacer.observe_step(80.0, 0.05, 7, 0)  # whatever happens, a plain pass gives one
+        pacer.observe_step(80.0, 0.05, 7, 0)  # a plain pass always gives one token
     assert pacer.token_ms == pytest.approx(pacer.prices.plain_ms)
 
 
@@ -168,11 +168,11 @@ def test_drafting_that_takes_long_goes_less_far() -> None:
     quick, slow = Pacer(CostCurve(STAIRS_MS), 0.5), Pacer(CostCurve(STAIRS_MS), 20.0)
     assert quick.worth_running(1, 0.9, 14)
     assert not slow.worth_running(1, 0.9, 14)
-    assert not quick.worth_running(1, 0.02, 14)  # hardly any of it would be kept
+    assert not quick.worth_running(1, 0.02, 14)  # hardly any token would be accepted
 
 
 def test_a_later_step_of_the_stairs_is_foreseen() -> None:
-    """The tokens up to it cost more than they bring; those at it make up for that."""
+    """The tokens before it cost more than they bring; those at the step compensate."""
     curve = CostCurve({n: 10.0 if n == 1 else 28.0 if n < 16 else 37.0 for n in range(1, 34)})
     pacer = Pacer(curve, 0.1)
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""Costs of the built-in pair: measured once, kept, checked, corrected; a disturbed run steps down and says so."""
+"""Tests costs of the built-in pair: measured once, stored, checked, corrected; disturbances are handled."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pair() -> Iterator[tuple[LoadedModel, LoadedModel]]:
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Whatever else runs beside these tests; also after a test has undone its own patches."""
+    """Ignore other load on the machine; also after a test has undone its own patches."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OtherLoad, "is_low", True)
         yield
@@ -149,7 +149,7 @@ def test_measuring_for_an_answer_stops_before_the_next_pass(
     monkeypatch.setattr(CachedSequence, "forward", counted)
     costs.prepare(paced=True, should_stop=lambda: len(passes) >= num_before)
     assert len(passes) >= num_before
-    assert pair[0].sequence not in passes[num_before:]  # those of the draft are timed together
+    assert pair[0].sequence not in passes[num_before:]  # passes of the draft are timed together
     assert [one.sequence.num_past for one in pair] == [0, 0]
     costs.prepare(paced=True)
     assert costs.pacer is not None
@@ -206,7 +206,7 @@ def test_a_curve_that_passes_contradict_is_measured_again_when_idle(
         pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: points(costs)[n] / 3 for n in sizes}
     )
     costs.measure(0.2)
-    assert points(costs)[1] != 1.0  # once it is known well, nothing is checked
+    assert points(costs)[1] != 1.0  # once it is well known, nothing is checked
     costs.request_check()
     assert wants(costs)
     costs.measure(0.2)
@@ -216,7 +216,7 @@ def test_a_curve_that_passes_contradict_is_measured_again_when_idle(
 
 def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
     session = Session()
-    session.load(replace(REQUEST, threads=1))  # fewer are not tried: with another number comes another curve
+    session.load(replace(REQUEST, threads=1))  # fewer threads are not tried: another number needs another curve
     try:
         session.measure(0.2)
         costs = session._pair_costs()
@@ -225,7 +225,7 @@ def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
         costs.pacer.curve.replace({n: 1000.0 * ms for n, ms in points(costs).items()})
         *_, last = session.generate(request)
         assert isinstance(last, Finished)
-        assert not costs._is_checked  # `needs_measuring` is silent while other programs have the cores
+        assert not costs._is_checked  # `needs_measuring` is False while other programs use the cores
         session.measure(0.2)
         assert points(costs)[1] < 500.0
     finally:
@@ -264,7 +264,7 @@ def test_a_stale_curve_is_measured_again(
 def test_a_disturbed_size_is_measured_again(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a pass of 16 seems dear none is ever made, so that nothing would correct it."""
+    """If a pass of 16 seems expensive it is never made, so that nothing would correct it."""
     true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 16: 5.0, 32: 9.0}
     looks = iter([{**true_ms, 16: 6.5}, {**true_ms, 4: 3.0}])
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: next(looks))
@@ -278,7 +278,7 @@ def test_a_disturbed_size_is_measured_again(
 def test_sizes_that_were_never_measured_are_not_checked(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a slow model larger passes are left out, and what is hoped of them says nothing."""
+    """On a slow model larger passes are not measured, and their estimates prove nothing."""
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 100.0, 4: 200.0})
     checked: list[int] = []
 
@@ -318,7 +318,7 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
     monkeypatch.setattr("engine.pacing.draft_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
     times = DraftingTimes(0.125, 0.03, is_steady=True)
     monkeypatch.setattr("engine.pacing.draft_costs.measure_drafting", lambda *_, **__: times)
-    another = LoadRequest("", threads=2, draft_threads=2)  # the draft with other threads is another draft
+    another = LoadRequest("", threads=2, draft_threads=2)  # a draft with other threads is another draft
     second = PairCosts(*pair, another, CostStore(tmp_path))
     second.prepare(paced=True)
     assert chosen == [(1,)]
@@ -370,7 +370,7 @@ def test_passes_that_ran_before_threads_changed_do_not_judge_the_change(
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 7.0, 8: 19.0})
     costs = PairCosts(*pair, LoadRequest("", threads=2, draft_threads=2), CostStore())
     costs.measure(0.2)
-    collapsed = [100.0] * (PATIENCE + 9)  # all of them on two threads; only the first few are needed to see it
+    collapsed = [100.0] * (PATIENCE + 9)  # all on two threads; only the first few are needed to detect it
     assert costs.observe_passes(1, collapsed) == ""
     assert pair[0].context.threads == 1
     told = [costs.observe_passes(1, [20.0]) for _ in range(3)]
@@ -455,7 +455,7 @@ def test_less_prompt_is_read_beside_answers_if_such_passes_are_slow(
     costs.measure(0.2)
     curve = measured(costs)
     assert costs.read_budget(1) == pytest.approx(15, abs=1)  # 2.5 plain passes of a millisecond
-    for _ in range(20):  # a long prompt's tokens look at thousands of others
+    for _ in range(20):  # tokens of a long prompt attend to thousands of others
         costs.observe_joined_pass(16, 2 * 2.5, num_read=15)
     assert costs.read_budget(1) == pytest.approx(3, abs=1)
     for _ in range(40):

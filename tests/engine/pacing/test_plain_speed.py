@@ -1,4 +1,4 @@
-"""What plain decoding is said to cost during an answer, and how sure that is."""
+"""Tests the estimated cost of plain decoding during an answer, and its certainty."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.engine.tiny_tokenizer import TinyTokenizer
 from tests.fake_model import MarkovModel
 
 SHAPE = {1: 60.0, 4: 90.0, 8: 120.0, 16: 240.0}
-EVEN_DRIFT = 0.35  # what the last minutes, or larger passes, leave open
+EVEN_DRIFT = 0.35  # uncertainty of the last minutes or of larger passes
 
 
 class Machine:
-    """A loaded target whose answers are told passes; ``now`` is the clock."""
+    """A loaded target whose answers get passes; ``now`` is the clock."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -39,7 +39,7 @@ class Machine:
         self.answer = PlainSpeed(self.passes, self.pacer)
 
     def plain(self, *runs_ms: float, history: int = 100, shared: int = 0) -> tuple[float, float] | None:
-        """Runs of two passes each."""
+        """Report runs of two passes each."""
         for run_ms in runs_ms:
             half = run_ms / 2.0
             self.answer.on_plain_run(PlainRunReport(history, [half] * 2, [half] * 2, run_ms, 2 * shared, 2 * shared))
@@ -140,7 +140,7 @@ def test_a_curve_from_a_busy_machine_is_detected_a_busy_answer_is_not() -> None:
 
 
 def answer_stats(curve_ms: dict[int, float], seconds: float, monkeypatch: pytest.MonkeyPatch) -> RunStats:
-    """Of an answer whose text repeats, by a clock of which each look takes so long."""
+    """Statistics of an answer with repeating text, on a clock that advances with each query."""
     ticks = count()
     monkeypatch.setattr(loop, "perf_counter", lambda: next(ticks) * seconds)
     logits = np.full((256, 256), -20.0, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Costs of a memory that cannot forget enter the pace: checkpoints, the way back, and kept tokens once more."""
+"""The pace includes the costs of recurrent memory: checkpoints, restoring, and decoding accepted tokens again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fake_model import MarkovModel, RecurrentModel
 
 
 def flat_curve() -> CostCurve:
-    """Ten milliseconds for one token, half a millisecond for each more."""
+    """Ten milliseconds for one token, half a millisecond for each further one."""
     return CostCurve({n: 10.0 + 0.5 * (n - 1) for n in range(1, 34)})
 
 
@@ -60,7 +60,7 @@ def test_rollback_is_measured_only_if_it_costs_something() -> None:
 
 
 def play(pacer: Pacer, share: float) -> int:
-    """How many of three hundred passes ask a draft model, of whose three tokens all are kept so often, else none."""
+    """The number of drafting passes among three hundred, if this share of drafts is accepted, else nothing."""
     dice, num_drafted, curve = np.random.default_rng(2), 0, pacer.curve
     for _ in range(300):
         if pacer.choose([], has_model=True, limit=3).choice is not Choice.DRAFT:

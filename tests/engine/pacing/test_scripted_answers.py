@@ -1,7 +1,7 @@
-"""Whole answers on a scripted clock: text is followed at once, a draft that pays is used, and another costs nothing.
+"""Whole answers on a scripted clock: n-grams are used at once, a good draft is used, a bad one costs nothing.
 
-The passes take a millisecond to a fifth of a second: what is right where many fit between two pieces of text must be
-right where one takes longer than that.
+Passes take a millisecond to a fifth of a second: decisions must be right whether many passes or less than one fit
+between two chunks of text.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ PLAIN_MS = [1.0, 7.0, 30.0, 200.0]
 USELESS = DraftScript(0.56, 0.5)
 GOOD = DraftScript(0.05, 0.9)
 NUM_NEW, NUM_REPEATED = 64, 30
-RECOGNISABLE = NUM_NEW + 2  # tokens of the answer, of which the last two came before
+RECOGNISABLE = NUM_NEW + 2  # tokens of the answer, the last two of which repeat
 SOON = 3  # tokens later
 
 
 def repeating_path(num_prompt: int = 20) -> list[int]:
-    """A prompt and an answer of different tokens, then a part of the answer once more, then others."""
+    """A prompt and an answer of different tokens, then a part of the answer again, then others."""
     new = list(range(num_prompt + NUM_NEW))
     start = num_prompt + 10
     return [*new, *new[start : start + NUM_REPEATED], *range(len(new), len(new) + 40)]
 
 
 def different_path(count: int) -> list[int]:
-    """Tokens none of which comes twice."""
+    """Tokens that never repeat."""
     return [int(one) for one in np.random.default_rng(3).permutation(count)]
 
 
 def is_followed(answering: ScriptedAnswer) -> bool:
-    """Whether text is proposed soon after it could be seen to repeat, and comes."""
+    """Whether an n-gram is proposed soon after the text started to repeat, and is correct."""
     answering.generate(NUM_NEW + NUM_REPEATED + 20)
     return any(
         NUM_NEW < one.before <= RECOGNISABLE + SOON and one.source is Source.NGRAM and one.num_kept > 0
@@ -95,7 +95,7 @@ def test_a_draft_that_does_not_pay_costs_nothing_and_reads_no_prompt(
 def test_what_trying_a_draft_that_does_not_pay_costs(
     draft: DraftScript, plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behind a short prompt, which is soon read: within an answer, and over many."""
+    """After a short prompt: within an answer, and over many."""
     answering = ScriptedAnswer(monkeypatch, different_path(1600), 20, plain_ms, draft).generate(300)
     assert 300 * plain_ms / 1000.0 > 0.98 * answering.seconds
     answering.generate(1500)
@@ -108,7 +108,7 @@ def test_a_draft_that_pays_is_used_from_the_first_tokens_on(
     plain_ms: float, num_prompt: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering = ScriptedAnswer(monkeypatch, different_path(1200), num_prompt, plain_ms, GOOD).generate(10)
-    first = answering.proposals[num_prompt > 100]  # to read a long prompt would keep back the first token
+    first = answering.proposals[num_prompt > 100]  # reading a long prompt would delay the first token
     assert first.source is Source.DRAFT
     assert sum(one.num_kept for one in answering.proposals) >= 3
     answering.generate(300)

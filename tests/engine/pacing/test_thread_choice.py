@@ -1,4 +1,4 @@
-"""The choice of threads ends as it began where it cannot be made."""
+"""If the choice of threads cannot be made, the number stays unchanged."""
 
 from __future__ import annotations
 

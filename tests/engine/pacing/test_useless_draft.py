@@ -1,4 +1,4 @@
-"""A draft that is useless on purpose: trying it costs next to nothing, and it is found out when it gets better."""
+"""A deliberately useless draft costs almost nothing, and is used when it improves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Sa
 from engine.session.session import Session
 from tests.engine.pacing.test_pacer import FLAT, STAIRCASE, Simulation, best_fixed
 
-STEEP = {1: 7.0, 2: 13.0, 4: 26.0, 8: 52.0, 32: 200.0}  # every token of a pass costs as much as the first
+STEEP = {1: 7.0, 2: 13.0, 4: 26.0, 8: 52.0, 32: 200.0}  # every token costs as much as the first
 CURVES = {"staircase": STAIRCASE, "flat": FLAT, "steep": STEEP}
 
 
 def with_shuffled_rows(draft: Path, destination: Path) -> Path:
-    """Copy a GGUF with the rows of every matrix in another order; header and vocabulary stay as they are."""
+    """Copy a GGUF with shuffled rows of every matrix; header and vocabulary stay unchanged."""
     shutil.copyfile(draft, destination)
     rng = np.random.default_rng(0)
     for tensor in gguf.GGUFReader(destination, "r+").tensors:
@@ -36,7 +36,7 @@ def with_shuffled_rows(draft: Path, destination: Path) -> Path:
 def test_two_thousand_passes_lose_less_than_two_percent(curve: str, acceptance: float, step_ms: float) -> None:
     simulation = Simulation(CURVES[curve], acceptance, step_ms)
     assert simulation.run(2000) > 0.98
-    if best_fixed(CURVES[curve], acceptance, step_ms) <= 1.0:  # else even this one pays
+    if best_fixed(CURVES[curve], acceptance, step_ms) <= 1.0:  # otherwise even this draft pays
         assert simulation.choices.count(Choice.DRAFT) < 0.15 * 2000
 
 
@@ -44,7 +44,7 @@ def test_two_thousand_passes_lose_less_than_two_percent(curve: str, acceptance: 
 def test_once_it_is_known_probes_are_a_handful(curve: str) -> None:
     simulation = Simulation(CURVES[curve], 0.05, 1.0)
     simulation.run(2000)
-    assert simulation.run(2000) > 0.985  # a hundredth of the time may go to tries
+    assert simulation.run(2000) > 0.985  # a hundredth of the time may be spent on tries
     assert simulation.choices[2000:].count(Choice.DRAFT) <= 30
     assert simulation.pacer.reason.startswith("draft paused")
 

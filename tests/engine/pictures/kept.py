@@ -1,7 +1,7 @@
-"""Asks about pictures with stored states, prints the results, and kills itself at the end if requested.
+"""Asks about pictures with saved states, prints the results, and on request kills itself at the end.
 
-Arguments: a folder with a model that sees, a folder for states, "kill" or "end", and questions as JSON: of each the
-conversation, and its turns, words and the seeds of pictures.
+Arguments: a folder with a vision model, a folder for states, "kill" or "end", and questions as JSON. Each question has
+a conversation and its turns: texts, and seeds of pictures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORK_S = 60.0
 
 
 def message(turn: list[str | int], role: str) -> Message:
-    """Words, and pictures by their seeds."""
+    """A message of texts and pictures, which are given by their seeds."""
     words, pictures = "", list[tuple[int, Picture]]()
     for part in turn:
         if isinstance(part, int):
@@ -33,7 +33,7 @@ def message(turn: list[str | int], role: str) -> Message:
 
 
 def main(arguments: list[str]) -> None:
-    """Answer, write the states, and end as the arguments say."""
+    """Answer the questions, write the states, and end as requested."""
     folder, states, ending, questions = Path(arguments[0]), Path(arguments[1]), arguments[2], json.loads(arguments[3])
     session = Session(state_folder=states)
     files = (str(next(folder.glob(f"{name}*.gguf"))) for name in ("tiny", "mmproj"))

@@ -1,4 +1,4 @@
-"""A vision model, opened for tests, and libmtmd's own helper as the reference for the same prompt."""
+"""An opened vision model for tests, and libmtmd's helper as the reference for the same prompt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARKER = "<__media__>"
 
 @dataclass(frozen=True)
 class Seeing:
-    """One of a family."""
+    """A vision model of one family."""
 
     model: LlamaModel
     context: LlamaContext
@@ -51,7 +51,7 @@ class Seeing:
         return self.sequence.forward(ids[-1:], 1)[0].copy()
 
     def reference(self, *parts: str | Picture, at_once: int = N_BATCH) -> NDArray[np.float32]:
-        """Logits of `mtmd_helper_eval_chunks` in a new context; the last token is decoded alone."""
+        """Logits from `mtmd_helper_eval_chunks` in a new context; the last token is decoded separately."""
         lib, mtmd = library.start(), self.encoder._mtmd._handle
         text = "".join(part if isinstance(part, str) else MARKER for part in parts)
         last = self.model.vocab.tokenize(text[-1], special=False)
@@ -74,7 +74,7 @@ class Seeing:
             return np.ctypeslib.as_array(address, (context.n_vocab,)).copy()
 
     def _eval_mended(self, context: LlamaContext, chunks: Any, past: Any) -> None:  # noqa: ANN401  (ctypes)
-        """The same chunk by chunk: llama.cpp gives no numbers for some rows of this family."""
+        """Evaluate chunk by chunk: with the helper, llama.cpp returns no logits for some rows of this family."""
         mtmd, end, at_once = self.encoder._mtmd._handle, self.encoder._mtmd.row_end, context.num_at_once
         for number in range(mtmd_cpp.mtmd_input_chunks_size(chunks)):
             chunk, begin = mtmd_cpp.mtmd_input_chunks_get(chunks, number), past.value
@@ -118,7 +118,7 @@ def _chunks(mtmd: int, text: str, pictures: Sequence[Picture]) -> Iterator[Any]:
 
 @contextmanager
 def opened(folder: Path, family: str, at_once: int = N_BATCH) -> Iterator[Seeing]:
-    """Write a family's files into ``folder``, and open them."""
+    """Write the files of a family into ``folder``, and open them."""
     pair = write_pair(folder, family)
     with LlamaModel(pair.model) as model:
         encoder = PictureEncoder(pair.side, model, 1)

@@ -1,4 +1,4 @@
-"""Answers side by side with pictures: each is read into its own sequence, and none takes another's pixels away."""
+"""Parallel answers with pictures: each is read into its own sequence, and pixels are not mixed up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAMILIES = ("llava", "gemma3", "qwen2vl")
 
 
 class Asker:
-    """An engine that is asked several things at once."""
+    """An engine with several parallel requests."""
 
     def __init__(self, files: tuple[str, str], parallel: int) -> None:
         self.sessions = list[Session]()
@@ -42,7 +42,7 @@ class Asker:
         return self.sessions[-1]
 
     def ids(self, *requests: ChatRequest) -> list[tuple[int, ...]]:
-        """Their answers, all asked at once."""
+        """The answers to parallel requests."""
         ends: dict[int, Event] = {}
         done = threading.Semaphore(0)
 
@@ -69,13 +69,13 @@ class Asker:
 
 @pytest.fixture(params=FAMILIES)
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    """A model that sees."""
+    """A vision model."""
     pair = write_pair(tmp_path, request.param)
     return str(pair.model), str(pair.side)
 
 
 def questions(mode: Mode, first: int) -> list[ChatRequest]:
-    """Of different lengths, so that one ends while others are read."""
+    """Questions of different lengths: some answers end while other prompts are read."""
     chats = (
         asked("ab ", picture(first), " ab ab"),
         asked("abc " * 20, picture(first + 1), " and ", picture(first), " ab"),
@@ -99,7 +99,7 @@ def questions(mode: Mode, first: int) -> list[ChatRequest]:
 
 
 def same(alone: Session, request: ChatRequest, found: tuple[int, ...]) -> bool:
-    """Whether an answer is the one that is given alone, as far as the target is exact."""
+    """Whether an answer equals that of a single request, as far as the target is exact."""
     *_, end = alone.generate(replace(request, mode=Mode.OFF, depth=None))
     assert isinstance(end, Finished)
     return agree(alone, request, end.token_ids, found)
@@ -107,7 +107,7 @@ def same(alone: Session, request: ChatRequest, found: tuple[int, ...]) -> bool:
 
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.SUFFIX])
 def test_each_is_what_it_is_alone(files: tuple[str, str], mode: Mode) -> None:
-    """More are asked than there are lanes."""
+    """There are more requests than sequences."""
     alone, beside = Session(), Asker(files, 3)
     alone.load(LoadRequest(files[0], None, 512, threads=1, gpu_layers=0, mmproj=files[1]))
     try:

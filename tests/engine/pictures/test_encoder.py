@@ -1,4 +1,4 @@
-"""Rows behind pictures are those that libmtmd's own helper gives, whatever was kept, cut back or edited before."""
+"""Rows after pictures equal those of libmtmd's helper, whatever was cached, rolled back or edited before."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(autouse=True)
 def empty(request: pytest.FixtureRequest) -> None:
-    """Each test begins with an empty cache."""
+    """Start each test with an empty cache."""
     if "seeing" in request.fixturenames:
         request.getfixturevalue("seeing").sequence.clear()
 
@@ -48,7 +48,7 @@ def empty(request: pytest.FixtureRequest) -> None:
 def test_rows_behind_pictures_are_those_of_llama_cpps_own_helper(
     seeing: Seeing, parts: tuple[str | Picture, ...]
 ) -> None:
-    """Bit for bit: the passes have the same shapes."""
+    """Bit-identical: the passes have the same shapes."""
     row = seeing.row(seeing.ids(*parts))
     assert np.array_equal(row, seeing.reference(*parts))
     others = [picture(9, one.width, one.height) if isinstance(one, Picture) else one for one in parts]
@@ -57,7 +57,7 @@ def test_rows_behind_pictures_are_those_of_llama_cpps_own_helper(
 
 @pytest.mark.parametrize("size", [(80, 48), (60, 100), (300, 20)])
 def test_places_are_counted_by_the_size_alone(seeing: Seeing, size: tuple[int, int]) -> None:
-    """As many as the picture gets that is sent."""
+    """The picture gets this number of embeddings when it is sent."""
     done = seeing.encoder.num_encoded
     counted = seeing.encoder.count(*size)
     assert counted == len(seeing.encoder.ids_of(picture(31, *size)))
@@ -66,14 +66,14 @@ def test_places_are_counted_by_the_size_alone(seeing: Seeing, size: tuple[int, i
 
 
 def test_rows_behind_long_texts_are_nearly_the_same(seeing: Seeing) -> None:
-    """The helper reads more text at once: only the last bits may differ."""
+    """The helper reads text in larger batches: only the last bits may differ."""
     parts = ("a" * 140, ONE, "ba" * 10, TWO, "c")
     assert np.abs(seeing.row(seeing.ids(*parts)) - seeing.reference(*parts)).max() < 0.05
 
 
 @pytest.mark.parametrize("family", ["pixtral", "qwen2vl", "llava"])
 def test_a_picture_that_is_computed_in_several_pieces(tmp_path: Path, family: str) -> None:
-    """With no more room than for a prompt, large pictures are split."""
+    """With a small batch, large pictures are split."""
     large = picture(3, 260, 170)
     with opened(tmp_path, family, at_once=0) as split:
         ids = split.ids("ab", large, "cd")
@@ -91,7 +91,7 @@ def test_a_picture_whose_places_see_each_other_needs_room_for_all(tmp_path: Path
 
 
 def test_a_context_may_compute_more_at_once_than_a_pass_of_tokens(tmp_path: Path) -> None:
-    """For models whose pictures are larger."""
+    """For models with larger pictures."""
     with opened(tmp_path, "gemma3", at_once=640) as wide:
         assert (wide.context.num_at_once, wide.context.n_ubatch) == (640, 128)
         ids = wide.ids("ab", ONE, "cd")
@@ -101,7 +101,7 @@ def test_a_context_may_compute_more_at_once_than_a_pass_of_tokens(tmp_path: Path
 
 
 def test_what_is_shared_is_kept_and_never_half_a_picture(seeing: Seeing) -> None:
-    """Edits behind, before and of the picture, and another picture of the same size."""
+    """Edits after, before and of the picture, and another picture of the same size."""
     base = seeing.ids("abc ", ONE, " def")
     expected = seeing.row(base)
     places = np.flatnonzero(base < 0)
@@ -124,7 +124,7 @@ def test_what_is_shared_is_kept_and_never_half_a_picture(seeing: Seeing) -> None
 
 
 def test_a_rollback_to_every_place_of_the_text_behind(seeing: Seeing) -> None:
-    """What is decoded anew gives the same rows; with M-RoPE positions are not places."""
+    """Text decoded again gives the same rows; with M-RoPE positions differ from cells."""
     ids = seeing.ids("abc ", ONE, " x", TWO, " some more text")
     expected = seeing.row(ids)
     for num_past in (len(ids) - 1, len(ids) - 5, int(np.flatnonzero(ids < 0)[-1]) + 1):
@@ -135,7 +135,7 @@ def test_a_rollback_to_every_place_of_the_text_behind(seeing: Seeing) -> None:
 
 
 def test_a_prompt_that_ends_inside_a_picture_keeps_nothing_of_it(seeing: Seeing) -> None:
-    """A heads' limit may ask for that."""
+    """The limit of a head may require this."""
     ids = seeing.ids("abc ", ONE, " def")
     expected = seeing.row(ids)
     first = int(np.flatnonzero(ids < 0)[0])
@@ -148,7 +148,7 @@ def test_a_prompt_that_ends_inside_a_picture_keeps_nothing_of_it(seeing: Seeing)
 
 
 def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
-    """Also the positions that follow."""
+    """Also the following positions."""
     ids = seeing.ids("abc ", ONE, " x ", TWO, " ab")
     expected = seeing.row(ids)
     state = seeing.sequence.export()
@@ -165,7 +165,7 @@ def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
 
 
 def test_pictures_in_a_state_of_another_encoder_are_not_taken_for_its_own(seeing: Seeing, tmp_path: Path) -> None:
-    """Ids are given once, and names say the encoder."""
+    """Ids are unique, and names include the encoder."""
     seeing.row(seeing.ids("abc ", ONE, " x"))
     state = seeing.sequence.export()
     assert state is not None
@@ -179,7 +179,7 @@ def test_pictures_in_a_state_of_another_encoder_are_not_taken_for_its_own(seeing
 def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
     seeing: Seeing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The pixels have to be there for that."""
+    """This needs the pixels."""
     fresh = picture(11)
     ids = seeing.ids("abc ", fresh, " def")
     expected = seeing.row(ids)
@@ -200,7 +200,7 @@ def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
 
 
 def test_pictures_that_were_forgotten_are_told(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the sequence is still usable."""
+    """The sequence stays usable."""
     monkeypatch.setattr(module, "_MOST_KNOWN", 2)
     ids = seeing.ids("abc ", picture(20), " def")
     for seed in (21, 22):
@@ -211,7 +211,7 @@ def test_pictures_that_were_forgotten_are_told(seeing: Seeing, monkeypatch: pyte
 
 
 def test_a_full_context_leaves_the_cache_as_it_was(seeing: Seeing) -> None:
-    """No picture is half in it."""
+    """No picture is partly in it."""
     ids = seeing.ids("a" * 600, *(picture(seed, 96, 96) for seed in range(30, 36)), "x")
     if len(ids) <= seeing.context.n_ctx:
         pytest.skip("these pictures fit")
@@ -236,7 +236,7 @@ def test_sizes_of_all_kinds_are_read_or_refused(seeing: Seeing, size: tuple[int,
 
 
 def test_the_ends_of_rows_are_numbers(tmp_path: Path) -> None:
-    """Where llama.cpp multiplies memory that nobody has written by 0, it may give none."""
+    """llama.cpp may return NaN if it multiplies uninitialized memory by 0."""
     with opened(tmp_path, "pixtral") as seeing:
         end = row_end(seeing.encoder.path)
         assert end is not None
@@ -250,12 +250,12 @@ def test_the_ends_of_rows_are_numbers(tmp_path: Path) -> None:
 
 
 def test_ids_run_out_with_a_sentence(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rather than being given twice."""
+    """Ids are never reused."""
     monkeypatch.setattr(encoder, "_next_id", -(2**31) + 4)
     with pytest.raises(PictureError, match="No more pictures"):
         seeing.ids(picture(99))
 
 
 def test_a_context_that_computes_more_at_once_reads_text_as_before(seeing: Seeing) -> None:
-    """So a side file changes no number of a conversation without pictures."""
+    """So a projector file changes nothing in conversations without pictures."""
     assert (seeing.context.num_at_once, seeing.context.n_ubatch) == (N_BATCH, 128)

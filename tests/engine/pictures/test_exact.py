@@ -1,4 +1,4 @@
-"""Drafting behind pictures keeps the target's distribution, and its greedy answers, whatever happened before."""
+"""Drafting after pictures keeps the target's distribution and greedy answers, whatever happened before."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tests.engine.vision_factory import FAMILIES, picture, text_model, write_pai
 from tests.long_form import LONG, rounds
 from tests.scripted_pair import chi_square_p
 
-# Of each a single token that the tiny models' vocabulary has; all else is biased away, so that answers are of these.
+# Letters with a single token in the tiny vocabularies; others are biased away, so that answers consist of these.
 LETTERS = "xyz"
-LENGTH = 4  # tokens of a sampled answer, of which all but the last are counted: it may be drafted three deep
+LENGTH = 4  # tokens of a sampled answer; all but the last count, since drafts may be three deep
 NUM_SAMPLES = rounds(250, 4_000)
 TEMPERATURE = 1.2
-SAMPLED = FAMILIES if LONG else ("gemma3", "qwen2vl")  # places that see each other; positions that are not places
+SAMPLED = FAMILIES if LONG else ("gemma3", "qwen2vl")  # attention among embeddings; positions that differ from cells
 DRAFTING = [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.AUTO]
 
 
 @pytest.fixture(scope="module", params=SAMPLED)
 def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    """A session of each family, with a draft that cannot see."""
+    """A session of each family, with a draft without vision."""
     folder = tmp_path_factory.mktemp(request.param)
     pair = write_pair(folder, request.param)
     draft = text_model(request.param, seed=5).write(folder / "draft.gguf")
@@ -42,7 +42,7 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have answers without a seed draw the same numbers in every run."""
+    """Make answers without a seed sample the same numbers in every run."""
     numbers = count()
     monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
@@ -55,19 +55,19 @@ def letter_ids(session: Session) -> list[int]:
 
 
 def letters_with(one: Picture) -> tuple[Message, ...]:
-    """What text drafters look into, before the picture and behind it."""
+    """Text for n-gram drafters before and after the picture."""
     return asked("xyzzyxx yzx ", one, " xzyx xxyyzz"), Message("assistant", "zyx xy"), asked("xyz zz xyx zyyx")
 
 
 @pytest.fixture(scope="module")
 def chances(seeing: Asked) -> tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], float]]:
-    """Of answers, and what they would be if they were drawn more sharply."""
+    """The probabilities of answers, and those of a sharper distribution."""
     wanted, sharper = (exact(seeing.session, letters_with(ONE), one) for one in (TEMPERATURE, 0.7 * TEMPERATURE))
     return wanted, sharper
 
 
 def exact(session: Session, messages: tuple[Message, ...], temperature: float) -> dict[tuple[int, ...], float]:
-    """The probability of each answer's counted tokens, by the target's rows."""
+    """The probability of each answer's counted tokens, from the target's rows."""
     prompt, letters = session.prompt_ids(ChatRequest(messages)), letter_ids(session)
     found = {(): 1.0}
     for _ in range(LENGTH - 1):
@@ -82,7 +82,7 @@ def exact(session: Session, messages: tuple[Message, ...], temperature: float) -
 
 
 def _row(session: Session, messages: tuple[Message, ...], ids: list[int]) -> np.ndarray:
-    """[n_vocab]; the pixels are at hand while it is made."""
+    """The row [n_vocab] after these tokens; the pixels are available while it is computed."""
     session._sight.ids_in(ChatRequest(messages))
     sequence, whole = session._loaded().sequence, np.asarray(ids, dtype=np.int32)
     for _ in sequence.prefill(whole[sequence.reuse(whole) : -1]):
@@ -91,7 +91,7 @@ def _row(session: Session, messages: tuple[Message, ...], ids: list[int]) -> np.
 
 
 def letters_alone(session: Session, temperature: float, seed: int | None = None) -> SamplingParams:
-    """Answers of the letters."""
+    """Sampling parameters for answers of the letters."""
     bias = tuple((letter, 100.0) for letter in letter_ids(session))
     return SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, logit_bias=bias, seed=seed)
 
@@ -106,7 +106,7 @@ def test_sampled_answers_behind_a_picture_have_the_targets_distribution(
     chances: tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], float]],
     repeatable: None,
 ) -> None:
-    """By chi-square over whole answers; a distribution that is somewhat sharper would be noticed."""
+    """By chi-square over whole answers; a somewhat sharper distribution would be detected."""
     wanted, sharper = chances
     counts, proposed = Counter[tuple[int, ...]](), 0
     for _ in range(NUM_SAMPLES):
@@ -123,7 +123,7 @@ def test_sampled_answers_behind_a_picture_have_the_targets_distribution(
 
 @pytest.mark.parametrize("mode", DRAFTING)
 def test_tie_safe_answers_are_those_of_plain_decoding(seeing: Asked, mode: Mode) -> None:
-    """Long ones, asked again with what is kept of others: regenerated, edited behind and before the picture."""
+    """Long answers, asked again with cached parts of others: regenerated, edited after and before the picture."""
     chats = [
         (asked("ab ab ", ONE, " ab ba ab"),),
         (asked("ab ab ", ONE, " ab ba b"),),
@@ -146,8 +146,8 @@ def test_tie_safe_answers_are_those_of_plain_decoding(seeing: Asked, mode: Mode)
 
 @pytest.mark.parametrize("mode", [Mode.OFF, *DRAFTING])
 def test_two_chats_with_pictures_take_turns(seeing: Asked, mode: Mode) -> None:
-    """Each comes back to what was kept of it, and answers as if it were alone."""
-    # So long that a pass of the prompt ends behind the picture: tie-safe answers keep whole ones.
+    """Each returns to its cached state, and answers as if it were alone."""
+    # So long that a pass of the prompt ends after the picture: tie-safe answers keep whole passes.
     one = [asked("ab ", ONE, " ab and more of it ab" * 9), Message("assistant", "ab ab"), asked("then ab?")]
     two = [asked(TWO, "ba ba ", picture(7), " ba" * 60), Message("assistant", "b a"), asked("so ", ONE, " ba?")]
     alone = []
@@ -166,7 +166,7 @@ def test_two_chats_with_pictures_take_turns(seeing: Asked, mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.SUFFIX, Mode.DRAFT, Mode.AUTO])
 def test_an_answer_fills_the_context_behind_a_picture(seeing: Asked, mode: Mode) -> None:
-    """It ends where there is no more room, with the tokens of plain decoding."""
+    """It ends when the context is full, with the tokens of plain decoding."""
     n_ctx = seeing.session._loaded().context.n_ctx
     message = asked("ab " * 60, ONE, " ab " * 20, TWO, " ab")
     end = seeing.answer(message, mode=mode, max_tokens=None)
@@ -176,7 +176,7 @@ def test_an_answer_fills_the_context_behind_a_picture(seeing: Asked, mode: Mode)
 
 
 def test_of_turns_with_pictures_no_more_are_left_out_than_have_to(seeing: Asked) -> None:
-    """Places of pictures count for that as tokens do."""
+    """Embeddings of pictures count like tokens."""
     n_ctx, chat = seeing.session._loaded().context.n_ctx, list[Message]()
     for number in range(1, 60):
         chat += [asked("a", picture(number)), Message("assistant", "b")]

@@ -1,4 +1,4 @@
-"""Kept states of chats with pictures, over a kill of the program: a picture is known by its pixels, not by its ids."""
+"""Saved states of chats with pictures after a kill: a picture is identified by its pixels, not by its ids."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from engine.cache.files import SUFFIX
 from tests.engine.vision_factory import side_file, write_pair
 
 RUN = "import sys; from tests.engine.pictures.kept import main; main(sys.argv[1:])"
-WORDS = (
-    " is there, and there is more of it to be said" * 5
-)  # more than a chunk: whole ones are kept where ties are decided
+WORDS = " is there, and there is more of it to be said" * 5  # more than a chunk: tie-safe answers keep whole chunks
 Question = tuple[int, list[list[str | int]]]
 OTHER: Question = (2, [["a chat of words alone, so that the one with the picture is left and kept"]])
 FIRST: Question = (1, [["abc ", 0, WORDS]])
@@ -28,7 +26,7 @@ Run = Callable[..., list[dict[str, Any]]]
 
 @pytest.fixture
 def run(python_command: Callable[..., list[str]]) -> Run:
-    """Give what runs the program once, and returns what each question came to."""
+    """A function that runs the program once, and returns the result of each question."""
 
     def once(folder: Path, states: Path, *questions: Question, ending: str = "end") -> list[dict[str, Any]]:
         command = python_command(RUN, str(folder), str(states), ending, json.dumps(questions))
@@ -41,13 +39,13 @@ def run(python_command: Callable[..., list[str]]) -> Run:
 
 @pytest.mark.parametrize("family", ["llava", "gemma3", "qwen2vl", "idefics3"])
 def test_a_chat_with_a_picture_goes_on_after_a_kill_without_the_encoder(tmp_path: Path, family: str, run: Run) -> None:
-    """And gives what an empty cache gives; the ids of the new run begin with those of another picture."""
+    """The answer equals that of an empty cache; the ids of the new run begin with another picture."""
     folder, states = tmp_path / "models", tmp_path / "states"
     folder.mkdir()
     write_pair(folder, family)
     before, _ = run(folder, states, FIRST, OTHER, ending="kill")
     assert before["encoded"] > 0
-    # Another picture takes the ids that the first had in the run that was killed.
+    # Another picture takes the ids that the first one had in the killed run.
     taken: Question = (3, [["abc ", 5, WORDS]])
     _, again, changed = run(folder, states, taken, AGAIN, CHANGED)
     assert (again["restored"] > 15, again["encoded"]) == (True, 0)
@@ -59,7 +57,7 @@ def test_a_chat_with_a_picture_goes_on_after_a_kill_without_the_encoder(tmp_path
 
 
 def test_a_changed_picture_is_not_taken_for_the_kept_one(tmp_path: Path, run: Run) -> None:
-    """Right after the start, with the same ids, places and words."""
+    """Directly after the start, with the same ids, positions and text."""
     folder, states = tmp_path / "models", tmp_path / "states"
     folder.mkdir()
     write_pair(folder, "llava")
@@ -71,7 +69,7 @@ def test_a_changed_picture_is_not_taken_for_the_kept_one(tmp_path: Path, run: Ru
 
 
 def test_another_encoder_reads_the_picture_again(tmp_path: Path, run: Run) -> None:
-    """A side file with other weights gives other rows of the same picture."""
+    """A projector with other weights gives other embeddings of the same picture."""
     folder, states = tmp_path / "models", tmp_path / "states"
     folder.mkdir()
     pair = write_pair(folder, "llava")

@@ -1,4 +1,4 @@
-"""Runs by name and by id: the same name has the same run, an id is never given twice, and what is used is not lost."""
+"""Tests runs by name and id: a name keeps its run, ids are never reused, and runs in use are never dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_name_has_one_run_whose_places_find_it() -> None:
 
 
 def test_another_size_is_another_run() -> None:
-    """The old ids mean nothing any more."""
+    """The old ids become invalid."""
     runs = NamedRuns()
     old = runs.named("picture", 4, 4)
     new = runs.named("picture", 5, 4)
@@ -33,7 +33,7 @@ def test_another_size_is_another_run() -> None:
 
 
 def test_two_encoders_never_share_an_id() -> None:
-    """What is held of an older one means nothing in a newer one."""
+    """Ids of an older encoder are invalid in a newer one."""
     first, second = NamedRuns(), NamedRuns()
     run = first.named("picture", 4, 4)
     assert not set(run.ids) & set(second.named("picture", 4, 4).ids)
@@ -41,7 +41,7 @@ def test_two_encoders_never_share_an_id() -> None:
 
 
 def test_of_too_many_the_oldest_that_nobody_uses_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And come back under new ids."""
+    """They return with new ids."""
     monkeypatch.setattr(encoder, "MOST_NAMED", 3)
     runs = NamedRuns()
     made = [runs.named(str(number), 2, 2) for number in range(6)]

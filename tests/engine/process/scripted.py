@@ -1,6 +1,6 @@
-"""A session without weights for the engine's process, which may end the process; names and prompts say what to do.
+"""A session without weights for the engine's process, which may end the process; model names and prompts control it.
 
-The other process imports this module, so what it did is read from a file.
+The other process imports this module, so its actions are recorded in a file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def info(path: str) -> ModelInfo:
 
 
 class Interrupt:
-    """Nothing can be interrupted."""
+    """Does nothing."""
 
     def set(self) -> None:
         pass
@@ -64,7 +64,7 @@ class States:
 
 
 class ScriptedSession:
-    """Answers a prompt with its words; `ABORT` as a word or a target ends the process, `WAIT` waits for a stop."""
+    """Answers a prompt with its words. The word or target `ABORT` ends the process, `WAIT` waits for a stop."""
 
     parallel = 1
     needs_measuring = has_idle_work = False
@@ -147,12 +147,12 @@ def no_session() -> ScriptedSession:
 
 
 def making(notes: Path) -> Callable[[], ScriptedSession]:
-    """The factory in the other process."""
+    """The session factory for the other process."""
     return partial(ScriptedSession, notes)
 
 
 class ScriptedJob:
-    """Emits its words, and may end the process between two of them."""
+    """Emits its words; may end the process between two words."""
 
     def __init__(self, words: str) -> None:
         self._words = words

@@ -1,4 +1,4 @@
-"""Messages over pipes: whole, in order, and not one at a time where there are many."""
+"""Messages over pipes arrive complete, in order, and batched if there are many."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_message_that_is_cut_off_is_the_end(cut: int) -> None:
 
 
 class Pipe:
-    """Keeps the lists of messages that were written."""
+    """Records the written lists of messages."""
 
     def __init__(self) -> None:
         self.lists: list[list[object]] = []
@@ -112,7 +112,7 @@ def traced() -> PassTraced:
 
 
 def test_the_first_goes_at_once_and_those_that_follow_together() -> None:
-    for _ in range(5):  # on a busy machine some may have gone before all were posted
+    for _ in range(5):  # on a busy machine some may be sent before all are posted
         pipe = Pipe()
         sender = BatchingSender(pipe.write, every_s=0.2)
         sender.post(chunk(0))

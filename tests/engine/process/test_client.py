@@ -1,4 +1,4 @@
-"""The engine in a process of its own: the same answers, and what is left when that process dies."""
+"""The engine in a separate process gives the same answers; failures are handled when the process dies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _E = TypeVar("_E", bound=object)
 
 
 class Bench:
-    """A client and what it said."""
+    """A client and its events."""
 
     def __init__(self, notes: Path, make_session: Callable[[], object] | None = None) -> None:
         self.notes = notes
@@ -203,7 +203,7 @@ def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
     bench.client.run_job(ScriptedJob("wait"))
     bench.client.run_job(ScriptedJob("behind"), in_background=True)
     bench.client.run_job(ScriptedJob("before"))
-    bench.client.stop_jobs()  # which ends none in the background
+    bench.client.stop_jobs()  # which does not cancel background jobs
     assert [bench.wait_for(LoadProgress).path for _ in range(3)] == ["wait", "before", "behind"]
     bench.client.run_job(ScriptedJob("one abort"))
     assert "SIGABRT" in bench.wait_for(EngineFailed).problem.message
@@ -220,7 +220,7 @@ def test_a_job_that_cannot_be_sent_fails_and_the_rest_goes_on(bench: Bench) -> N
 
 
 class Heard:
-    """What somebody beside the window was told of a request."""
+    """The events of a request that is not the window's."""
 
     def __init__(self) -> None:
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
@@ -332,7 +332,7 @@ def test_a_request_at_the_moment_of_its_death_fails_and_starts_no_other(
 
     def reason(_status: int) -> str:
         bench.ask("late", request_id=9)
-        time.sleep(0.05)  # the thread that sends takes it up
+        time.sleep(0.05)  # until the sending thread takes it
         return "a reason"
 
     monkeypatch.setattr("engine.process.process.reason_of", reason)
@@ -465,7 +465,7 @@ def test_it_never_outlives_its_owner(tmp_path: Path, number: int) -> None:
             assert b"TextChunk" in lines
             (pid,) = [int(line) for line in lines if line.isdigit()]
             assert not is_gone_now(pid)
-            os.killpg(owner.pid, number)  # as a terminal does it: to both of them
+            os.killpg(owner.pid, number)  # like a terminal: to both processes
             owner.wait(WAIT_S)
             assert is_gone(pid)
         finally:
@@ -518,7 +518,7 @@ def test_an_abort_in_a_real_answer_is_reported_with_its_signal(
     bench.wait_for(TextChunk)
     os.kill(bench.pid(), signal.SIGABRT)
     reason = bench.wait_for(EngineEnded).reason
-    # Python lists the frames of threads that run on meanwhile, over which it can crash in its turn.
+    # Python's crash report lists frames of running threads, and may itself crash.
     assert reason in ("signal SIGABRT", "signal SIGSEGV")
     problem: Problem = bench.wait_for(EngineFailed).problem
     assert reason.removeprefix("signal ") in problem.message

@@ -1,4 +1,4 @@
-"""An embedding model in a process of its own, against the same network in NumPy."""
+"""Tests an embedding model in a separate process, compared with the same network in NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.engine.gguf_factory import tiny_llama
 
 AS_IT_IS = EmbeddingForm(is_normalized=False)
 HELLO = [CLS, WORDS.index("hello"), WORDS.index("world"), SEP]
-NEAR = 2e-3  # llama.cpp looks the activation up in a table of half precision
+NEAR = 2e-3  # llama.cpp uses a half-precision table for the activation
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_a_helper_that_died_is_started_again(embedder: Embedder) -> None:
 
 
 def test_a_model_that_writes_text_has_vectors_of_its_tokens(tmp_path: Path) -> None:
-    """Its file says nothing of pooling; what is asked for is done."""
+    """Its file does not specify pooling; the request does."""
     path = tiny_llama().write(tmp_path / "tiny.gguf")
     plain, last = Embedder(path), Embedder(path, pooling=Pooling.LAST)
     try:
@@ -125,7 +125,7 @@ def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> N
 
 def test_a_document_is_ranked_by_what_the_head_makes_of_the_pair(tmp_path: Path) -> None:
     bert = TinyBert(RANK_POOLING)
-    ids = [CLS, WORDS.index("hello"), SEP, WORDS.index("world")]  # as the file says: no SEP at the end
+    ids = [CLS, WORDS.index("hello"), SEP, WORDS.index("world")]  # as in the file: no SEP at the end
     expected = bert.rows(ids)[0] @ bert.weights["cls.output.weight"].T + bert.weights["cls.output.bias"]
     embedder = Embedder(bert.file().write(tmp_path / "rank.gguf"), threads=1)
     assert embedder.model().pooling is Pooling.RANK

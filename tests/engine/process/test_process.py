@@ -1,4 +1,4 @@
-"""How the engine's process is started, and how its end is put into words."""
+"""Tests how the engine's process is started, and how its exit is described."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_end_has_a_reason(status: int, words: str) -> None:
 
 
 class Broken:
-    """A terminal that was closed."""
+    """A closed terminal."""
 
     def write(self, text: str) -> int:
         raise OSError(5, "Input/output error")
@@ -62,7 +62,7 @@ def test_a_closed_terminal_does_not_hold_the_engine_up(monkeypatch: pytest.Monke
 def started(
     monkeypatch: pytest.MonkeyPatch, script: str, on_message: Callable[[object], None]
 ) -> tuple[process.EngineProcess, list[int]]:
-    """A process that runs ``script`` in place of the engine, and the statuses with which it ended."""
+    """A process that runs ``script`` instead of the engine, and its exit statuses."""
     monkeypatch.setattr(process, "command", lambda: [sys.executable, "-c", script])
     ended: list[int] = []
     setup = Setup(int, logging.Formatter(), 0)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Messages to ids: templates, fallbacks, BOS, and typed text that must stay text."""
+"""Tests prompts from messages: templates, fallbacks, BOS, and typed text that must stay text."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_is_filled_in_stands_between_two_texts() -> None:
     tokenizer.fill_ids = (257, 258, 259)
     ids = PromptBuilder(tokenizer, None).of_request(ChatRequest(raw_prompt="a<mid>", suffix="b<s>"))
     assert readable(tokenizer, ids) == "[<s>][<pre>]a<mid>[<suf>]b<s>[<mid>]"
-    assert [each for each in ids if each > 255] == [256, 257, 258, 259]  # what was typed is text
+    assert [each for each in ids if each > 255] == [256, 257, 258, 259]  # typed text contains no control tokens
 
 
 def test_files_of_the_project_stand_before_a_gap() -> None:
@@ -187,7 +187,7 @@ def test_no_content_yields_a_control_token(contents: list[str]) -> None:
     roles = ("user", "assistant")
     messages = [Message(roles[index % 2], content) for index, content in enumerate(contents)]
     ids = PromptBuilder(CHATML, ECHO).build(messages)
-    begun = contents.pop() if len(contents) % 2 == 0 else ""  # a last answer goes on: nothing is around it
+    begun = contents.pop() if len(contents) % 2 == 0 else ""  # a last answer is continued: it is not wrapped
     wanted = "".join(f"[<|im_start|>]{content}[<|im_end|>]" for content in contents) + begun
     assert readable(CHATML, ids) == wanted
 
@@ -342,7 +342,7 @@ def test_thousands_of_control_texts_cost_no_more_per_character() -> None:
     typed = TypedText(TinyTokenizer(controls=[f"e{number:05}" for number in range(20_000)]))
     begun = process_time()
     assert typed.protect("e" * 20_000 + "e00007", "|") == "e" * 20_001 + "|00007"
-    assert process_time() - begun < 2.0  # looking at each of them took seven seconds
+    assert process_time() - begun < 2.0  # checking each of them took seven seconds
 
 
 def test_the_text_of_a_prompt_is_what_the_template_gives() -> None:

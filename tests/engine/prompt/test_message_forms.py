@@ -1,4 +1,4 @@
-"""Every word of a conversation reaches the prompt, whatever its shape and whatever the template takes."""
+"""Every word of a conversation reaches the prompt, whatever its form and whatever the template supports."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_longer_chat_of_the_same_kind_is_not_tried_again() -> None:
         text = forms.rendered(TemplateInput((system("a"), system("b"), *talk, user("last"))), render)
         assert text.startswith("a\n\nb q0 a0 ")
         assert text.endswith(f"a{turns - 1} last")
-    assert len(tried) < 37 + 10  # each once, and what was tried in the beginning
+    assert len(tried) < 37 + 10  # each once, in addition to the initial tries
 
 
 def test_what_refuses_everything_is_asked_a_bounded_number_of_times() -> None:
@@ -182,7 +182,7 @@ def test_a_template_that_is_slow_is_not_tried_for_ever(monkeypatch: pytest.Monke
 
 
 def random_conversation(draw: random.Random) -> list[Message]:
-    """Roles, words, calls and emptiness as clients may send them; the last message is to be answered."""
+    """Random roles, texts, calls and empty messages as from clients; the last message is to be answered."""
     words = (f"W{number}w" for number in range(100))
     messages = list[Message]()
     for _ in range(draw.randint(0, 7)):

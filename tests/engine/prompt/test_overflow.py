@@ -1,4 +1,4 @@
-"""What is left out where a conversation has outgrown the context."""
+"""Tests which messages are left out if a conversation exceeds the context."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def talk(*sizes: int, system: bool = True) -> list[Message]:
 
 
 def size(message: Message) -> int:
-    """One token a character."""
+    """One token per character."""
     return len(message.content)
 
 
@@ -48,8 +48,8 @@ def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
 
 
 def asked(*questions: str) -> Message:
-    """One message of several questions, all but the last without an answer."""
-    return Message("user", QUESTION_DIVIDER.join(questions), questions)
+    """A message of several questions; only the last one has an answer."""
+    return Message("user", QUESTION_SEPARATOR.join(questions), questions)
 
 
 def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
@@ -92,7 +92,7 @@ def test_what_stays_is_the_end_of_the_conversation(sizes: list[int], system: boo
 
 @given(st.lists(st.integers(1, 40), min_size=9, max_size=25))
 def test_one_more_turn_seldom_moves_the_beginning(sizes: list[int]) -> None:
-    """What answers see begins at few places while a conversation grows, so that the cache can be used again."""
+    """The beginning moves rarely while a conversation grows, so that the cache can be reused."""
     n_ctx, places = 160, []
     for end in range(1, len(sizes) + 1, 2):
         messages = talk(*sizes[:end])
@@ -129,7 +129,7 @@ def test_an_outgrown_conversation_goes_on_or_is_reported_as_wished() -> None:
         assert any("left out" in reason for reason in end.stats.decisions)
         assert end.stats.prompt_tokens < 256 - 256 // 8
         cached.append(end.stats.prompt_cached_tokens)
-    assert sum(count > 60 for count in cached[1:]) >= 2  # the beginning stands still, so the cache is used
+    assert sum(count > 60 for count in cached[1:]) >= 2  # the beginning stays, so the cache is used
     too_long = ChatRequest((Message("user", "word " * 400),), Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)
     with pytest.raises(PromptTooLongError):
         list(session.generate(too_long))
@@ -156,8 +156,8 @@ def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) ->
     assert (stats.left_out, stats.unanswered) == (0, 1)
     assert any("a question without an answer is left out" in why for why in stats.decisions)
     stats = answered(*turn, asked(huge, "Hello"), Message("assistant", "Hi"), Message("user", "And now?"))
-    assert (stats.left_out, stats.unanswered) == (0, 1)  # nor later on
-    half = "word " * 120  # together with the next it is too long, with neither alone
+    assert (stats.left_out, stats.unanswered) == (0, 1)  # nor later
+    half = "word " * 120  # too long together with the next one, but not alone
     stats = answered(asked(half, half))
     assert (stats.left_out, stats.unanswered) == (0, 1)
     session.close()

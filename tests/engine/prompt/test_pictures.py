@@ -1,4 +1,4 @@
-"""Pictures go through chat templates as words that nothing else is, and come out where they were put."""
+"""Pictures pass through chat templates as unique placeholders, and are restored at their positions."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ NUMBERS = {ONE.digest: 1, TWO.digest: 2}
 
 
 def ids_of(picture: Picture) -> list[int]:
-    """Two places for each, between brackets."""
+    """Two embedding ids for each picture, between brackets."""
     number = NUMBERS[picture.digest]
     return [ord("<"), -100 * number, -100 * number - 1, ord(">")]
 
 
 def builder(template: str | None, tokenizer: TinyTokenizer | None = None) -> PromptBuilder:
-    """One of a model that sees."""
+    """A prompt builder of a vision model."""
     made = PromptBuilder(tokenizer or TinyTokenizer(controls=["<|im_start|>", "<|im_end|>"]), template)
     made.ids_of_picture = ids_of
     return made
 
 
 def readable(ids: list[int]) -> str:
-    """A place is a hash."""
+    """Ids as text; an embedding is a hash sign."""
     return "".join("#" if one < 0 else chr(one) if one < 256 else "|" for one in ids)
 
 
@@ -50,7 +50,7 @@ def user(text: str) -> Message:
 
 
 def test_pictures_stand_where_they_were_put() -> None:
-    """At the start, in the middle, at the end, side by side, in several messages."""
+    """At the start, in the middle, at the end, adjacent, in several messages."""
     prompt = builder(None)
     text = readable(prompt.build([user("@what $$is@"), Message("assistant", "That."), user("and $?")]))
     assert "user\n<##>what <##><##>is<##>|" in text
@@ -61,7 +61,7 @@ def test_pictures_stand_where_they_were_put() -> None:
 
 
 def test_without_pictures_nothing_changes() -> None:
-    """Whether the model sees or not."""
+    """With and without a vision model."""
     plain = PromptBuilder(TinyTokenizer(controls=["<|im_start|>", "<|im_end|>"]), None)
     assert builder(None).build([user("hello")]) == plain.build([user("hello")])
     with pytest.raises(PictureError, match="cannot see"):
@@ -69,7 +69,7 @@ def test_without_pictures_nothing_changes() -> None:
 
 
 def test_a_template_may_move_messages_but_not_lose_or_double_a_picture() -> None:
-    """Each of them is told apart."""
+    """Each picture is identified."""
     turned = "{% for m in messages | reverse %}{{ m.content }};{% endfor %}"
     assert readable(builder(turned).build([user("a@"), Message("assistant", "x"), user("b$")])) == "b<##>;x;a<##>;"
     twice = "{% for m in messages %}{{ m.content }} {{ m.content }}{% endfor %};"
@@ -87,14 +87,14 @@ def test_a_template_that_wants_parts_gets_the_mark_in_a_text() -> None:
 
 
 def test_typed_words_are_never_a_mark() -> None:
-    """Private characters, numbers between them, control tokens beside a picture."""
+    """Private use characters, numbers between them, control tokens beside a picture."""
     text = readable(builder(None).build([user("\ue0000\ue000 <|im_end|>@<|im_end|> \ue0010\ue001")]))
     assert text.count("<##>") == 1
     assert "<|im_end|><##><|im_end|>" in text
 
 
 def test_what_cannot_be_is_told() -> None:
-    """Too many, nothing behind the last."""
+    """Too many pictures; no text after the last one."""
     with pytest.raises(PictureError, match=f"at most {MOST_PICTURES}"):
         builder(None).build([user("@" * (MOST_PICTURES + 1))])
     bare = builder(None)
@@ -104,7 +104,7 @@ def test_what_cannot_be_is_told() -> None:
 
 
 def test_the_tag_of_reasoning_behind_a_picture_is_found() -> None:
-    """Places have no text."""
+    """Embeddings have no text."""
     thinking = "{% for m in messages %}{{ m.content }}{% endfor %}<think>\n"
     made = builder(thinking)
     message = user("a@")
@@ -131,7 +131,7 @@ def result(text: str) -> tuple[Message, ...]:
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=[path.stem for path in TEMPLATES])
 def test_real_templates_carry_pictures_of_results(path: Path) -> None:
-    """In the result, or in what the user shows behind it."""
+    """In the result, or in a following user message."""
     made = builder(path.read_text("utf-8"))
     ids = made.build([*result("see @ here$"), Message("assistant", "Yes."), user("and?")])
     assert readable(ids).count("<##>") == 2
@@ -139,7 +139,7 @@ def test_real_templates_carry_pictures_of_results(path: Path) -> None:
 
 
 def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
-    """Before what the user says next, or in a message of their own."""
+    """Before the next user text, or in a separate message."""
     twice = (
         "{% for m in messages %}[{{ m.role }}:{{ m.content }}"
         "{% if m.role == 'tool' %}={{ m.content }}{% endif %}"
@@ -158,7 +158,7 @@ def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
 
 
 def test_messages_that_are_joined_keep_their_pictures() -> None:
-    """The closest form that a template takes."""
+    """In the closest form that the template supports."""
     strict = (
         "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
         "{% for m in messages %}[{{ m.content }}]{% endfor %}"

@@ -1,4 +1,4 @@
-"""How real chat templates let their models think, and the prompts that they then give."""
+"""Tests the reasoning modes of real chat templates, and the resulting prompts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GREETING = [{"role": "user", "content": "Hello"}]
 
 
 def rendered_by_hand(source: str, variables: dict[str, Any], messages: list[dict[str, str]] = GREETING) -> str:
-    """As the template's authors would: Jinja alone, with the variable that they document."""
+    """The reference: plain Jinja with the variable that the authors document."""
     given = {"messages": messages, "add_generation_prompt": True, "bos_token": "", "eos_token": "", **variables}
     return make_environment().from_string(source).render({"tools": None, "documents": None, **given})
 
@@ -34,7 +34,7 @@ def choices_of(source: str) -> tuple[ThinkingChoice, ...]:
     return find_thinking(source, render)
 
 
-# Each template with its choices, the usual one first, and the variables that its authors document for them.
+# Each template with its modes, the default first, and the variables that its authors document.
 DOCUMENTED: dict[str, dict[str, dict[str, Any]]] = {
     "Qwen-Qwen3-0.6B": {"on": {}, "off": {"enable_thinking": False}},
     "Qwen3.5-4B": {"on": {}, "off": {"enable_thinking": False}},
@@ -87,7 +87,7 @@ SWITCHED = (
     ("source", "names"),
     [
         (SWITCHED, ["on", "off"]),
-        ("{{ messages[0].content }} {{ messages[0].thinking }}", []),  # an attribute is no variable
+        ("{{ messages[0].content }} {{ messages[0].thinking }}", []),  # an attribute is not a variable
         ("{{ messages[0].content }} 'enable_thinking' is a word here", []),
         ("{{ messages[0].content }}{% if enable_thinking %}{{ raise_exception('no') }}{% endif %}", []),
         ("{{ messages[0].content }} {{ reasoning_effort | default('medium') }}", ["medium", "low", "high"]),

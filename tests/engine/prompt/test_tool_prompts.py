@@ -1,4 +1,4 @@
-"""Tools, calls and their results in a prompt: all of it reaches the template, and none of it as a control token."""
+"""Tools, calls and results reach the template completely, and never as control tokens."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def spelled(value: object) -> str:
 
 
 def as_given(arguments: str) -> object:
-    """As a template gets the arguments of a call: an object where they are one."""
+    """The arguments of a call as a template gets them: an object if they are one."""
     try:
         value = json.loads(arguments)
     except ValueError:
@@ -122,7 +122,7 @@ NO_TOOLS = {
     "llama-cpp-rwkv-world",
     "microsoft-Phi-3.5-mini-instruct",
 }
-# All but the first are told by a token. Kimi's want to append to a list, which is forbidden to templates.
+# All but the first mark calls by a token. Kimi's appends to a list, which templates may not do.
 UNKNOWN = {
     "meetkai-functionary-medium-v3.2",
     "LFM2-8B-A1B",

@@ -1,4 +1,4 @@
-"""Pasted control texts against the tokenizers of real vocabularies."""
+"""Tests pasted control texts with the tokenizers of real vocabularies."""
 
 from __future__ import annotations
 

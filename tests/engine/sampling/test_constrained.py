@@ -1,4 +1,4 @@
-"""Under a grammar: the chain's distribution without what is refused, or the chain of what is allowed."""
+"""Under a grammar: the chain's distribution without rejected tokens, or the chain over allowed tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distributions of few tokens in lists against the same in arrays."""
+"""Compares distributions of few tokens in lists with the same in arrays."""
 
 from __future__ import annotations
 

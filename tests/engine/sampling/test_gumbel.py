@@ -1,4 +1,4 @@
-"""What a seed draws: distributed as p, the same from lists and arrays, independent from place to place."""
+"""Seeded samples are distributed as p, equal for lists and arrays, and independent between positions."""
 
 from __future__ import annotations
 

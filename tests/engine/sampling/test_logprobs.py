@@ -1,4 +1,4 @@
-"""Logarithms of probabilities are those of the softmax of the row."""
+"""Log probabilities equal those of the row's softmax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sampling chain against a plain, slow reference, and the properties of drawing and of the residual."""
+"""Compares the sampling chain with a slow reference, and tests sampling and residuals."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution, point_mass, residual
 from engine.sampling.sampler import Sampler, argmax, top_probability
 
-NOTHING = 1e-16  # less than a float64 sum notices: the chain drops it early, the reference does not
+NOTHING = 1e-16  # below the precision of a float64 sum: the chain drops it early, the reference does not
 NO_HISTORY = np.array([], dtype=np.int32)
-# Distinct logits: where two are equal the border of top-k is a matter of convention, which has a test of its own.
+# Distinct logits: ties at the border of top-k are a convention with its own test.
 LOGITS = arrays(np.float32, st.integers(2, 300), elements=st.floats(-20, 20, width=32), unique=True)
 
 
@@ -30,11 +30,11 @@ def dense(distribution: Distribution, n_vocab: int) -> NDArray[np.float64]:
 
 
 def reference(row: NDArray[np.float32], params: SamplingParams) -> NDArray[np.float64]:
-    """The chain in its plainest form, over the whole vocabulary."""
+    """The chain in its simplest form, over the whole vocabulary."""
     scaled = row.astype(np.float64) / params.temperature
     p = np.exp(scaled - scaled.max())
     p /= p.sum()
-    order = sorted(range(len(p)), key=lambda i: -row[i])  # logits apart by next to nothing give equal shares
+    order = sorted(range(len(p)), key=lambda i: -row[i])  # nearly equal logits give equal probabilities
     if params.top_k:
         p[order[params.top_k :]] = 0.0
         p /= p.sum()
@@ -63,7 +63,7 @@ def test_the_chain_is_the_reference(
     params = SamplingParams(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
     ours = dense(Sampler(params).distribution(row.copy(), NO_HISTORY, []), len(row))
     theirs = reference(row, params)
-    # A weight within rounding of a border may fall on either side; everything else must agree.
+    # A weight within rounding of a border may be on either side; everything else must agree.
     borderline = (ours > NOTHING) != (theirs > NOTHING)
     assert borderline.sum() <= 1
     if not borderline.any():
@@ -188,7 +188,7 @@ def test_what_min_p_leaves_is_the_same_looked_at_alone_or_among_all(  # noqa: PL
     near = rng.choice(size, 8, replace=False)  # a few far above the rest
     row[near] = row.max() + rng.uniform(0.0, 4.0, 8).astype(np.float32) * np.float32(temperature)
     if step:
-        row = (np.round(row / step) * step).astype(np.float32)  # with equal ones
+        row = (np.round(row / step) * step).astype(np.float32)  # with ties
     params = SamplingParams(temperature, top_k, top_p, min_p)
     ours = Sampler(params).distribution(row.copy(), NO_HISTORY, [])
     slow = Sampler(params)
@@ -239,7 +239,7 @@ def test_the_residual_of_a_deterministic_proposal_is_the_rest() -> None:
 def test_top_k_of_a_large_row_is_that_of_a_sorted_one(seed: int, size: int, top_k: int, step: float) -> None:
     rng = np.random.default_rng(seed)
     row = (rng.standard_normal(size) * 4).astype(np.float32)
-    if step:  # many equal values
+    if step:  # many ties
         row = np.round(row / step).astype(np.float32) * np.float32(step)
     row[rng.integers(size, size=50)] = -np.inf
     found = Sampler(SamplingParams(1.0, top_k, 1.0, 0.0)).distribution(row.copy(), NO_HISTORY, [])
@@ -337,7 +337,7 @@ def test_the_chain_of_candidates_is_that_of_the_row_without_others(  # noqa: PLR
 @pytest.mark.parametrize("bias", [-10.0, 10.0])
 @pytest.mark.parametrize("n_vocab", [300, 60_000])
 def test_the_ends_of_the_ranges_give_numbers(temperature: float, penalty: float, bias: float, n_vocab: int) -> None:
-    """The words of an error would blame the model."""
+    """An error message would blame the model."""
     row = np.random.default_rng(0).normal(0.0, 8.0, n_vocab).astype(np.float32)
     history = np.arange(n_vocab, dtype=np.int32)
     for top_k, top_p, min_p in ((0, 1.0, 0.0), (1 << 62, 1e-300, 1.0), (1, 1e-300, 1e-300)):

@@ -1,4 +1,4 @@
-"""Candidates of large rows: the greatest alone, equal ones, and rows whose lanes leave a rest."""
+"""Tests candidates of large rows: a single maximum, ties, and rows whose lanes leave a remainder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_greatest_is_alone_where_no_other_is_near(size: int, place: int) -> 
     row[place % size] = 20.0
     found = candidates(row, REACH, 40, margin=5.0)
     ids = ids_of(found)
-    if place % size < 6400:  # beyond the lanes it is found as others are
+    if place % size < 6400:  # beyond the lanes it is found like others
         assert ids == [place % size]
     assert place % size in ids
     assert found.highest == 20.0

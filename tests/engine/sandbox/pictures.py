@@ -1,4 +1,4 @@
-"""Pictures for tests: good ones of every kind, and sixty that are broken, foreign or hostile."""
+"""Pictures for tests: valid ones of every format, and sixty that are broken, unsupported or hostile."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ WIDTH, HEIGHT = 40, 24
 
 
 def sample(mode: str = "RGB") -> Image.Image:
-    """A gradient, so that turning and colours can be seen."""
+    """A gradient: rotation and colours are visible."""
     across, down = np.meshgrid(np.linspace(0, 255, WIDTH), np.linspace(0, 255, HEIGHT))
     values = np.stack((across, down, np.full_like(across, 60)), axis=-1).astype(np.uint8)
     return Image.fromarray(values).convert(mode)
 
 
 def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:  # noqa: ANN401  (Pillow's)
-    """As a file."""
+    """The image in this file format."""
     out = io.BytesIO()
     image.save(out, kind, **options)
     return out.getvalue()
 
 
 def png(width: int, height: int, *, depth: int = 8, colour: int = 2, data: bytes = b"", extra: bytes = b"") -> bytes:
-    """A PNG that claims a size, with whatever pixels."""
+    """A PNG that claims a size, with any pixel data."""
     head = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + head + extra + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
 
@@ -39,21 +39,21 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 
 def _jpeg_of_size(width: int, height: int) -> bytes:
-    """A small JPEG whose head claims another size."""
+    """A small JPEG whose header claims another size."""
     data = encoded(sample(), "JPEG")
     place = data.index(b"\xff\xc0") + 5
     return data[:place] + struct.pack(">HH", height, width) + data[place + 4 :]
 
 
 def _webp_of_size(width: int, height: int) -> bytes:
-    """An animation of one frame, by its head."""
+    """An animation of one frame whose header claims this size."""
     size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
     body = b"WEBPVP8X" + struct.pack("<I", 10) + b"\x02\0\0\0" + size + b"ANIM" + struct.pack("<I", 6) + bytes(6)
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
 def _more_broken(good: dict[str, bytes]) -> dict[str, bytes]:
-    """Of the same kinds, and of kinds that are not read."""
+    """Further broken files, also of unsupported formats."""
     frames = [sample(), sample().rotate(90, expand=True)]
     moving = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
     inks, deep = encoded(sample("CMYK"), "JPEG"), encoded(Image.new("I;16", (40, 24), 700), "PNG")
@@ -85,7 +85,7 @@ def _more_broken(good: dict[str, bytes]) -> dict[str, bytes]:
 
 @functools.cache
 def broken() -> dict[str, bytes]:
-    """Invalid files, by their fault."""
+    """Invalid files by name of the fault."""
     good = {kind: encoded(sample(), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
     found: dict[str, bytes] = {"nothing": b"", "one byte": b"\x89", "zeros": bytes(4000), "text": b"no picture\n" * 40}
     for kind, data in good.items():

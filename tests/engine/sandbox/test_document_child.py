@@ -1,4 +1,4 @@
-"""Documents of every format: their text in its order, with page, heading and line; what is hostile is one word."""
+"""Tests documents of every format: text in order, with page, heading and line; hostile files give one error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = (
 
 @pytest.fixture(autouse=True)
 def _no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limits hold for a process: here they would be the tests'."""
+    """Disable the limits, which would apply to the test process."""
     monkeypatch.setattr(document_child, "limit_memory", lambda *_: None)
 
 

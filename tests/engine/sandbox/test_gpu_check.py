@@ -1,4 +1,4 @@
-"""Graphics processors on which a small model crashes or computes wrong are found out in a child process."""
+"""GPUs on which a small model crashes or computes wrong results are detected in a child process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fixture_trust() -> Iterator[None]:
 
 @pytest.fixture(name="gpus", autouse=True)
 def fixture_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
-    """A device that this machine does not have; `library.supports_gpu` follows the verdict as the real one does."""
+    """A device that this machine lacks; `library.supports_gpu` follows the verdict like the real one."""
     found = [Device("Vulkan0", "a card", 8 * 10**9, 7 * 10**9)]
     monkeypatch.setattr(library, "supports_gpu", lambda: bool(found) and not gpu_verdict.excludes_gpus())
     monkeypatch.setattr(machine_check, "find_gpus", lambda: tuple(found))
@@ -53,7 +53,7 @@ def fixture_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, auto: Answer, off: Answer = CRASH) -> list[str]:
-    """Let child processes answer so, by their flash attention; the list fills with what was asked."""
+    """Script the child's answers by flash attention; returns the list of requests."""
     asked: list[str] = []
 
     def ask(
@@ -100,7 +100,7 @@ def test_the_verdict_follows_from_the_trials(
     assert check_gpus(sample, tmp_path) is verdict
     assert gpu_verdict.current() is verdict
     assert told == asked
-    gpu_verdict.set_current(GpuVerdict.FINE)  # as the next start begins
+    gpu_verdict.set_current(GpuVerdict.FINE)  # the state at the next start
     assert check_gpus(sample, tmp_path) is verdict
     assert told == (asked if is_kept else [*asked, *asked])
 
@@ -199,7 +199,7 @@ def test_a_device_that_failed_is_named_no_more() -> None:
 
 
 def test_the_child_compares_and_says_what_is_wrong(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert trials.try_gpus([str(sample), "auto"]) == WORKS  # without a GPU here: the processor beside itself
+    assert trials.try_gpus([str(sample), "auto"]) == WORKS  # without a GPU here: the CPU compared with itself
     real = trials._gpu_rows
 
     def spoiled(path: Path, gpu_layers: int, flash: FlashAttention) -> list[trials.Row]:

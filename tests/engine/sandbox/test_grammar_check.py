@@ -1,4 +1,4 @@
-"""A stranger's grammar is read by a child process first."""
+"""An untrusted grammar is first parsed in a child process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_good_grammar_is_given_back() -> None:
         ("root ::= other", "other"),
         ('root ::= root "a"', "begins with itself"),
         ("root ::= " + "(" * 30_000 + '"a"' + ")" * 30_000, "crashed"),
-        (HEADER + 'start: "a"\n', "cannot be read"),  # nobody but this program writes these
+        (HEADER + 'start: "a"\n', "cannot be read"),  # only this program writes these
         ("", "must have rules"),
         ("x" * (MAX_GRAMMAR_CHARS + 1), "at most"),
     ],

@@ -1,4 +1,4 @@
-"""Helpers are found by their names, each without the others."""
+"""Helpers are found by name, each without importing the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that do not work on this processor are found out in a child process, and done without."""
+"""Kernels that do not work on this CPU are detected in a child process and disabled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def fixture_trust(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asking(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> list[Path]:
-    """Let the child process end so; the list fills with what it was asked about."""
+    """Let the child process fail with ``error``; returns the list of checked files."""
     asked: list[Path] = []
 
     def ask(helper: str, paths: list[Path], _limit_s: float, _should_stop: object) -> dict[str, bool]:
@@ -106,7 +106,7 @@ def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_check, "_KERNELS_LIMIT_S", 0.0)
-    assert not check_kernels(sample, tmp_path)  # they may hang: done without this time
+    assert not check_kernels(sample, tmp_path)  # they may hang: disabled this time
     monkeypatch.undo()
     monkeypatch.setattr(library, "_disabled", [])
     assert check_kernels(sample, tmp_path)

@@ -1,4 +1,4 @@
-"""Verdicts on pairs from headers alone, and that they are those of loaded models."""
+"""Verdicts on pairs from headers alone equal those from loaded models."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ VOCABULARIES: dict[str, GgufFile] = {
 
 
 def stub_of(path: Path, folder: Path) -> Path:
-    """A stub as it is made of a file that is not here."""
+    """A stub, as made from a file that is not downloaded."""
     data = path.read_bytes()
     source = RangeSource(lambda start, end: data[start:end], len(data))
     return write_stub(parse_header(source.read_at, len(data)), source.read_at, folder / path.name)
@@ -79,7 +79,7 @@ def test_generated_vocabularies_are_judged_as_when_loaded(tmp_path: Path) -> Non
     others = {
         ("same", name, 1.0) for name in ("too many tokens", "other text", "other BOS", "no BOS added", "EOS added")
     }
-    assert same | others <= found  # these can spell anything byte by byte
+    assert same | others <= found  # these can encode any text byte by byte
 
 
 @pytest.mark.usefixtures("warm_helpers")

@@ -1,4 +1,4 @@
-"""Pictures are decoded in a child process; whatever comes, out come pixels or one sentence."""
+"""Pictures are decoded in a child process; the result is pixels or one sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BROKEN = broken()
 
 
 def pixels(picture: Picture) -> NDArray[np.uint8]:
-    """[height, width, 3]."""
+    """The pixels [height, width, 3]."""
     return np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
 
 
@@ -32,17 +32,17 @@ def test_there_are_sixty_broken_ones() -> None:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", list(BROKEN))
 def test_broken_and_hostile_pictures_get_one_sentence(name: str) -> None:
-    """Nothing of them ends the process, or takes long."""
+    """Nothing ends the process or takes long."""
     with pytest.raises(PictureError) as caught:
         read_picture(BROKEN[name], "holiday.png")
     assert "“holiday.png”" in caught.value.message
-    assert caught.value.message.count(".") == 2  # with that of the name
+    assert caught.value.message.count(".") == 2  # including that of the name
     assert caught.value.advice.endswith(".")
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_the_four_kinds_are_read(kind: str) -> None:
-    """Nearly as they were."""
+    """Nearly unchanged."""
     options = {"JPEG": {"quality": 95}, "WEBP": {"lossless": True}}.get(kind, {})
     found = pixels(read_picture(encoded(sample(), kind, **options), "x"))
     assert found.shape == (HEIGHT, WIDTH, 3)
@@ -52,7 +52,7 @@ def test_the_four_kinds_are_read(kind: str) -> None:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGBA", "I;16"])
 def test_png_of_every_kind_of_pixel_becomes_rgb(mode: str) -> None:
-    """Also of 16 bits, which must not be cut at 255."""
+    """Also with 16 bits, which must not be cut at 255."""
     image = Image.fromarray(np.asarray(sample("L")).astype(np.uint16) * 257) if mode == "I;16" else sample(mode)
     found = pixels(read_picture(encoded(image, "PNG"), "x")).astype(int)
     expected = np.asarray(sample("L").convert("RGB") if mode[0] in "LI" else image.convert("RGB")).astype(int)
@@ -69,7 +69,7 @@ def test_colour_of_sixteen_bits_and_of_four_inks() -> None:
 
 
 def test_what_is_transparent_lies_on_white() -> None:
-    """Not on whatever colour was left there."""
+    """Not on the hidden colour of transparent pixels."""
     image = sample("RGBA")
     image.putalpha(0)
     assert (pixels(read_picture(encoded(image, "PNG"), "x")) == 255).all()
@@ -78,7 +78,7 @@ def test_what_is_transparent_lies_on_white() -> None:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("turn", range(1, 9))
 def test_the_cameras_turning_is_applied(turn: int) -> None:
-    """EXIF orientation, all eight."""
+    """All eight EXIF orientations."""
     exif = Image.Exif()
     exif[0x0112] = turn
     found = pixels(read_picture(encoded(sample(), "JPEG", quality=95, exif=exif), "x")).astype(int)
@@ -99,26 +99,26 @@ def test_the_cameras_turning_is_applied(turn: int) -> None:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_a_wrong_ending_harms_nothing(kind: str) -> None:
-    """The bytes say what it is."""
+    """The content decides."""
     for name in ("x.gif", "x.png", "x.gguf", "x"):
         assert read_picture(encoded(sample(), kind), name).width == WIDTH
 
 
 def test_the_first_frame_counts() -> None:
-    """Of a GIF that moves."""
+    """The first frame of an animated GIF."""
     frames = [sample(), Image.new("RGB", (WIDTH, HEIGHT), "red")]
     data = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:], duration=50)
     assert np.abs(pixels(read_picture(data, "x")).astype(int) - np.asarray(sample()).astype(int)).mean() < 8
 
 
 def test_large_pictures_are_made_smaller_and_keep_their_shape() -> None:
-    """A JPEG is decoded no larger than needed."""
+    """A JPEG is not decoded larger than needed."""
     picture = read_picture(encoded(sample().resize((6000, 3000)), "JPEG"), "x")
     assert (picture.width, picture.height) == (MAX_SIDE, MAX_SIDE // 2)
 
 
 def test_metadata_does_not_change_what_a_picture_is() -> None:
-    """Pixels alone name it."""
+    """Only pixels determine its name."""
     exif = Image.Exif()
     exif[0x010E] = "at home"
     plain, told = (encoded(sample(), "PNG"), encoded(sample(), "PNG", exif=exif))
@@ -128,7 +128,7 @@ def test_metadata_does_not_change_what_a_picture_is() -> None:
 
 
 def test_files_are_bounded_and_named(tmp_path: Path) -> None:
-    """What is no file, or too large, is told."""
+    """Missing or too large files are reported."""
     with pytest.raises(PictureError, match="cannot be read"):
         read_picture_file(tmp_path / "nothing.png")
     with pytest.raises(PictureError, match="cannot be read"):
@@ -150,7 +150,7 @@ def test_a_reader_that_takes_too_long_is_ended() -> None:
 
 
 def test_what_comes_again_is_decoded_once() -> None:
-    """By its bytes, whatever it is called; as long as there is room."""
+    """By its bytes, whatever its name, while the cache has space."""
     asked = list[str]()
 
     def read(data: bytes, name: str) -> Picture:
@@ -164,7 +164,7 @@ def test_what_comes_again_is_decoded_once() -> None:
 
 
 def test_a_picture_has_as_many_bytes_as_its_size_wants() -> None:
-    """Or is none."""
+    """Otherwise it is invalid."""
     with pytest.raises(ValueError, match="2 x 2"):
         Picture(2, 2, bytes(11))
     with pytest.raises(ValueError, match="0 x 2"):
@@ -172,12 +172,12 @@ def test_a_picture_has_as_many_bytes_as_its_size_wants() -> None:
 
 
 def test_samples_are_what_they_say() -> None:
-    """The helper itself."""
+    """The test helper itself."""
     assert Image.open(io.BytesIO(encoded(sample(), "PNG"))).size == (WIDTH, HEIGHT)
 
 
 def test_a_jpeg_that_was_cut_off_is_read_as_far_as_it_goes() -> None:
-    """What is missing is grey; with nothing of it left it is damaged."""
+    """The missing part is grey; without any data it is damaged."""
     data = encoded(sample().resize((640, 480)), "JPEG", quality=90)
     whole = pixels(read_picture(data, "x")).astype(int)
     found = pixels(read_picture(data[: len(data) * 2 // 3], "x")).astype(int)
@@ -188,7 +188,7 @@ def test_a_jpeg_that_was_cut_off_is_read_as_far_as_it_goes() -> None:
 
 
 def test_a_large_jpeg_is_decoded_small() -> None:
-    """All of it would be more pixels than are read at once."""
+    """Decoded completely it would exceed the pixel limit."""
     data = encoded(Image.new("L", (12_000, 9_000), 200), "JPEG")
     assert read_picture(data, "x").width == MAX_SIDE
 

@@ -1,7 +1,7 @@
-"""Opening strangers' files: every one gives one sentence or a model that answers, and nobody crashes.
+"""Opening untrusted files: each gives one sentence or a working model, and nothing crashes.
 
-The long form tries a thousand random corruptions instead of the few of every run, sends every file through the whole
-probe, and prints what happened; ``PACELINE_FUZZ_FILE`` names another file to damage.
+The long form tries a thousand random corruptions, sends every file through the whole probe, and prints the results;
+``PACELINE_FUZZ_FILE`` names another file to damage.
 """
 
 from __future__ import annotations
@@ -81,18 +81,18 @@ print("read")
 
 @pytest.fixture(name="good", scope="module")
 def fixture_good(tmp_path_factory: pytest.TempPathFactory) -> LoadRequest:
-    """An intact model."""
+    """A request for an intact model."""
     return LoadRequest(str(GOOD.write(tmp_path_factory.mktemp("good") / "good.gguf")))
 
 
 @pytest.fixture(name="session", scope="module")
 def fixture_session(tmp_path_factory: pytest.TempPathFactory, good: LoadRequest) -> Iterator[Session]:
-    """A session with the intact model loaded, into which the others are tried."""
+    """A session with the intact model loaded, into which the others are loaded."""
     cache = tmp_path_factory.mktemp("cache")
 
     def inspect(path: Path, _should_stop: object) -> None:
         if not LONG:
-            read_checked_header(path)  # as the probe does, but without the half second of a process
+            read_checked_header(path)  # like the probe, without the half second of a process
         probe(path, cache)
 
     session = Session(inspect)
@@ -109,7 +109,7 @@ def answer(session: Session, temperature: float = 0.0) -> tuple[int, ...]:
 
 
 def outcome(session: Session, path: Path) -> str:
-    """One sentence, or that the model was loaded and wrote tokens in both ways of choosing them."""
+    """One sentence, or that the model was loaded and generated tokens, greedy and sampled."""
     try:
         session.load(LoadRequest(str(path)))
         numbers = {len(answer(session)), len(answer(session, 1.0))}
@@ -152,7 +152,7 @@ def test_damage_that_the_probe_does_not_meet_ends_the_answer(
 
 
 def rope_factors(value: float) -> GgufFile:
-    """The intact model, whose turns by a position are divided by ``value``: at the first position they are none."""
+    """The intact model with RoPE frequencies divided by ``value``; position 0 is not affected."""
     factors = Tensor("rope_freqs.weight", (8,), F32, struct.pack("<8f", *[value] * 8))
     return replace(GOOD, tensors=(*GOOD.tensors, factors))
 
@@ -199,7 +199,7 @@ def test_each_kind_of_tokenizer_that_is_taken_reads_any_text(
     types: tuple[int, ...],
     python_command: Callable[..., list[str]],
 ) -> None:
-    """In a process of its own: one that cannot would end it."""
+    """In a separate process: a failing tokenizer would end it."""
     path = with_vocabulary(tokenizer, tokens, types, merges=["a b", "", " ", "a  b"]).write(tmp_path / "good.gguf")
     probe(path)
     done = subprocess.run(python_command(READ, str(path)), capture_output=True, text=True, check=False)
@@ -225,7 +225,7 @@ def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatc
 
     run_instead(monkeypatch, "import os; os.abort()")
     assert probe(path, tmp_path / "cache") == report
-    GOOD.with_metadata(general__name=(Kind.STRING, "tint")).write(path)  # as long as before
+    GOOD.with_metadata(general__name=(Kind.STRING, "tint")).write(path)  # the same length as before
     with pytest.raises(ModelLoadError):
         probe(path, tmp_path / "cache")
     assert {file.name for file in (tmp_path / "cache").iterdir()} == {CACHE_FILE, f"{CACHE_FILE}.lock"}

@@ -1,4 +1,4 @@
-"""The helper that makes a draft of a model itself: where it ends early, nothing of it stays, and the caller goes on."""
+"""The helper that makes a draft from a model: if it ends early, it leaves no files, and the caller continues."""
 
 from __future__ import annotations
 

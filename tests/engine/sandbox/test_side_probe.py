@@ -1,4 +1,4 @@
-"""A side file is tried with its target in a child process: what crashes there is one sentence here."""
+"""A projector file is tried with its target in a child process: a crash there becomes one sentence."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_hostile_ones_end_the_child_and_nobody_else(tmp_path: Path, name: str) -
 
 
 def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
-    """Before anything opens it."""
+    """Before it is opened."""
     pair = Pair(write_pair(tmp_path, "llava").model, side_file("pixtral", n_embd=128).write(tmp_path / "other.gguf"))
     with pytest.raises(ModelFileError, match=r"other\.gguf belongs to another model"):
         probe_side(pair.model, pair.side)
@@ -66,7 +66,7 @@ def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("warm_helpers")
 def test_one_whose_marks_the_model_does_not_know_is_of_another_model(tmp_path: Path) -> None:
-    """As wide as the model, but libmtmd finds no tokens for what it puts around a picture."""
+    """As wide as the model, but the model lacks the tokens that libmtmd puts around pictures."""
     target = tiny_llama().write(tmp_path / "plain.gguf")
     side = side_file("idefics3").write(tmp_path / "mmproj-slices.gguf")
     with pytest.raises(

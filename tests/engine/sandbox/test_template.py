@@ -1,4 +1,4 @@
-"""Chat templates are code from strangers: what they may do, and how they are ended."""
+"""Tests the sandbox of chat templates, which are untrusted code: allowed operations and limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ESCAPES = {
     "changes": "{{ messages.append(1) }}",
     "function": "{{ raise_exception.__code__.co_filename }}",
 }
-# Some accesses give an undefined value instead of an error; then there must be nothing to see of it.
+# Some accesses give an undefined value instead of an error; then it must be empty.
 MUST_BE_EMPTY = """{% if leak | replace('[Undefined]', '') == '' %}{{ raise_exception('nothing') }}{% endif %}"""
 BOMBS = {
     "loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
@@ -68,7 +68,7 @@ BOMBS = {
     "a module": "{% import 'os' as os %}",
     "a long reason": "{{ raise_exception('x' * 10 ** 7) }}",
 }
-CRASHES = ("it crashed", "/")  # no reason: the helper's own failures, and paths of this machine
+CRASHES = ("it crashed", "/")  # no reason: a crash of the helper, or paths of this machine
 
 
 @pytest.fixture(name="renderer", scope="module")
@@ -102,7 +102,7 @@ def test_known_escapes_give_nothing_away(renderer: TemplateRenderer, source: str
 @pytest.mark.parametrize("source", BOMBS.values(), ids=BOMBS)
 def test_bombs_end_in_a_sentence(renderer: TemplateRenderer, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     renderer.render("warm", {})
-    if source != BOMBS["loops"] and not LONG:  # one of those that never end is given its whole time
+    if source != BOMBS["loops"] and not LONG:  # only one endless template is given its whole time
         monkeypatch.setattr(template, "TIME_LIMIT_S", template.TIME_LIMIT_S / 4)
     began = time.monotonic()
     with pytest.raises(TemplateError) as caught:
@@ -110,7 +110,7 @@ def test_bombs_end_in_a_sentence(renderer: TemplateRenderer, source: str, monkey
     assert time.monotonic() - began < template.STARVED_TIME_LIMIT_S + 60.0
     assert caught.value.message.endswith(".")
     assert len(caught.value.message) < 500
-    # A helper that has used up its memory cannot always say so before it ends.
+    # A helper that ran out of memory cannot always report it.
     takes_memory = any(part in source for part in ("10 **", "~", "[n.x, n.x]"))
     told_wrong = CRASHES[1:] if takes_memory else CRASHES
     assert not [words for words in told_wrong if words in caught.value.message] or source.startswith("{% include")
@@ -182,7 +182,7 @@ LIMITS = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE
 
 
 def limited(action: str) -> str:
-    """What a process prints that gave up its rights, after this action."""
+    """The output of a process that dropped its rights, after this action."""
     script = f"""
 import os, resource
 from engine.sandbox.template_child import _drop_privileges

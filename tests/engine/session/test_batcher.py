@@ -1,4 +1,4 @@
-"""Which passes are made of what tasks want, and who goes on when; on scripted contexts."""
+"""Tests the passes made from the requests of tasks, and their order, on scripted contexts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from engine.llama.context import LlamaContext, PassPart
 from engine.session.batcher import LEAST_READ, Batcher
 
 WIDTH = 4
-Passes = list[list[tuple[int, int, int]]]  # of each pass: sequence, tokens, rows of each part
+Passes = list[list[tuple[int, int, int]]]  # for each part of each pass: sequence, tokens, rows
 
 
 @dataclass(eq=False)
 class ScriptedSequence:
-    """One sequence of a context whose rows say the sequence and the place."""
+    """A sequence of a context whose rows contain the sequence and the position."""
 
     handle: int
     seq_id: int
@@ -286,7 +286,7 @@ def test_one_alone_makes_its_own_passes_until_somebody_comes(place: Place) -> No
     place.start(work)
     place.run()
     assert seen == [True, True, False]
-    assert place.batcher.is_alone  # outside of tasks there is nobody to share with
+    assert place.batcher.is_alone  # without tasks there is nothing to share with
 
 
 def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
@@ -297,7 +297,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
             for _ in range(40):
                 place.batcher.composition(is_drafting=lane == 1)
                 place.forward(place.targets[lane], lane + 2, lane + 2)
-                place.targets[lane].num_past -= 1  # of what was proposed all but one token is kept
+                place.targets[lane].num_past -= 1  # all but one of the proposed tokens are accepted
 
         return work
 
@@ -309,7 +309,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
 
     place.start(asking, answering(1), answering(2))
     place.run()
-    assert seen[0] == (0, 0, 0)  # nothing is known of who has not begun
+    assert seen[0] == (0, 0, 0)  # nothing is known of tasks that have not begun
     num_tokens, tokens, num_drafting = seen[-1]
     assert (num_tokens, num_drafting) == (3 + 4, 1)
     assert tokens == pytest.approx(2 + 3, abs=0.01)
@@ -334,7 +334,7 @@ def test_joined_passes_of_the_target_are_told(place: Place) -> None:
 
 @dataclass(eq=False)
 class CellSequence(ScriptedSequence):
-    """One of sequences that share so many cells; what it held can be kept elsewhere."""
+    """A sequence that shares a limited number of cells; its content can be saved elsewhere."""
 
     beside: list[CellSequence] = field(default_factory=list)
     num_cells: int = 80
@@ -365,7 +365,7 @@ def test_who_gave_its_room_to_another_makes_no_pass_until_it_has_it_back(place: 
 
     def work(lane: int) -> Callable[[], None]:
         def run() -> None:
-            for _ in range(45):  # at forty each the cache is full, for either of them
+            for _ in range(45):  # at forty tokens each the cache is full
                 place.forward(sequences[lane], 1, 1)
             if lane == 0:
                 sequences[0].clear()

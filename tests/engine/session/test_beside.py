@@ -1,4 +1,4 @@
-"""A session beside another: the same weights, but no text, no cache and no closing of what is not its own."""
+"""A second session shares the weights, but neither text nor cache, and does not close the first one's resources."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_it_answers_as_the_other_with_a_context_of_its_own(session: Session) -> 
     assert beside.ready().target.path == session.ready().target.path
     mine, other = answer(session), answer(beside)
     assert other.token_ids == mine.token_ids
-    assert other.stats.prompt_cached_tokens == 0  # the other's cache helped nothing
+    assert other.stats.prompt_cached_tokens == 0  # the other's cache was not used
     assert answer(session).stats.prompt_cached_tokens > 0
     beside.close()
 

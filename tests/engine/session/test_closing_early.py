@@ -1,4 +1,4 @@
-"""An app that is closed while it starts: the engine is not made any more, and nothing keeps the thread."""
+"""An app that is closed while it starts: the engine is not created any more, and its thread ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.waiting import PATIENCE_S
 
 
 class Making:
-    """Makes a session, and counts how often."""
+    """Creates a session, and counts how often."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -70,7 +70,7 @@ def test_the_engine_begins_when_it_may() -> None:
     [
         (lambda worker: worker.forget_state(7), [1, 7]),
         (lambda worker: worker.forget_past(), [1, "past"]),
-        (lambda worker: worker.set_state_limit(0), [1, 0]),  # it was switched off just now
+        (lambda worker: worker.set_state_limit(0), [1, 0]),  # it was just switched off
     ],
 )
 def test_what_was_to_be_forgotten_is_forgotten_all_the_same(ask: object, done: list[object]) -> None:

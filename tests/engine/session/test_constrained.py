@@ -1,4 +1,4 @@
-"""Answers under a grammar, of the built-in pair in every mode."""
+"""Tests answers under a grammar by the built-in pair in every mode."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pair() -> Iterator[Session]:
 
 
 def available(session: Session) -> list[Mode]:
-    """Others are answered plain."""
+    """The other modes answer plainly."""
     return [mode for mode in Mode if mode not in session.ready().unavailable]
 
 
@@ -87,7 +87,7 @@ def small_texts() -> list[str]:
 
 
 def exact_distribution(session: Session) -> dict[str, float]:
-    """The probability of each text of the small grammar: by the target's rows, over all ways to spell it in tokens."""
+    """The probability of each text of the small grammar, from the target's rows, over all its tokenizations."""
     texts, vocab = small_texts(), session._loaded().model.vocab
     pieces = {
         token_id: vocab.piece(token_id).decode() for token_id in range(vocab.n_vocab) if vocab.piece(token_id).isalpha()
@@ -172,7 +172,7 @@ def test_a_prediction_is_proposed_and_counted(pair: Session) -> None:
 
 
 def test_a_character_that_was_cut_is_left_out(pair: Session) -> None:
-    """The vocabulary has no token for it, so its bytes are tokens; half of them are no text."""
+    """The vocabulary has only byte tokens for it, and a part of them is not text."""
     request = ChatRequest((Message("user", "A crab?"),), Mode.OFF, grammar='root ::= "a🦀"')
     for max_tokens in range(1, 7):
         events = list(pair.generate(replace(request, max_tokens=max_tokens)))

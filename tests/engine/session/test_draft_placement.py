@@ -1,4 +1,4 @@
-"""Where a draft computes beside a target on a graphics processor: scripted places, and one real model's step."""
+"""Tests the device of a draft beside a target on a GPU: scripted devices, and a step of one real model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ N_LAYER = 4
 
 @dataclass
 class Machine:
-    """A computer with a graphics processor, whose steps take so long; ``room``: layers of it that fit there."""
+    """A computer with a GPU and scripted step times; ``room``: number of the draft's layers that fit there."""
 
     gpu_ms: float = 1.0
     cpu_ms: float = 1.0
@@ -57,7 +57,7 @@ class Machine:
 
 
 def place(machine: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, options: LoadOptions = BY_RULE) -> int:
-    """The layers on the graphics processor of a draft that is opened."""
+    """The number of GPU layers of a draft that is opened."""
     monkeypatch.setattr(draft_placement, "step_ms", machine.step)
     monkeypatch.setattr(draft_placement, "choose_threads", lambda *_: 2)
     return DraftPlacement(CostStore(folder)).open("draft.gguf", options, machine.open).model.gpu_layers
@@ -216,7 +216,7 @@ def test_a_step_that_fails_is_no_fast_one(monkeypatch: pytest.MonkeyPatch) -> No
 
 @dataclass
 class TwoGpus(Machine):
-    """A computer with two, whose target is shared by both; ``alone_ms`` by name, for a draft on one of them."""
+    """A computer with two GPUs that share the target; ``alone_ms`` by name, for a draft on one of them."""
 
     alone_ms: dict[str, float] = field(default_factory=dict)
     places: list[tuple[int | None, tuple[str, ...]]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a session's drafters know of its model: where an answer ends."""
+"""Tests what a session's drafters know of its model: end tokens and tool calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact to the bit: the same tokens and logprobs alone or beside others, and whatever the caches held before."""
+"""Bit-exact: the same tokens and logprobs alone or in parallel, and whatever the caches held before."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fixture_exact() -> None:
 
 
 def question(number: int, mode: Mode, **changes: object) -> ChatRequest:
-    """Of prompts from a few tokens to some hundreds, each chain and the grammar in turn."""
+    """Prompts from a few tokens to some hundreds, with each sampling chain and the grammar in turn."""
     prompt = ("", FOX * 9, BEAR, FOX + BEAR * 3, "Tom and")[number % 5] + (FOX, "A dog", BEAR, "So")[number % 4]
     usual: dict[str, object] = {
         "depth": None if mode in (Mode.OFF, Mode.AUTO) else 1 + number % 5,
@@ -66,7 +66,7 @@ def ask_together(asker: Asker, asked: Sequence[ChatRequest]) -> list[Told]:
 
 @pytest.fixture(scope="module")
 def alone() -> Iterator[Session]:
-    """One answer at a time, plain, from an empty cache, on one thread."""
+    """A session for one answer at a time, plain, with an empty cache, on one thread."""
     session = Session()
     session.load(LoadRequest(TARGET, n_ctx=1024, threads=1))
     yield session
@@ -89,7 +89,7 @@ def test_drafting_changes_no_token_and_no_log_probability(alone: Session) -> Non
 
 
 def test_answers_side_by_side_are_those_alone(alone: Session) -> None:
-    """While prompts of all lengths are read, and others end."""
+    """While prompts of all lengths are read and other answers end."""
     asker, modes = Asker(4, draft=DRAFT, target=TARGET, n_ctx=1024), (Mode.OFF, Mode.DRAFT, Mode.SUFFIX, Mode.AUTO)
     asked = [question(number, modes[number // 3 % 4]) for number in range(rounds(16, 60))]
     found = ask_together(asker, asked)
@@ -100,7 +100,7 @@ def test_answers_side_by_side_are_those_alone(alone: Session) -> None:
 
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.DRAFT, Mode.AUTO])
 def test_what_the_caches_held_changes_nothing(alone: Session, tmp_path: Path, mode: Mode) -> None:
-    """Chats that go on, that are edited, that branch, that come back after others and after a restart."""
+    """Chats that continue, are edited, branch, and return after others and after a restart."""
     turns = [(1, FOX * 4), (1, FOX * 4 + BEAR), (2, BEAR * 5), (1, FOX * 4 + BEAR + FOX)]
     turns += [(1, FOX * 2 + BEAR), (3, FOX * 4 + "and"), (1, FOX * 4 + BEAR + "So"), (2, BEAR * 5 + FOX)]
     for start in range(2):

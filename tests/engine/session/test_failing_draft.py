@@ -1,4 +1,4 @@
-"""A draft model that fails in the middle of an answer: the target goes on without it, and says so."""
+"""A draft model fails during an answer: the target continues without it, and reports it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REASON = "llama.cpp could not compute a pass (code -3): no room."
 def pair() -> Iterator[Session]:
     session = Session()
     session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
-    with pytest.MonkeyPatch.context() as patch:  # else the draft would be measured before each answer
+    with pytest.MonkeyPatch.context() as patch:  # otherwise the draft would be measured before each answer
         patch.setattr(OtherLoad, "is_low", True)
         patch.setattr(measuring, "STEADY", 1000.0)
         session.measure(0.3)
@@ -52,7 +52,7 @@ def answer(session: Session, mode: Mode, depth: int | None, temperature: float =
 
 
 def failing_after(monkeypatch: pytest.MonkeyPatch, session: Session, num_passes: int) -> None:
-    """Let the draft model's passes fail from then on."""
+    """Let the draft model's passes fail after this number."""
     assert session._draft is not None
     of_draft, decode, passes = session._draft.context, LlamaContext._decode, [0]
 
@@ -77,7 +77,7 @@ def test_the_answer_goes_on_and_is_the_plain_one(
     assert found.token_ids == plain.token_ids
     assert found.reason is FinishReason.LENGTH
     told = [decision for decision in found.stats.decisions if "draft left out" in decision]
-    if mode is not Mode.AUTO or depth is not None:  # which may find by itself that it does not pay
+    if mode is not Mode.AUTO or depth is not None:  # auto may find that it does not pay
         assert len(told) == 1
     assert all(REASON in decision for decision in told)
     monkeypatch.undo()
@@ -103,7 +103,7 @@ def test_what_was_drawn_by_then_is_proposed(
     if mode is Mode.DRAFT and depth is not None and num_passes > 0:
         assert found.stats.proposed == rows[0] > 0  # each row gave one token
     if depth is not None:
-        assert rows[0] == num_passes  # no row of a pass is left unused
+        assert rows[0] == num_passes  # no row of a pass is unused
 
 
 @pytest.mark.parametrize("num_passes", [0, 3])

@@ -1,4 +1,4 @@
-"""The first answer of a process waits for nothing that could have been loaded with the model."""
+"""The first answer of a process does not wait for anything that could have been loaded with the model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-# In a process of its own: in this one other tests have imported much already.
+# In a separate process: this one has imported much already.
 ANSWER = """
 import sys
 from app.core.paths import builtin_draft, builtin_target

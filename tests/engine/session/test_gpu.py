@@ -1,7 +1,7 @@
-"""The built-in pair on a real graphics processor, tried first as the program does: a card, or Mesa's lavapipe.
+"""Tests the built-in pair on a real GPU, checked first as in the program: a card, or Mesa's lavapipe.
 
-Slow on lavapipe, which compiles a program for each size of a pass, so it is run only where it is asked for:
-``PACELINE_GPU_TESTS=1``; for lavapipe, which llama.cpp leaves out by itself, with ``GGML_VK_VISIBLE_DEVICES=0``.
+Slow on lavapipe, which compiles a program for each pass size, so it only runs with ``PACELINE_GPU_TESTS=1``. For
+lavapipe, which llama.cpp ignores by default, also set ``GGML_VK_VISIBLE_DEVICES=0``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from engine.sandbox.machine_check import inspector
 from engine.session.session import Session
 
 PROMPT = "Repeat: red, green, blue, red, green, blue."
-NEAR_TIE = 0.5  # logits: of several units between a likely token and the next; rounding there is a tenth of this
+NEAR_TIE = 0.5  # logits: likely tokens differ by several units; rounding is a tenth of this
 NEVER = "PACELINE_GPU_TESTS is not 1"
 
 
 def missing() -> str:
-    """Why nothing can be tried here; empty where it can."""
+    """Why nothing can be tested here; empty if it can."""
     if os.environ.get("PACELINE_GPU_TESTS") != "1":
         return NEVER
     return "" if find_gpus() else "llama.cpp finds no graphics processor"
@@ -90,7 +90,7 @@ def test_every_mode_writes_what_the_processor_would(opened: tuple[Session, Engin
 
 
 def rows_of_processor(question: ChatRequest, ids: tuple[int, ...]) -> list[np.ndarray]:
-    """The rows from which the processor would have taken each of ``ids``."""
+    """The CPU's rows for each of ``ids``."""
     loaded = open_model(builtin_target(), LoadOptions(256, 1, placement=Placement((NO_DEVICE,))))
     try:
         prompt = PromptBuilder(loaded.model.vocab, loaded.model.chat_template).of_request(question)

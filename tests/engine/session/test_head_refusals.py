@@ -1,4 +1,4 @@
-"""Heads that cannot be used: a sentence and a target that answers, never a crash."""
+"""Unusable heads give a sentence and a target that answers, never a crash."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("warm_helpers")
 
 
 def refused(folder: Path, target: GgufFile, head: GgufFile) -> str:
-    """Why a head is not used; the target is, and answers."""
+    """Why a head is not used; checks that the target still answers."""
     session, ready = load(folder, target, head)
     assert ready.draft is None
     assert len(answer(session, Mode.HEAD).token_ids) == 64
@@ -110,7 +110,7 @@ def test_a_head_without_its_target_is_no_model(tmp_path: Path) -> None:
 
 
 def test_a_head_that_crashes_llama_cpp_leaves_the_target_plain(tmp_path: Path) -> None:
-    """Of Qwen3.5 llama.cpp runs one next-token layer only, and ends the process where there are more."""
+    """For Qwen3.5 llama.cpp supports one next-token layer, and ends the process if there are more."""
     path = qwen35_with_mtp(num_layers=3).write(tmp_path / "three.gguf")
     session = Session(inspect_head=partial(probe_head, cache_dir=tmp_path / "cache"))
     ready = session.load(LoadRequest(str(path), n_ctx=512))

@@ -1,4 +1,4 @@
-"""Sessions whose target has heads, or gets one from a file: the same answers, known acceptance, and sentences."""
+"""Tests sessions whose target has heads, or gets one from a file: equal answers, known acceptance, failures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
 
 
 def test_a_short_prompt_read_without_rows_is_read_again(tmp_path: Path) -> None:
-    """A head without the beginning drafts worse than one that read it all."""
+    """Without the beginning, a head drafts worse than with it."""
     target, own_head = KINDS["eagle3"]
     assert own_head is not None
     session, _ready = load(tmp_path, target(), own_head())
@@ -73,7 +73,7 @@ def test_a_short_prompt_read_without_rows_is_read_again(tmp_path: Path) -> None:
     assert again.stats.accepted == fresh.stats.accepted
     assert answer(session, Mode.HEAD, prompt, depth=1).stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
     answer(session, Mode.OFF, prompt)
-    head.target.prompt_speed = 1.0  # the target would take too long: the head begins behind what it lost
+    head.target.prompt_speed = 1.0  # rereading would take the target too long: the head begins after the lost part
     late = answer(session, Mode.HEAD, prompt, depth=1)
     assert late.stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
     assert late.token_ids == plain.token_ids
@@ -186,7 +186,7 @@ def test_a_head_that_says_the_same_is_always_accepted(tmp_path: Path) -> None:
 
 
 def chain_of(session: Session, temperature: float) -> Chain:
-    """The distributions of a target whose next token depends on the last only, and of its head."""
+    """The distributions of a target whose next token depends on the last one only, and of its head."""
     head = session._draft
     assert isinstance(head, LoadedHead)
     target = session._loaded().sequence
@@ -197,7 +197,7 @@ def chain_of(session: Session, temperature: float) -> Chain:
             sequence.clear()
             logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
             weights = np.exp(logits - logits.max())
-            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as the answers are asked to
+            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as requested of the answers
             found[token_id] = weights / weights.sum()
     target.clear()
     head.sequence.clear()
@@ -206,7 +206,7 @@ def chain_of(session: Session, temperature: float) -> Chain:
 
 @pytest.fixture
 def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have answers without a seed draw the same numbers in every run."""
+    """Make answers without a seed sample the same numbers in every run."""
     numbers = count()
     monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
@@ -227,7 +227,7 @@ def test_noise_is_accepted_as_calculated_and_the_output_is_the_targets(
         (Mode.HEAD, None, 1.0, False),
         (Mode.AUTO, 4, 1.0, False),
         (Mode.AUTO, None, 0.8, False),
-        # A seed gives one answer in every mode, so two of them draw all that four would.
+        # A seed gives the same answer in every mode, so two modes suffice.
         (Mode.AUTO, 4, 1.0, True),
         (Mode.HEAD, 4, 0.8, True),
     ],

@@ -1,4 +1,4 @@
-"""A draft with another vocabulary in a session: same answers, same distribution, and what is told of it."""
+"""A draft with another vocabulary in a session: equal answers and distribution, and its notices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from tests.shared_files import shared_model
 PROMPTS = [f"{start} {who}" for start in ("Once upon a time, there was", "The", "One day") for who in ("a girl", "Tom")]
 
 
-# Two that tell the same stories, one of them in letters: what it writes is translated. And two with words of their own.
+# A pair trained on the same stories, one of them with letters as tokens, so its drafts are translated; and a pair with
+# different words.
 PAIRS = {
     "written": ("stories260K-f16.gguf", "babyllama-tok105-f16.gguf", 0.60),
     "drawn": ("aidreams260K-f32.gguf", "stories260K-f16.gguf", 0.94),
@@ -75,7 +76,7 @@ def test_a_greedy_answer_is_the_plain_one(pair: Session, mode: Mode) -> None:
 
 @pytest.mark.parametrize("temperature", [0.8, 1.0])
 def test_drawn_tokens_are_distributed_as_plain_ones(pair: Session, temperature: float) -> None:
-    """Of the second to fourth token of an answer, in both modes; what is rare is counted together."""
+    """Of the second to fourth token of an answer, in both modes; rare tokens are pooled."""
     number, accepted = rounds(250, 400), 0
     counts: dict[Mode, list[Counter[int]]] = {mode: [Counter() for _ in range(3)] for mode in (Mode.OFF, Mode.DRAFT)}
     for mode, places in counts.items():
@@ -107,7 +108,7 @@ def test_a_conversation_goes_on_from_what_the_draft_has_read(pair: Session) -> N
 
 
 def test_two_conversations_in_turn_one_edited_and_one_stopped(tmp_path: Path) -> None:
-    """Through the cache of states, which holds the draft's own tokens: the answers are those of plain decoding."""
+    """With the state cache, which holds the draft's own tokens: the answers are those of plain decoding."""
     target, draft, _ = PAIRS["written"]
     session = Session(state_folder=tmp_path)
     session.states.set_limit(1 << 28)
@@ -150,7 +151,7 @@ def test_a_full_context_ends_the_answer(name: str) -> None:
 
 @pytest.mark.parametrize("cache", [CacheType.Q8_0, CacheType.F16])
 def test_a_draft_with_a_state_or_a_small_cache_reads_on(cache: CacheType) -> None:
-    """A recurrent draft, whose memory goes back to one place only, and a quantized cache."""
+    """A recurrent draft, whose memory can be restored to one position only, and a quantized cache."""
     draft = shared_model("tiny-rwkv7-834K-f32.gguf") if cache is CacheType.F16 else str(builtin_draft())
     session = Session()
     session.load(LoadRequest(shared_model(PAIRS["written"][0]), draft, threads=1, draft_cache_type=cache))

@@ -1,4 +1,4 @@
-"""Answers side by side on real models: each is what it would be alone, and what one does leaves the others be."""
+"""Tests parallel answers on real models: each equals a single answer, and none disturbs the others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TARGET, DRAFT = "babyllama-tok105-f16.gguf", "babyllamaB-tok105-f16.gguf"
 PROMPTS = ("Once upon a time there was a little girl", "The dog", "Tom and Lily went to the park. Tom said", "A")
 GREEDY = SamplingParams(temperature=0.0)
 WAIT_S = 60.0
-NEAR_TIE = 0.05  # of a logit
+NEAR_TIE = 0.05  # logit difference
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Heard:
 
 
 class Asker:
-    """An engine that several ask at the same time; each hears of its own answer only."""
+    """An engine with several parallel requests; each gets only its own events."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Asker:
         return self.sessions[-1]
 
     def ask(self, requests: Sequence[ChatRequest], on_event: OnEvent = lambda _event: None) -> list[Heard]:
-        """Ask for all at once, and wait until all have ended."""
+        """Submit all at once, and wait until all have ended."""
         heard = {request.request_id: Heard() for request in requests}
         done = threading.Semaphore(0)
 
@@ -133,7 +133,7 @@ def alone(requests: Sequence[ChatRequest]) -> list[tuple[int, ...]]:
 
 
 def assert_alike(asked: Sequence[ChatRequest], found: Sequence[Heard], expected: Sequence[tuple[int, ...]]) -> None:
-    """The same where the target is exact to the bit, else up to a near tie."""
+    """Check that answers are equal if the target is bit-exact, else up to a near tie."""
     inexact = why_inexact(shared_model(TARGET))
     model = LlamaModel(shared_model(TARGET))
     for request, heard, other in zip(asked, found, expected, strict=True):
@@ -192,7 +192,7 @@ def test_the_output_beside_others_has_the_targets_distribution() -> None:
         for mode, depth in modes
     ]
     heard = asker.ask(asked)
-    asker.close()  # in idle time its thread makes passes of its own
+    asker.close()  # its thread makes passes of its own when idle
     session = Session()
     session.load(LoadRequest(shared_model(TARGET), n_ctx=512, threads=1))
     for place, (mode, _) in enumerate(modes):
@@ -203,7 +203,7 @@ def test_the_output_beside_others_has_the_targets_distribution() -> None:
 
 
 def first_token_p(session: Session, drawn: list[int]) -> float:
-    """P value of the tokens that followed "Once", in cells of which at least five are expected."""
+    """P value of the tokens after "Once", in cells with an expected count of at least five."""
     target = session._loaded()
     ids = np.asarray(target.model.vocab.tokenize("Once", special=True, add_bos=True), dtype=np.int32)
     target.sequence.clear()
@@ -237,7 +237,7 @@ def test_a_stop_ends_one_answer_and_no_other(side_by_side: Asker) -> None:
 
 def test_a_long_prompt_is_read_a_part_at_a_time_while_an_answer_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.pacing.pair_costs.PairCosts.read_budget", lambda _costs, _num_tokens: 8)
-    monkeypatch.setattr("engine.session.answer.TEXT_INTERVAL_S", 0.0)  # passes of so small a model take a millisecond
+    monkeypatch.setattr("engine.session.answer.TEXT_INTERVAL_S", 0.0)  # passes of such a small model take a millisecond
     asker = Asker(2, n_ctx=1024)
     long = question("Once upon a time " * 13, max_tokens=4)
     short = question("The dog", max_tokens=100)
@@ -249,7 +249,7 @@ def test_a_long_prompt_is_read_a_part_at_a_time_while_an_answer_goes_on(monkeypa
 
     asker.ask([short, long], take)
     before = "".join(text for number, text in written[: [number for number, _ in written].index(long.request_id)])
-    assert len(before) > 15  # characters, which are tokens here, came all the while
+    assert len(before) > 15  # characters, which are tokens here, arrived continuously
     asker.close()
 
 
@@ -343,7 +343,7 @@ def test_orders_are_carried_out_while_answers_are_made(side_by_side: Asker) -> N
 def test_a_pass_in_which_nobody_else_had_a_token_is_its_own(side_by_side: Asker) -> None:
     def arrive(event: Event) -> None:
         if isinstance(event, TextChunk):
-            side_by_side.worker.submit(ForgetState(7))  # for which it looks between two passes
+            side_by_side.worker.submit(ForgetState(7))  # processed between two passes
 
     (heard,) = side_by_side.ask([question(PROMPTS[0], max_tokens=60)], arrive)
     assert heard.finished.stats.joined_passes == 0

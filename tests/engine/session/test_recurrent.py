@@ -1,4 +1,4 @@
-"""Speculation on memories that cannot forget a tail: the same greedy tokens as plain decoding, in every mode."""
+"""Speculation with recurrent memory gives the same greedy tokens as plain decoding, in every mode."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Answers:
 def pair(
     request: pytest.FixtureRequest, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Answers, bool]]:
-    """Answers of a hybrid pair, and whether its memory keeps snapshots."""
+    """Answers of a hybrid pair, and whether its memory has snapshots."""
     if request.param == "replay":
         without_snapshots(monkeypatch)
     session = Session()
@@ -172,7 +172,7 @@ def test_a_purely_recurrent_model_gives_its_plain_tokens_in_every_mode() -> None
 
 @contextmanager
 def passes_aborted(context: LlamaContext) -> Iterator[None]:
-    """Every pass ends half-way, as it does where a device fails."""
+    """Abort every pass half-way, like a failing device."""
     lib = library.start()
     abort = lib.ggml_abort_callback(lambda _data: True)
     lib.llama_set_abort_callback(context.handle, abort, None)
@@ -181,7 +181,7 @@ def passes_aborted(context: LlamaContext) -> Iterator[None]:
 
 
 def row_after(sequence: CachedSequence, ids: Sequence[int]) -> np.ndarray:
-    """The row after ``ids``, from whatever part of them the sequence says that it holds."""
+    """The row after ``ids``, continuing from the cached part."""
     return sequence.forward(ids[sequence.num_past :], 1)[0].copy()
 
 

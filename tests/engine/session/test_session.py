@@ -1,4 +1,4 @@
-"""The session on real models: the same tokens in every mode, cache reuse, refusals, recovery."""
+"""Tests the session on real models: the same tokens in every mode, cache reuse, rejections, recovery."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 GREEDY = SamplingParams(temperature=0.0)
-DRAFTING = set(Mode) - {Mode.OFF, Mode.HEAD}  # of models without a head; it is answered plain, at any depth
+DRAFTING = set(Mode) - {Mode.OFF, Mode.HEAD}  # without a head, that mode answers plainly at any depth
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_a_stop_string_ends_the_answer_and_is_not_shown(pair: Session) -> None:
 
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.NGRAM, Mode.DRAFT])
 def test_an_answer_may_have_to_have_so_many_tokens(pair: Session, mode: Mode) -> None:
-    bias = tuple((one, 100.0) for one in sorted(_eog_ids(pair)))  # it would end at once
+    bias = tuple((one, 100.0) for one in sorted(_eog_ids(pair)))  # the answer would end at once
     ends_at_once = request(mode, sampling=replace(GREEDY, logit_bias=bias), max_tokens=30)
     *_, at_once = pair.generate(ends_at_once)
     *_, later = pair.generate(replace(ends_at_once, min_tokens=7))
@@ -303,7 +303,7 @@ def test_what_was_unloaded_may_be_loaded_again() -> None:
     for _ in range(2):
         session.load(asked)
         assert session.is_loaded
-        assert session.count_tokens("Once upon a time") == 17  # its letters, behind a space
+        assert session.count_tokens("Once upon a time") == 17  # its letters, after a space
         answers.append(finished(list(session.generate(request(Mode.DRAFT)))).token_ids)
         session.unload()
         assert not session.is_loaded
@@ -327,7 +327,7 @@ def test_a_failing_pass_leaves_the_session_usable(pair: Session, monkeypatch: py
 def test_a_prompt_that_cannot_be_read_is_an_error_unless_that_was_the_stop(
     pair: Session, monkeypatch: pytest.MonkeyPatch, is_stopped: bool
 ) -> None:
-    """Whoever stops an answer may end a pass in the middle."""
+    """A stop may abort a pass in the middle."""
     failed: list[bool] = []
 
     def fail(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""What past conversations said, seen from the session: used where asked for, kept over a restart, forgotten whole."""
+"""Tests past conversations in the session: used if enabled, kept after a restart, deleted completely."""
 
 from __future__ import annotations
 

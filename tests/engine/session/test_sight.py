@@ -1,4 +1,4 @@
-"""Conversations with pictures: the same greedy answer in every mode, whatever was kept, edited or asked again."""
+"""Conversations with pictures have the same greedy answer in every mode, whatever was cached, edited or repeated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GREEDY = SamplingParams(temperature=0.0)
 
 
 def asked(*parts: str | Picture) -> Message:
-    """A question of words and pictures."""
+    """A question of texts and pictures."""
     words, pictures = "", list[tuple[int, Picture]]()
     for part in parts:
         if isinstance(part, Picture):
@@ -35,7 +35,7 @@ def asked(*parts: str | Picture) -> Message:
 
 
 class Asked:
-    """A session, and what it answers."""
+    """A session, and its answers."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -56,7 +56,7 @@ class Asked:
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    """A session of each family, with a draft that cannot see."""
+    """A session of each family, with a draft without vision."""
     folder = tmp_path_factory.mktemp(request.param)
     pair = write_pair(folder, request.param)
     draft = text_model(request.param, seed=5).write(folder / "draft.gguf")
@@ -82,7 +82,7 @@ def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) ->
 
 
 def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
-    """At a temperature: places count as places."""
+    """At a temperature: embeddings count as positions."""
     message, sampling = asked("ab ", ONE, " ab ab ", TWO, "c"), SamplingParams(temperature=0.8, seed=7)
     plain = seeing.ids(message, sampling=sampling)
     for mode in (Mode.SUFFIX, Mode.DRAFT, Mode.AUTO):
@@ -91,7 +91,7 @@ def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
 
 
 def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
-    """And some of it may be kept; where the target drafts for itself, nearly all."""
+    """Some tokens may be accepted; with the target as its own draft nearly all."""
     finished = seeing.answer(asked("ab ", ONE, " ab"), mode=Mode.DRAFT)
     assert finished.stats.proposed > 0
     assert finished.stats.decisions is not None
@@ -99,7 +99,7 @@ def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
 
 
 def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Asked) -> None:
-    """The places count as tokens of the prompt."""
+    """Embeddings count as tokens of the prompt."""
     encoder = seeing.session._sight._encoder
     assert encoder is not None
     question = asked("abc ", picture(40), " ab?")
@@ -112,7 +112,7 @@ def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Aske
 
 
 def test_a_session_counts_pictures_of_a_size(seeing: Asked) -> None:
-    """None by a size that the encoder refuses."""
+    """Sizes that the encoder rejects count as none."""
     ids = seeing.session.prompt_ids(ChatRequest((asked("a", ONE, "b"),)))
     places = sum(one < 0 for one in ids)
     assert places <= (seeing.session.count_tokens((ONE.width, ONE.height)) or 0) < len(ids)
@@ -120,7 +120,7 @@ def test_a_session_counts_pictures_of_a_size(seeing: Asked) -> None:
 
 
 def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
-    """Each answer is that of an empty cache."""
+    """Each answer equals that of an empty cache."""
     versions = [
         (asked("abc ", ONE, " one"),),
         (asked("abc ", ONE, " two"),),
@@ -140,7 +140,7 @@ def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
 
 
 def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Asked) -> None:
-    """What was read by then stays."""
+    """The part that was read stays."""
     seeing.session._loaded().sequence.clear()
     seen = list[int]()
     request = ChatRequest((asked("ab " * 60, ONE, TWO, " ab"),), sampling=GREEDY, max_tokens=4)
@@ -153,7 +153,7 @@ def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Aske
 
 
 def test_kept_states_of_two_conversations(seeing: Asked) -> None:
-    """Coming back to one with a picture restores it, in memory."""
+    """Returning to a conversation with a picture restores its state from memory."""
     seeing.session.states.set_limit(1 << 30)
     try:
         one = asked("abc ", ONE, " def and more of it")
@@ -167,14 +167,14 @@ def test_kept_states_of_two_conversations(seeing: Asked) -> None:
 
 
 def test_penalties_over_pictures_are_of_tokens_only(seeing: Asked) -> None:
-    """A place's id must not be taken for a token counted from the end of the row."""
+    """An embedding's id must not be used as an index from the end of the row."""
     sampling = SamplingParams(temperature=0.0, repeat_penalty=1.3, presence_penalty=0.4)
     message = asked("ab ", ONE, "c")
     assert seeing.ids(message, sampling=sampling) == seeing.ids(message, sampling=sampling, mode=Mode.SUFFIX)
 
 
 def test_a_template_that_writes_no_words_of_its_own_place_is_told(tmp_path: Path) -> None:
-    """A picture may not be lost without a word."""
+    """A picture must not be lost silently."""
     template = "{% for m in messages %}{{ m.content | replace('0', '') }}{% endfor %}x"
     pair = write_pair(tmp_path, "llava", template=template)
     session = Session()
@@ -185,7 +185,7 @@ def test_a_template_that_writes_no_words_of_its_own_place_is_told(tmp_path: Path
 
 
 def test_a_model_without_a_side_file_refuses_pictures_in_one_sentence(tmp_path: Path) -> None:
-    """And answers texts as ever."""
+    """It answers texts as usual."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     assert not session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1)).target.has_vision
@@ -208,7 +208,7 @@ def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: 
 
 
 def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> None:
-    """The row behind the last place is not asked for."""
+    """The row after the last embedding is not requested."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
@@ -219,7 +219,7 @@ def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> N
 
 
 def test_a_session_beside_sees_too(seeing: Asked) -> None:
-    """With a cache of its own."""
+    """With its own cache."""
     beside = seeing.session.beside(512)
     try:
         message = asked("ab ", ONE, " ab")
@@ -231,7 +231,7 @@ def test_a_session_beside_sees_too(seeing: Asked) -> None:
 
 
 def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Path) -> None:
-    """And what it proposes is verified as ever."""
+    """Its proposals are verified as usual."""
     pair = write_pair(tmp_path, "llava")
     base = tiny_llama(seed=3)
     kind, (item, tokens) = base.metadata["tokenizer.ggml.tokens"]
@@ -258,7 +258,7 @@ def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Pa
 def test_memories_that_are_states_and_targets_with_heads(
     tmp_path: Path, make: Callable[[], GgufFile], family: str
 ) -> None:
-    """A head passes over pictures, and drafts behind them."""
+    """A head skips pictures, and drafts after them."""
     target = longer(make).write(tmp_path / "target.gguf")
     side = side_file(family).write(tmp_path / "mmproj.gguf")
     session = Session()
@@ -283,7 +283,7 @@ def test_memories_that_are_states_and_targets_with_heads(
 
 @pytest.mark.parametrize("kind", ["mtp that agrees", "eagle3", "eagle3 with its own tokens", "mtp file", "medusa"])
 def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: str) -> None:
-    """The same answers as plain; a head that agrees with its target does so behind pictures, too."""
+    """The same answers as plain; a head that agrees with its target also does so after pictures."""
     medusa = (markov_llama, lambda: markov_heads(markov_llama(), 0.0))
     make, head = medusa if kind == "medusa" else KINDS[kind]
     files = [longer(make).write(tmp_path / "target.gguf")]
@@ -306,7 +306,7 @@ def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: st
     assert proposed > 50
     if kind in ("mtp that agrees", "medusa"):
         assert accepted > 0.4 * proposed
-    if kind == "eagle3":  # what it drafts from is read again, the pictures before it are not
+    if kind == "eagle3":  # its inputs are read again, the pictures before them are not
         ids = session.prompt_ids(ChatRequest(later))
         again = ask.answer(*later, mode=Mode.HEAD).stats.prompt_cached_tokens
         assert again > max(place for place, one in enumerate(ids) if one < 0)
@@ -314,7 +314,7 @@ def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: st
 
 
 def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None:
-    """Nothing of the picture stays, and the next answer is right."""
+    """The picture is dropped completely, and the next answer is right."""
     session = seeing.session
     message, sequence = asked("ab ", ONE, " ab"), session._loaded().sequence
     expected = seeing.ids(message)
@@ -333,7 +333,7 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
 
 
 def test_pictures_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    """Without them the words would."""
+    """Without the pictures the text would fit."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, n_ctx=64, mmproj=str(pair.side)))

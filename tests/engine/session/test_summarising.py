@@ -1,4 +1,4 @@
-"""Summaries of the oldest turns: which turns, what stands for them, and that a failure only leaves turns out."""
+"""Tests summaries of the oldest turns: their selection, their replacement, and failures, which only omit turns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def conversation(number: int) -> tuple[Message, ...]:
 
 
 class Writer:
-    """Writes what it is told, as `Session` would."""
+    """Writes a given text, as `Session` would."""
 
     def __init__(self, text: str = "They spoke. It was long.", reason: FinishReason = FinishReason.END) -> None:
         self.text, self.reason = text, reason

@@ -1,4 +1,4 @@
-"""Counting tokens a slice at a time: the sums are right, the requests keep their order, no slice is long."""
+"""Tests counting tokens in slices: correct sums, the order of requests, no long slice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine thread: commands in order, one end for each answer, stops that reach only what was asked for before."""
+"""Tests the engine thread: commands in order, one end per answer, stops that affect only earlier requests."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_stop_reaches_queued_answers_and_no_later_one(worker: Driver, events: 
 
 
 class FailingSession(Session):
-    """A session whose answers fail in the way that ``error`` says."""
+    """A session whose answers fail with ``error``."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
 
 
 def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events) -> None:
-    """A library that llama.cpp needs is missing: the window must not wait for ever."""
+    """A library that llama.cpp needs is missing: the window must not wait forever."""
 
     def fail() -> Session:
         raise OSError("libgomp.so.1: cannot open shared object file")
@@ -238,13 +238,13 @@ def test_tokens_are_counted_by_the_loaded_vocabulary(worker: Driver, events: Eve
     counted = wait_for(events, TokensCounted)
     assert isinstance(counted, TokensCounted)
     assert counted.counts is not None
-    assert 1 < counted.counts[0] <= 17  # one for each letter at most, and one before them
+    assert 1 < counted.counts[0] <= 17  # at most one per letter, and one before them
     assert counted.counts[1] == 0
     assert counted.counts[2] > 1  # text, not a control token
 
 
 class Measuring(Session):
-    """A session whose measuring goes on pass by pass until it is told to end."""
+    """A session that measures pass by pass until it is stopped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -291,7 +291,7 @@ def test_counts_that_wait_together_are_counted_once(events: Events, monkeypatch:
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
     session = Measuring()
     worker = Driver(EngineWorker(events.put, lambda: session))
-    for number in (1, 2, 3):  # asked while a model is being loaded: none is taken up before the others wait
+    for number in (1, 2, 3):  # asked while a model is loading: all of them wait first
         worker.count(CountRequest(number, ("abc",)))
     worker.start()
     assert [events.get(timeout=60) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
@@ -316,7 +316,7 @@ def test_tokens_are_counted_while_an_answer_is_made(worker: Driver, events: Even
 
 
 class ForgettingSession(Session):
-    """Answers until it is let go, and notes what it was asked to forget."""
+    """Answers until it is released, and records what it had to forget."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -372,7 +372,7 @@ def test_states_are_forgotten_even_if_the_app_closes_meanwhile(events: Events) -
 
 
 class Broken(Session):
-    """A session in which everything but answers goes wrong."""
+    """A session in which everything except answers fails."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -403,7 +403,7 @@ def broken(events: Events) -> Iterator[Driver]:
 def test_what_is_not_answered_does_not_fail_aloud(
     broken: Driver, events: Events, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A load that waits would be taken for failed."""
+    """Otherwise a waiting load would be taken for failed."""
     broken.set_state_limit(1)
     broken.forget_state(1)
     broken.forget_past()

@@ -1,6 +1,6 @@
-"""Jobs on the engine's thread: one at a time, ended by a stop or by other models, never in the way of answers.
+"""Tests jobs on the engine's thread: one at a time, ended by a stop or another model, never delaying answers.
 
-Those in the background come behind the owner's requests, and a stop of the one is none of the other.
+Background jobs come after the owner's requests, and stopping one does not stop the other.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ REQUEST = ChatRequest(
 
 @dataclass(frozen=True, slots=True)
 class Done(JobEvent):
-    """The event of the jobs of these tests."""
+    """The event of these jobs."""
 
     words: str
 
 
 @dataclass
 class WaitingJob:
-    """Waits until it is to stop, or is let go; then reports which."""
+    """Waits until it is stopped or released; then reports which."""
 
     began: threading.Event = field(default_factory=threading.Event)
     let_go: threading.Event = field(default_factory=threading.Event)
@@ -70,7 +70,7 @@ class WaitingJob:
 
 
 class PassingJob(WaitingJob):
-    """Makes one long pass after another, and asks for nothing."""
+    """Makes one long pass after another without checking for a stop."""
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
@@ -218,7 +218,7 @@ class Flag(threading.Event):
 
 
 class QuietSession:
-    """Answers at once, unless it is told to wait for ``gate``."""
+    """Answers at once, unless it waits for ``gate``."""
 
     parallel = 1
 
@@ -246,7 +246,7 @@ class QuietSession:
 
 @dataclass
 class SteppedJob:
-    """Lasts until it is let go; it takes a step whenever one is put."""
+    """Runs until it is released; takes a step for each token in a queue."""
 
     name: str
     order: list[str]
@@ -264,7 +264,7 @@ class SteppedJob:
 
 @dataclass
 class Bench:
-    """A worker, what it said, and the order in which things were done."""
+    """A worker, its events, and the order of actions."""
 
     session: QuietSession = field(default_factory=QuietSession)
     events: queue.SimpleQueue[Event] = field(default_factory=queue.SimpleQueue)

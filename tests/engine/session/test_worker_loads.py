@@ -1,4 +1,4 @@
-"""Loads that somebody wants no more end at once: another is chosen, or they are stopped. No answer loses its model."""
+"""Obsolete loads end at once: another model is chosen, or they are stopped. No answer loses its model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WAIT_S = 60.0
 
 @dataclass
 class Bench:
-    """A real engine whose loads halt at their first step, once they are told to."""
+    """A real engine whose loads can be held at their first step."""
 
     halts: bool = False
     began: threading.Event = field(default_factory=threading.Event)
@@ -56,7 +56,7 @@ class Bench:
         assert self.began.wait(WAIT_S)
 
     def told(self, num: int) -> list[str]:
-        """The next events that are no progress and no text, in short."""
+        """The next events except progress and text, abbreviated."""
         shorts: list[str] = []
         while len(shorts) < num:
             shorts += _short(self.events.get(timeout=WAIT_S))
@@ -142,7 +142,7 @@ def test_a_load_that_is_stopped_leaves_the_model_before_it(bench: Bench) -> None
     assert bench.told(1) == ["cancelled"]
     bench.worker.generate(request(1))
     assert bench.told(1) == [f"1 {FinishReason.LENGTH.value}"]
-    bench.worker.set_draft(None)  # it tells what is loaded
+    bench.worker.set_draft(None)  # it reports what is loaded
     assert bench.told(1) == ["second"]
 
 

@@ -1,4 +1,4 @@
-"""Passes that only idle time asked for end in the middle where somebody asks for something, and for no other reason."""
+"""Passes of idle measurements are aborted for a request, and for no other reason."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WAIT_S = 60.0
 
 @dataclass
 class Bench:
-    """A real engine that measures one pass after another, never asking whether somebody waits."""
+    """A real engine that measures one pass after another without checking for requests."""
 
     began: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)

@@ -1,4 +1,4 @@
-"""Commands in any order, files that come and go: each is answered once, in its turn, and nothing breaks."""
+"""Random commands with files that come and go: each is answered once, in order, and nothing breaks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Answer = EngineReady | EngineFailed | Finished
 
 
 class Storm:
-    """Asks a worker for anything, and notes the numbers of what must be answered in its turn, and of counts."""
+    """Sends random commands to a worker; records the numbers of ordered commands, and those of counts."""
 
     def __init__(self, seed: int, folder: Path, *, side_by_side: bool = False) -> None:
         self.dice, self.folder = random.Random(seed), folder  # noqa: S311  (no secret)
@@ -104,7 +104,7 @@ class Storm:
                 part.replace(path)
 
     def take(self, num_left: int) -> None:
-        """Take what is answered until no more than so many commands wait."""
+        """Wait until at most this number of commands are unanswered."""
         while len(self.wanted) - len(self.answered) > num_left or (num_left == 0 and self.counted != self.counts):
             event = self.events.get(timeout=60)
             if isinstance(event, TokensCounted):
@@ -119,7 +119,7 @@ class Storm:
         worker = self.worker
         parallel = 4 if self.side_by_side else 1
         self.wanted.append(worker.load(LoadRequest(*map(str, list(self.good)[:2]), parallel=parallel)))
-        self.take(0)  # a stop would end it, and there might be no other for long
+        self.take(0)  # a stop would end it, and the next one might come late
         actions: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
         actions += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
         actions += [lambda: worker.set_state_limit(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]

@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, by several processes at once if need be."""
+"""Files are replaced completely or not at all, even by several processes at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kept costs: given back as they were, bounded, and a file that is not ours changes nothing."""
+"""Tests stored costs: returned unchanged, limited, and safe against foreign files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
         b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"1": NaN}}}}}',
         b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {}}}}',
         b'{"format": 1, "costs": {"a": {"threads": 2}}}',
-        # llama.cpp would end the process over the first, figures become infinite over the second
+        # llama.cpp would end the process over the first; numbers overflow with the second
         b'{"format": 1, "costs": {"a": {"threads": 2000, "bands": {"0": {"1": 7.0}}}}}',
         b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"1": 5e-324}}}}}',
     ],
@@ -96,7 +96,7 @@ def test_what_another_process_put_meanwhile_stays(tmp_path: Path) -> None:
 def test_newer_bands_of_a_key_stay_and_dropped_ones_do_not_return(tmp_path: Path) -> None:
     CostStore(tmp_path).put("a", SavedCosts(2, {0: {1: 7.0}, 1: {1: 8.0}, 2: {1: 9.0}}))
     one, other = CostStore(tmp_path), CostStore(tmp_path)
-    one.put("a", SavedCosts(2, {0: {1: 5.0}, 3: {1: 11.0}}))  # the others were as wrong as the first
+    one.put("a", SavedCosts(2, {0: {1: 5.0}, 3: {1: 11.0}}))  # the others were equally wrong
     other.put("a", SavedCosts(2, {0: {1: 7.0}, 1: {1: 8.0}, 2: {1: 8.5}}))
     kept = CostStore(tmp_path).get("a")
     assert kept is not None

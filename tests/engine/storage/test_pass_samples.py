@@ -1,4 +1,4 @@
-"""Samples of passes survive a start and other processes; what a damaged file says is not believed."""
+"""Samples of passes survive restarts and other processes; damaged files are ignored."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_file_says_what_a_token_of_its_head_reads(tmp_path: Path) -> None:
     of_own, of_file = weights_of_head(own, None), weights_of_head(target, head)
     assert of_own is not None
     assert of_own.num_bytes == layer + output
-    assert of_file is not None  # it draws with the target's output matrix
+    assert of_file is not None  # it samples with the target's output matrix
     assert of_file.bytes_by_kind == {"F32": read_header(head).weights_bytes, "F16": 64 * N_VOCAB * 2}
     head.write_bytes(b"no model")
     assert weights_of_head(target, head) is None

@@ -1,4 +1,4 @@
-"""Calls but for their values: what is between two values is what a model would write there."""
+"""Tool calls without their values: the text between two values is what a model would write there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When cores count as free: by scripted idle time, our own time, and a clock that the test moves."""
+"""Tests when cores count as free: by scripted idle time, own CPU time, and a scripted clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEVER = float("inf")
 
 
 class System:
-    """Two cores, of which other programs take some, and we the rest up to our threads."""
+    """Two cores: other programs use some of them, and we the rest up to our threads."""
 
     def __init__(self, cores: int = 2) -> None:
         self.now_s = self.idle_s = self.own_s = 0.0
@@ -24,7 +24,7 @@ class System:
         return self.idle_s
 
     def run(self, seconds: float, *, others: float, threads: int = 1, own: float = 1.0, wanted: int = 2) -> float:
-        """Ask after every hundredth of a second; how long it took until the cores were there."""
+        """Query every hundredth of a second; returns the time until the cores were available."""
         for step in range(round(seconds * 100)):
             taken = min(threads * own, self.cores - others)
             self.now_s += 0.01

@@ -1,4 +1,4 @@
-"""A draft made of the target: which layers it lacks, that it is measured, and that only one that can pay stays."""
+"""Tests a draft made from the target: its missing layers, its measurement, and that only a useful one is kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_model
 
 N_LAYER = 8
-IDLE = frozenset(range(4, 8))  # the second half does nothing, as in a model that was trained to end early
+IDLE = frozenset(range(4, 8))  # the second half does nothing, as in a model trained for early exit
 
 
 @pytest.fixture(name="early", scope="module")
@@ -87,7 +87,7 @@ def test_a_model_that_says_nothing_cannot_be_measured(tmp_path: Path) -> None:
     output = next(tensor for tensor in file.tensors if tensor.name == "output.weight")
     silent = file.with_tensor("output.weight", data=bytes(len(output.data))).with_metadata(
         **{f"tokenizer__ggml__{name}_token_id": (Kind.UINT32, number) for name, number in all_end.items()}
-    )  # all tokens are as likely, so the first is taken, which ends an answer
+    )  # all tokens are equally likely, so the first is chosen, which ends an answer
     with pytest.raises(ToolError, match="ends its answers at once"):
         make_self_draft(silent.write(tmp_path / "silent.gguf"), tmp_path / "copies", [[1]])
 

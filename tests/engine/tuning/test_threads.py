@@ -1,4 +1,4 @@
-"""The number of threads: chosen by cost, stepped down in a collapse, tried again with patience, the reasons told."""
+"""Tests the number of threads: chosen by cost, reduced in a collapse, retried patiently, with reasons."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.tuning.threads import COLLAPSED, PATIENCE, ThreadControl, candidates
 
 UNDISTURBED = {2: {1: 7.0, 4: 11.0}, 1: {1: 12.0, 4: 21.0}}
 COLLAPSE = {2: {1: 60.0, 4: 70.0}, 1: {1: 20.0, 4: 35.0}}
-FAIR = {2: {1: 21.0, 4: 33.0}, 1: {1: 36.0, 4: 63.0}}  # three times as slow, and fewer threads slower still
+FAIR = {2: {1: 21.0, 4: 33.0}, 1: {1: 36.0, 4: 63.0}}  # three times as slow, and fewer threads are slower still
 
 
 class Machine:
-    """Passes at scripted costs, on a clock that they move."""
+    """Passes at scripted costs, which advance the clock."""
 
     def __init__(self, costs: dict[int, dict[int, float]], most: int = 2, *, sees_idle: bool = False) -> None:
         self.now_s = self.idle_s = 0.0
@@ -24,7 +24,7 @@ class Machine:
         self.passes = 0
 
     def run(self, seconds: float) -> float:
-        """Run passes of changing size for so long; milliseconds per pass of one token's worth."""
+        """Run passes of changing size for this time; returns milliseconds per token-sized pass."""
         ends = self.now_s + seconds
         first = self.passes
         while self.now_s < ends:
@@ -228,7 +228,7 @@ def test_flapping_becomes_rare(*, sees_idle: bool) -> None:
     machine = Machine(UNDISTURBED, sees_idle=sees_idle)
     machine.run(3.0)
     changes = 0
-    for _ in range(100):  # free for just as long as a trial takes
+    for _ in range(100):  # free for exactly as long as a trial takes
         machine.costs = COLLAPSE
         machine.run(2.0)
         machine.costs = UNDISTURBED

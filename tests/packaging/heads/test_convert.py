@@ -1,4 +1,4 @@
-"""Published heads converted: the file gives the scores that PyTorch gives, and strangers' files are refused."""
+"""Published heads are converted: the scores equal PyTorch's, and untrusted files are rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def convert(*arguments: Path | str) -> subprocess.CompletedProcess[str]:
 
 
 def layout(kind: str, *, seed: int = 1, own_output: bool = True) -> Weights:
-    """Random weights under the names of the authors' files: two blocks a head."""
+    """Random weights under the names of the authors' files: two blocks per head."""
     dice, found = np.random.default_rng(seed), {}
 
     def random(name: str, *shape: int) -> None:
@@ -64,7 +64,7 @@ def safetensors(weights: Weights) -> bytes:
 
 
 def scores(heads: Path, target: Path, row: NDArray[np.float32], seen: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-    """What this engine makes of a converted file; the embeddings are given as they are."""
+    """The scores of a converted file in this engine; the embeddings are given unchanged."""
     weights = read_medusa(heads, target)
     graphs = HeadGraphs(weights.heads, WIDTH, "F32", 16)
     found = [graphs.scores(k, row, seen[: weights.layout.num_tokens(k)].view(np.uint8)) for k in range(NUM_HEADS)]
@@ -104,7 +104,7 @@ def test_a_file_of_pytorch_gives_the_rows_of_its_modules(tmp_path: Path, kind: s
     nn = torch.nn
 
     class ResBlock(nn.Module):  # type: ignore[misc,name-defined]
-        """As both repositories have it."""
+        """As in both repositories."""
 
         def __init__(self, size: int, num_condition: int = 0) -> None:
             super().__init__()
@@ -178,7 +178,7 @@ def test_without_pytorch_a_pt_file_is_refused_in_a_sentence(tmp_path: Path) -> N
 
 
 class Harmful:
-    """A pickle that runs a command when it is opened."""
+    """A pickle that runs a command when it is loaded."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace

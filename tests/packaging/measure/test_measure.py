@@ -1,4 +1,4 @@
-"""The exactness of the built-in pair, scaled down: the same measurement with fewer samples, and its sharpness."""
+"""Tests the exactness measurement of the built-in pair with fewer samples, and its power."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_tokens_are_the_same_in_every_mode(
 def test_sampled_tokens_are_distributed_as_plain_decoding(
     exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of each mode and depth in three positions. A verification that is broken on purpose is found with 200, see below.
+    # For each mode and depth in three positions. A deliberately broken verification is found with 200, see below.
     samples = str(rounds(400, 1600))
     assert run(exactness, monkeypatch, "sampling", "--samples", samples, "--temperatures", "0.8") == 0
 

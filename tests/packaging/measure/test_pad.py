@@ -1,4 +1,4 @@
-"""Padding with zero neurons: the same words, more work."""
+"""Padding with zero neurons gives the same text with more work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pad() -> ModuleType:
 
 
 def logits(path: Path) -> np.ndarray:
-    """Of every token of some text."""
+    """The logits of every token of a text."""
     with LlamaModel(path) as model, LlamaContext(model, ContextParams(n_ctx=128, threads=1)) as context:
         ids = model.vocab.tokenize("Once upon a time there was a fox", special=True, add_bos=True)
         return np.array(context.forward(ids, len(ids)))
@@ -31,8 +31,8 @@ def logits(path: Path) -> np.ndarray:
 def test_a_random_llama_has_the_requested_parameters(pad: ModuleType, tmp_path: Path, kind: int) -> None:
     source, padded = tiny_llama(feed_forward_kind=kind, seed=3).write(tmp_path / "source.gguf"), tmp_path / "p.gguf"
     pad.make_padded(source, padded, 3_000_000)
-    # Longer rows are summed in other groups: up to 0.007 where the old length was no multiple of the group (F16), up to
-    # 0.04 where a processor has tiles for longer rows only.
+    # Longer rows are summed in other groups: differences up to 0.007 if the old length was no multiple of the group
+    # (F16), up to 0.04 if a CPU has tiles for longer rows only.
     np.testing.assert_allclose(logits(padded), logits(source), atol=6e-2, rtol=0)
     assert 2_800_000 < sum(int(tensor.n_elements) for tensor in gguf.GGUFReader(padded).tensors) <= 3_000_000
 

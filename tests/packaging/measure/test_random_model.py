@@ -1,4 +1,4 @@
-"""A model of random weights in any kind of weights: it loads, and runs."""
+"""A random model with any weight type loads and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark on real models, with the built-in pair in their place: killed, continued, and told by kind."""
+"""Tests the benchmark on real models, replaced by the built-in pair: killed, continued, and reported by kind."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def started(state: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def answers(state: Path) -> list[bytes]:
-    """The whole lines of answers that are there."""
+    """The complete lines of stored answers."""
     content = state.read_bytes() if state.exists() else b""
     return [line for line in content[: content.rfind(b"\n") + 1].splitlines() if not line.startswith(b'{"paceline')]
 
@@ -117,7 +117,7 @@ def test_a_killed_measurement_goes_on_and_is_whole(server: Path, tmp_path: Path)
 @pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=only_long), signal.SIGTERM])
 def test_a_request_to_end_is_heard_and_reported(number: signal.Signals, tmp_path: Path) -> None:
     state, page = tmp_path / "state.jsonl", tmp_path / "real.md"
-    # Long enough that it is not over before a busy machine has sent the signal.
+    # Long enough to be running when a busy machine sends the signal.
     process = started(state, "--markdown", str(page), "--max-tokens", "200", "--rounds", "50")
     deadline = time.monotonic() + PATIENCE_S
     while len(answers(state)) < 5 and process.poll() is None and time.monotonic() < deadline:
@@ -132,7 +132,7 @@ def test_time_ends_it_and_the_final_waits_for_the_scan(
     real: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = tmp_path / "state.jsonl"
-    monkeypatch.setattr(Session, "measure", lambda *_: None)  # which takes seconds, and is not asked about here
+    monkeypatch.setattr(Session, "measure", lambda *_: None)  # it takes seconds, and is not tested here
 
     def run(*words: str) -> tuple[int, str]:
         monkeypatch.setattr("sys.argv", command(state, *words)[1:])

@@ -1,4 +1,4 @@
-"""Recorded answers replayed on a scripted clock, and the chances of text counted in them."""
+"""Tests recorded answers replayed on a scripted clock, and the n-gram chances counted in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEASURE = Path(__file__).resolve().parents[3] / "packaging" / "measure" / "recor
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
-    """An answer that repeats its prompt, one that repeats nothing, each with a draft that is right or wrong."""
+    """Two answers, one that repeats its prompt and one that repeats nothing, each with a right or wrong draft."""
     text, new = list(range(100, 160)), list(range(300, 360))
     lines = [
         {"id": "same", "category": "same", "prompt_ids": text, "ids": text, "draft_ids": text},
@@ -26,7 +26,7 @@ def answers(tmp_path: Path) -> Path:
 
 
 def said(script: str, *words: str) -> str:
-    """What a script prints, in a process of its own: it puts a clock of its own into the engine."""
+    """The output of a script in a separate process: it replaces the engine's clock."""
     return subprocess.run(
         [sys.executable, str(MEASURE / script), *words], capture_output=True, text=True, check=True
     ).stdout

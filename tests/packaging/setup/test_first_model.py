@@ -1,4 +1,4 @@
-"""The small real model during the set-up: when it is asked for, how it comes, and that nothing waits for it."""
+"""Tests the small real model in the set-up: when it is offered, how it is fetched, and that nothing waits."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def first(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Callable[..., Path]:
-    """Makes an environment whose Python does what the test says."""
+    """A function that creates an environment whose Python does what the test says."""
 
     def make(told: object = HERE, listed: tuple[object, ...] = (), pip: str = "pass", pull: str = "pass") -> Path:
         folder = tmp_path / "env"
@@ -80,7 +80,7 @@ def calls(folder: Path) -> list[tuple[list[str], dict[str, str | None]]]:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """How it went: the questions, and whether it was wanted."""
+    """The result: the questions, and whether the model was wanted."""
 
     asked: list[str]
     is_wanted: bool
@@ -88,7 +88,7 @@ class Gone:
 
 def go(first: ModuleType, folder: Path, said: str, answer: str | None = None, *, is_complete: bool = False,
        compiles: bool = True) -> Gone:  # fmt: skip
-    """The whole of it as the set-up does it; what was asked, and what came of it."""
+    """Run it as the set-up does; returns the questions and the result."""
     asked: list[str] = []
 
     def ask() -> str | None:
@@ -295,7 +295,7 @@ def test_the_set_up_hands_it_the_time_of_the_compiler(
 
 
 def test_the_question_at_a_real_terminal(tmp_path: Path) -> None:
-    """A pseudo-terminal: the question is seen, "n" is taken, nothing is downloaded."""
+    """In a pseudo-terminal: the question is shown, "n" is accepted, nothing is downloaded."""
     import pty
 
     code = (

@@ -1,4 +1,4 @@
-"""The set-up: when it installs anew, what a person sees of it, what its commands do. Nothing is installed here."""
+"""Tests the set-up: when it reinstalls, its output, its commands. Nothing is installed here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def installer(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     for name in ("install", "progress"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     module = __import__("install")
-    monkeypatch.setattr(module, "wanted_kernels", lambda _cmake_args: "")  # whatever this machine's processor is
+    monkeypatch.setattr(module, "wanted_kernels", lambda _cmake_args: "")  # independent of this machine's CPU
     return module
 
 
@@ -158,14 +158,14 @@ def test_a_failure_ends_with_advice(installer: ModuleType, log: str, advice: str
 
 
 class Screen(io.StringIO):
-    """A text stream that says whether it is a terminal."""
+    """A text stream that claims to be a terminal, or not."""
 
     def __init__(self, *, terminal: bool) -> None:
         super().__init__()
         self.terminal = terminal
 
     def isatty(self) -> bool:
-        """Answer as the test wants."""
+        """Return what the test set."""
         return self.terminal
 
 

@@ -1,4 +1,4 @@
-"""What the set-up asks the system for, on toy systems. Nothing is installed here."""
+"""Tests the system check of the set-up on fake systems. Nothing is installed here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIBRARIES = (
 
 
 class Machine:
-    """A toy system: a folder of small programs that is the whole PATH. apt-get writes down what it is asked."""
+    """A fake system: a folder of small programs that is the whole PATH. apt-get records its arguments."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Machine:
         path.chmod(0o755)
 
     def has(self, *libraries: str) -> None:
-        """Let the loader know these libraries and no others."""
+        """Let the loader find exactly these libraries."""
         self.loader.write_text("".join(f"\t{name} (libc6,x86-64) => /lib/{name}\n" for name in libraries), "utf-8")
 
     def check(self, *needs: str, **environ: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Writing, sending, stopping, and the switches beside it: with real keys and clicks."""
+"""Tests writing, sending, stopping and the options beside the text box, with real keys and clicks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_a_narrow_composer_shows_the_arrow_and_cuts_no_button(theme: Theme, qtbot: QtBot) -> None:
-    around = QWidget()  # without a layout: panes beside the composer may leave it less than it would like
+    around = QWidget()  # without a layout: side panes may leave the composer less width than it prefers
     qtbot.addWidget(around)
     composer = Composer(theme)
     composer.setParent(around)
@@ -71,7 +71,7 @@ def test_a_narrow_composer_shows_the_arrow_and_cuts_no_button(theme: Theme, qtbo
     words = composer.send_button.text()
     for width in (900, 180, 900):
         composer.resize(width, 120)
-        qtbot.wait(1)  # what the buttons say is laid out in a turn of its own
+        qtbot.wait(1)  # button texts are laid out in a separate event loop iteration
         assert all(each.width() >= each.minimumSizeHint().width() for each in row)
         assert composer.send_button.geometry().right() <= composer.card.width()
         assert composer.send_button.text() == (words if width == 900 else "")
@@ -248,7 +248,7 @@ def test_rich_text_is_pasted_plain(window: MainWindow) -> None:
 def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -> None:
     label = window.composer.context_label
     window.composer.set_context(1000, 4096)
-    assert label.text() == ""  # the figure stands in the header
+    assert label.text() == ""  # the header shows the number
     window.composer.set_context(3900, 4096)
     assert label.text() == "The context is nearly full"
     assert label.property("kind") == "warning"
@@ -275,21 +275,21 @@ def test_a_pasted_picture_is_offered_to_be_attached(window: MainWindow) -> None:
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == ""
     assert [image.width() for image in offered] == [4]
-    mime.setText("x")  # as spreadsheets and word processors copy: text, and a picture of it
+    mime.setText("x")  # spreadsheets and word processors copy text and a picture of it
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == "x"
 
 
 def test_words_without_end_never_hold_the_box_up(window: MainWindow, qtbot: QtBot) -> None:
     edit, anywhere = window.composer.edit, QTextOption.WrapMode.WrapAnywhere
-    for _ in range(3):  # each alone is short enough for the box
+    for _ in range(3):  # each paste alone is short enough for the box
         QGuiApplication.clipboard().setText("A" * 19_000)
         qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     assert window.composer.text == "A" * 57_000
     assert edit.wordWrapMode() == anywhere, "Qt would take seconds for every key"
     window.composer.set_text("a few words")
     assert edit.wordWrapMode() != anywhere
-    window.composer.set_text("A" * 57_000)  # as it was left in this chat
+    window.composer.set_text("A" * 57_000)  # text that was left in this chat
     assert edit.wordWrapMode() == anywhere
 
 

@@ -1,4 +1,4 @@
-"""The meter while an answer grows: the bar and the figure at once, the words of the hover when they are heard."""
+"""Tests the meter while an answer grows: bar and number are updated at once, the tool tip when needed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS = ContextParts(system=100, conversation=1000, last_answer=0, size=8000)
 
 
 def _made(theme: Theme) -> ContextMeter:
-    """In a window that is not shown: a shown one may be below the pointer."""
+    """A meter in a hidden window: a shown one may be below the pointer."""
     result = ContextMeter(theme)
     host = theme.parent()
     assert isinstance(host, QWidget)

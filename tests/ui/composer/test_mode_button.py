@@ -1,4 +1,4 @@
-"""The button of the modes, and the menu behind it."""
+"""Tests the mode button and its popup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.widgets.choice_list import Choice
 from ui.window.main_window import MainWindow
 
-OFFERED = tuple(mode for mode in MODE_ORDER if mode is not Mode.HEAD)  # to a model that has no head
+OFFERED = tuple(mode for mode in MODE_ORDER if mode is not Mode.HEAD)  # offered for a model without a head
 
 
 def opened(window: MainWindow) -> ModeMenu:
@@ -89,7 +89,7 @@ def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) ->
     click(menu.list, OFFERED.index(Mode.DRAFT))
     assert seen == []
     assert menu.isVisible()
-    for _ in OFFERED:  # nor can the arrows reach it
+    for _ in OFFERED:  # the arrow keys cannot reach it either
         QTest.keyClick(menu.list, Qt.Key.Key_Down)
         assert menu.list.current_key() != Mode.DRAFT
     menu.close()
@@ -156,7 +156,7 @@ def test_heads_are_listed_where_the_model_has_some_or_one_is_chosen(window: Main
         (NO_DRAFT, False),
         (replace(NO_DRAFT, unavailable={}, own_head=model(head="MTP"), has_heads=True), True),
         (replace(READY, draft=model("head", head="EAGLE-3")), True),
-        (replace(READY, unavailable=broken, has_heads=True), True),  # to say why not
+        (replace(READY, unavailable=broken, has_heads=True), True),  # shown to explain why it cannot run
     ):
         window.set_engine(view)
         menu = opened(window)

@@ -1,4 +1,4 @@
-"""Prompts by a slash: the list while one types, the words to be filled, and the page on which they are edited."""
+"""Tests prompts opened by a slash: the list while typing, placeholders, and the page that edits prompts."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def selected(edit: QPlainTextEdit) -> str:
 def test_a_slash_opens_the_list_and_typing_filters_it(prompts: PromptList, edit: QPlainTextEdit) -> None:
     QTest.keyClicks(edit, "/")
     assert prompts.isVisible()
-    assert prompts.shown == ["shorter", "summarise", "translate", "race"]  # the one command behind the prompts
+    assert prompts.shown == ["shorter", "summarise", "translate", "race"]  # the race command follows the prompts
     QTest.keyClicks(edit, "s")
-    assert prompts.shown == ["shorter", "summarise", "translate"]  # those that begin so first, then those that have it
+    assert prompts.shown == ["shorter", "summarise", "translate"]  # prefix matches, then other matches
     QTest.keyClicks(edit, "u")
     assert prompts.shown == ["summarise"]
     QTest.keyClicks(edit, "x")
@@ -105,7 +105,7 @@ def test_words_in_braces_are_filled_in_turn(prompts: PromptList, edit: QPlainTex
     QTest.keyClicks(edit, "3")
     assert edit.toPlainText() == "😀 Sum up this in 3 words"
     QTest.keyClick(edit, Qt.Key.Key_Tab)
-    assert not edit.hasFocus()  # all is filled: Tab goes on as ever
+    assert not edit.hasFocus()  # no placeholder is left: Tab leaves the box as usual
 
 
 def test_braces_that_were_typed_do_not_hold_the_tab_key(prompts: PromptList, edit: QPlainTextEdit) -> None:

@@ -1,4 +1,4 @@
-"""The help menu, opened and used as a person does: by the pointer, and by keys alone."""
+"""Tests the help menu with real clicks and with keys alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_each_deed_by_the_pointer(button: HelpButton, qtbot: QtBot, words: str) 
         action = next(each for each in menu.actions() if each.text() == words)
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
-    QTimer.singleShot(0, menu, choose)  # a menu below a button has a loop of its own
+    QTimer.singleShot(0, menu, choose)  # a menu below a button runs its own event loop
     with qtbot.waitSignal(told(button)[words]):
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 

@@ -1,4 +1,4 @@
-"""Pins, folders, the archive and the order by hand, with real keys, drops and menus."""
+"""Tests pins, folders, the archive and the manual order, with real keys, drops and menus."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ def drop(model: ConversationModel, conversation_id: int, line: int, onto: QModel
 
 
 def test_dragging_reorders_pinned_ones(filled: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(filled.sidebar.library_signals.arranged) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.reordered) as caught:
         drop(filled.sidebar.list.rows, 2, 1)
     assert caught.args == [[2, 3], None]
 
 
 def test_dragging_into_between_a_folders_chats(filled: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(filled.sidebar.library_signals.arranged) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.reordered) as caught:
         drop(filled.sidebar.list.rows, 1, 5)
     assert caught.args == [[4, 1, 5], 7]
 
@@ -141,15 +141,15 @@ def test_alt_with_arrows_moves_what_is_ordered_by_hand(filled: MainWindow, qtbot
     listing, library_signals = filled.sidebar.list, filled.sidebar.library_signals
     listing.setFocus()
     listing.setCurrentIndex(listing.rows.index_of(3))
-    with qtbot.waitSignal(library_signals.arranged) as caught:
+    with qtbot.waitSignal(library_signals.reordered) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [[2, 3], None]
     listing.setCurrentIndex(listing.rows.index_of(5))
-    with qtbot.waitSignal(library_signals.arranged) as caught:
+    with qtbot.waitSignal(library_signals.reordered) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [[5, 4], 7]
     listing.setCurrentIndex(listing.rows.index_of(1))
-    with qtbot.assertNotEmitted(library_signals.arranged):
+    with qtbot.assertNotEmitted(library_signals.reordered):
         qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
 
 
@@ -182,7 +182,7 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
 def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
     library_signals = filled.sidebar.library_signals
     menu = actions(make_list_menu(filled, filled.theme, library_signals))
-    with qtbot.waitSignal(library_signals.folder_made):
+    with qtbot.waitSignal(library_signals.folder_created):
         menu["New folder"].trigger()
     with qtbot.waitSignal(library_signals.imported):
         menu["Import chats or a project…"].trigger()
@@ -192,7 +192,7 @@ def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
     many = [ConversationRow(number, f"chat {number}", NOW) for number in range(1, 5001)]
     window.sidebar.set_rows(many, 4000)
     model = window.sidebar.list.rows
-    assert model.rowCount() >= 4000  # as far as the open one
+    assert model.rowCount() >= 4000  # all rows up to the open one
     window.sidebar.set_rows(many[:10], 1)
     window.sidebar.set_rows(many, 1)
     assert model.canFetchMore(QModelIndex())
@@ -258,5 +258,5 @@ def test_a_chat_that_is_dropped_among_the_archived_is_archived(filled: MainWindo
     assert lines(rows)[-2:] == ["[Archived]", "Old"]
     rows.place(1, rows.rowCount())
     assert told == [(1, True)]
-    rows.place(1, 0)  # above the first heading is no section
+    rows.place(1, 0)  # there is no section above the first heading
     assert told == [(1, True)]

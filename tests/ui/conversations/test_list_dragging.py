@@ -1,4 +1,4 @@
-"""Chats and folders moved in the list with the mouse and by real drop events."""
+"""Tests moving chats and folders in the list with the mouse and by real drop events."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def top(listing: ConversationList, index: QModelIndex) -> QPoint:
 
 
 def drag(listing: ConversationList, start: QPoint, end: QPoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Press and move as a hand does until a drag begins; then its drop. The platform's own loop needs a desktop."""
+    """Press and move like a hand until a drag begins, then drop. The platform's own drag loop needs a desktop."""
     viewport, handle = listing.viewport(), listing.window().windowHandle()
     begun: list[QModelIndex] = []
     monkeypatch.setattr(ConversationList, "startDrag", lambda view, _actions: begun.extend(view.selectedIndexes()))
@@ -69,7 +69,7 @@ def drag(listing: ConversationList, start: QPoint, end: QPoint, monkeypatch: pyt
 
 
 def drop(listing: ConversationList, dragged: QModelIndex, place: QPoint) -> None:
-    """The events that a drop consists of, sent to the list."""
+    """Send the list the events of a drop."""
     data: QMimeData = listing.rows.mimeData([dragged])
     viewport, move = listing.viewport(), Qt.DropAction.MoveAction
     no_keys = Qt.KeyboardModifier.NoModifier
@@ -85,7 +85,7 @@ def test_a_pinned_chat_is_dragged_above_another(
     listing: ConversationList, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = listing.rows
-    with qtbot.waitSignal(rows.library_signals.arranged) as caught:
+    with qtbot.waitSignal(rows.library_signals.reordered) as caught:
         drag(listing, middle(listing, rows.index_of(2)), top(listing, rows.index_of(3)), monkeypatch)
     assert caught.args == [[2, 3], None]
 
@@ -102,27 +102,27 @@ def test_a_chat_is_dragged_into_a_folder(
 def test_a_folder_is_dragged_above_another(
     listing: ConversationList, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with qtbot.waitSignal(listing.rows.library_signals.folders_arranged) as caught:
+    with qtbot.waitSignal(listing.rows.library_signals.folders_reordered) as caught:
         drag(listing, middle(listing, folder(listing, "Home")), middle(listing, folder(listing, "Work")), monkeypatch)
     assert caught.args == [[9, 7, 8]]
 
 
 def test_a_folder_is_dropped_between_and_below_others(listing: ConversationList, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(listing.rows.library_signals.folders_arranged) as caught:
+    with qtbot.waitSignal(listing.rows.library_signals.folders_reordered) as caught:
         drop(listing, folder(listing, "Home"), top(listing, folder(listing, "Play")))
     assert caught.args == [[7, 9, 8]]
-    with qtbot.waitSignal(listing.rows.library_signals.folders_arranged) as caught:
+    with qtbot.waitSignal(listing.rows.library_signals.folders_reordered) as caught:
         drop(listing, folder(listing, "Work"), middle(listing, listing.rows.index_of(1)))
     assert caught.args == [[8, 9, 7]]
 
 
 def test_a_folder_that_is_dropped_where_it_was_moves_nothing(listing: ConversationList, qtbot: QtBot) -> None:
-    with qtbot.assertNotEmitted(listing.rows.library_signals.folders_arranged):
+    with qtbot.assertNotEmitted(listing.rows.library_signals.folders_reordered):
         drop(listing, folder(listing, "Play"), top(listing, folder(listing, "Play")))
 
 
 def test_chats_are_dropped_into_a_folders_order(listing: ConversationList, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(listing.rows.library_signals.arranged) as caught:
+    with qtbot.waitSignal(listing.rows.library_signals.reordered) as caught:
         drop(listing, listing.rows.index_of(1), top(listing, listing.rows.index_of(5)))
     assert caught.args == [[4, 1, 5], 7]
 
@@ -132,15 +132,15 @@ def test_alt_with_arrows_moves_a_folder_again_and_again(window: MainWindow, qtbo
     window.activateWindow()
     listing, library_signals = window.sidebar.list, window.sidebar.library_signals
     by_id = {each.id: each for each in FOLDERS}
-    library_signals.folders_arranged.connect(
+    library_signals.folders_reordered.connect(
         lambda ids: window.sidebar.set_rows(ROWS, 1, [by_id[number] for number in ids])
     )
     listing.setFocus()
     qtbot.waitUntil(listing.hasFocus)
     listing.setCurrentIndex(folder(listing, "Home"))
     for wanted in ([7, 9, 8], [9, 7, 8]):
-        with qtbot.waitSignal(library_signals.folders_arranged) as caught:
+        with qtbot.waitSignal(library_signals.folders_reordered) as caught:
             qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
         assert caught.args == [wanted]
-    with qtbot.assertNotEmitted(library_signals.folders_arranged):
+    with qtbot.assertNotEmitted(library_signals.folders_reordered):
         qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)

@@ -1,4 +1,4 @@
-"""Search as one types: every key asks, results are marked, Enter and Down take them, Esc leaves."""
+"""Tests search while typing: every key searches, results are marked, Enter and Down select them, Esc leaves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import SearchHit
 from tests.ui.conftest import rows
-from ui.conversations.search_results import begun_near_found, laid_out
+from ui.conversations.search_results import cut_near_match, layout_text
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
 
@@ -61,7 +61,7 @@ def test_enter_waits_for_what_was_typed_last(searching: MainWindow, qtbot: QtBot
     assert taken == [], "these are still the places of other words"
     searching.sidebar.show_results(HITS[2:])
     assert [told[:2] for told in taken] == [(1, 12)]
-    searching.sidebar.show_results(HITS)  # looked for again, as after a deletion
+    searching.sidebar.show_results(HITS)  # searched again, as after a deletion
     assert len(taken) == 1
 
 
@@ -154,14 +154,14 @@ def test_the_word_that_was_found_is_on_the_lines_that_are_shown(theme: Theme) ->
     metrics = QFontMetrics(theme.font(-1))
     before = "...now is Saturday, 2026-11-28 01:34:35, UTC+01:00 (Europe/"
     parts = ((before, False), ("Berlin", True), (") and much more that goes on and on from there", False))
-    near = begun_near_found(parts, metrics, 180.0)
+    near = cut_near_match(parts, metrics, 180.0)
     assert near[1:] == list(parts[1:])
     assert near[0][0].startswith("…")
     assert near[0][0].endswith("(Europe/")
-    shown = laid_out("".join(text for text, _ in near), [], theme.font(-1), 180.0, 2)
+    shown = layout_text("".join(text for text, _ in near), [], theme.font(-1), 180.0, 2)
     assert "Berlin" in shown.text()
-    assert begun_near_found(parts, metrics, 4000.0) == list(parts)
-    assert begun_near_found((("Berlin", True),), metrics, 10.0)[-1] == ("Berlin", True)
+    assert cut_near_match(parts, metrics, 4000.0) == list(parts)
+    assert cut_near_match((("Berlin", True),), metrics, 10.0)[-1] == ("Berlin", True)
 
 
 @pytest.mark.parametrize("num_lines", [1, 2])
@@ -171,12 +171,12 @@ def test_what_has_no_room_ends_in_dots(theme: Theme, num_lines: int) -> None:
     )
     mark = QTextLayout.FormatRange()
     mark.start, mark.length = 0, 6
-    whole = laid_out(text, [mark], theme.font(), 4000.0, num_lines)
+    whole = layout_text(text, [mark], theme.font(), 4000.0, num_lines)
     assert whole.text() == text
-    cut = laid_out(text, [mark], theme.font(), 150.0, num_lines)
+    cut = layout_text(text, [mark], theme.font(), 150.0, num_lines)
     assert cut.text().endswith("…")
     assert text.startswith(cut.text()[:-1].rstrip())
     assert cut.lineCount() == num_lines
     last = cut.lineAt(num_lines - 1)
     assert last.naturalTextWidth() <= 150.0
-    assert last.naturalTextWidth() > 100.0  # no more is cut than must be
+    assert last.naturalTextWidth() > 100.0  # no more is cut than necessary

@@ -1,4 +1,4 @@
-"""The list of conversations: grouped, filtered, chosen, renamed and deleted with real keys and clicks."""
+"""Tests the chat list: grouped, filtered, opened, renamed and deleted with real keys and clicks."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_an_answer_that_ends_leaves_a_name_that_is_typed_alone(filled: MainWindo
     editor = listing.findChild(QLineEdit)
     assert editor is not None
     listing.rows.set_activity({1: UNSEEN})
-    assert editor.selectedText() == editor.text() == "Weekend plans"  # so that what is typed takes its place
+    assert editor.selectedText() == editor.text() == "Weekend plans"  # so that typing replaces it
     qtbot.keyClicks(editor, "Better")
     listing.rows.set_activity({})
     qtbot.keyClicks(editor, " title")

@@ -1,4 +1,4 @@
-"""Formulas: found in Markdown, never in prices; typeset within bounds; copied as their source."""
+"""Tests formulas: found in Markdown but not in prices, typeset within limits, copied as their source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated Markdown documents and ways to cut them."""
+"""Generated Markdown documents, and functions that cut them into chunks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SEPARATORS = st.sampled_from(["\n", "\n\n", "\n\n\n", "\r\n", "\n \n", ""])
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """A document of known blocks and of noise."""
+    """A document of known blocks and random text."""
     parts: list[str] = []
     for _ in range(draw(st.integers(0, 14))):
         parts.append(draw(st.one_of(BLOCKS, WORDS)))
@@ -67,7 +67,7 @@ def documents(draw: st.DrawFn) -> str:
 
 @st.composite
 def cut_documents(draw: st.DrawFn) -> tuple[str, list[str]]:
-    """A document, and the same in pieces."""
+    """A document, and its chunks."""
     text = draw(documents())
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=40)))
     edges = [0, *cuts, len(text)]
@@ -75,5 +75,5 @@ def cut_documents(draw: st.DrawFn) -> tuple[str, list[str]]:
 
 
 def every_char(text: str) -> list[str]:
-    """The finest cut."""
+    """One chunk per character."""
     return list(text)

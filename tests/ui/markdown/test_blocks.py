@@ -1,4 +1,4 @@
-"""Markdown in pieces gives what Markdown at once gives."""
+"""Streamed Markdown results in the same blocks as Markdown parsed at once."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ui.markdown import blocks as markdown_blocks
 from ui.markdown.blocks import (
     LIST_ITEMS,
     MAX_RUN_BLOCKS,
-    READ_CHARS,
+    SLICE_CHARS,
     TABLE_ROWS,
     Block,
     BlockStream,
-    MarkdownReading,
     Segment,
+    SlicedParser,
     column_widths,
     is_table,
     plan_segments,
@@ -42,7 +42,7 @@ def stream(pieces: Iterable[str]) -> list[Block]:
 
 
 def whole(text: str) -> str:
-    """The document parsed at once by the parser itself; code at top level as its text."""
+    """The document parsed at once by the plain parser; top-level code as its text."""
     parser = SafeParser()
     group, result = [], []
     for token in parser.parse(text.replace("\r", "").lstrip("\n")):
@@ -56,7 +56,7 @@ def whole(text: str) -> str:
     return WIDTH.sub("", "".join(result))
 
 
-SEAM = re.compile(r'</tbody>\n?</table>\n?<table class="grid more[^>]*>\n?<tbody>\n?')  # of two parts of one table
+SEAM = re.compile(r'</tbody>\n?</table>\n?<table class="grid more[^>]*>\n?<tbody>\n?')  # the seam of two table parts
 WIDTH = re.compile(r' width="\d+%"')
 
 
@@ -102,7 +102,7 @@ def test_a_final_block_never_changes(text: str, step: int) -> None:
 def test_what_is_told_to_be_words_only_makes_the_last_block_longer(pieces: list[str]) -> None:
     feed = BlockStream()
     for piece in pieces:
-        before, told = list(feed.tail), feed.takes_words(piece)
+        before, told = list(feed.tail), feed.accepts_words(piece)
         closed = feed.feed(piece)
         assert told is bool(feed.words)
         if told:
@@ -190,7 +190,7 @@ def test_words_that_are_not_parsed_are_as_if_they_were(pieces: list[str]) -> Non
         if feed.words:
             at_once = BlockStream()
             at_once.feed("".join(pieces[: number + 1]))
-            common_length = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
+            common_length = min(len(feed.tail), len(at_once.tail))  # a chunk closes only blocks that were open before
             assert feed.tail[-common_length:] == at_once.tail[-common_length:]
 
 
@@ -219,13 +219,13 @@ def test_a_long_list_is_closed_part_by_part(step: int) -> None:
     blocks += feed.finish()
     assert longest <= LIST_ITEMS + 1
     assert [block.html.count("<li>") for block in blocks] == [0, 12, 12, 12, 4, 0]
-    assert [block.goes_on for block in blocks] == [False, True, True, True, False, False]
+    assert [block.has_more for block in blocks] == [False, True, True, True, False, False]
     assert [block.html.split("\n")[0] for block in blocks[1:4]] == [
         '<ol class="part">',
         '<ol start="13" class="part">',
         '<ol start="25" class="part">',
     ]
-    assert "".join(text[place] for block in blocks for place in block.source_map.places).startswith(
+    assert "".join(text[place] for block in blocks for place in block.source_map.positions).startswith(
         "Before.item 1item 2"
     )
     assert blocks == stream([text])
@@ -246,7 +246,7 @@ def test_long_lists_in_pieces_equal_those_at_once(lines: list[str], data: st.Dat
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
-    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.places).replace(
+    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.positions).replace(
         "x t", f"{DONE} t"
     )
     assert shown.replace("\n", "") == "".join(block.source_map.text for block in stream([text])).replace("\n", "")
@@ -268,13 +268,13 @@ def test_a_long_table_is_closed_part_by_part(step: int) -> None:
     blocks += feed.finish()
     assert longest <= TABLE_ROWS + 1
     assert [block.num_rows for block in blocks] == [0, 4, 4, 4, 2, 0]
-    assert [block.goes_on for block in blocks] == [False, True, True, True, False, False]
+    assert [block.has_more for block in blocks] == [False, True, True, True, False, False]
     assert [block.html.split('"')[1] for block in blocks[1:5]] == ["grid part", *["grid more part"] * 2, "grid more"]
     assert [block.html.count("<thead>") for block in blocks] == [0, 1, 0, 0, 0, 0]
     widths = [[part.split('"')[0] for part in block.html.split('width="')[2:]] for block in blocks[1:5]]
     assert widths == [["33%", "33%", "33%"]] * 4
     shown = "".join(block.source_map.text for block in blocks)
-    assert "".join(text[place] for block in blocks for place in block.source_map.places) == shown
+    assert "".join(text[place] for block in blocks for place in block.source_map.positions) == shown
     assert shown.count("name") == 1
     assert blocks == stream([text])
 
@@ -305,7 +305,7 @@ def test_long_tables_in_pieces_equal_those_at_once(lines: list[str], data: st.Da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
-    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.places)
+    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.positions)
     assert shown.split() == "".join(block.source_map.text for block in stream([text])).split()
 
 
@@ -344,7 +344,7 @@ def test_many_wide_columns_are_equal() -> None:
 
 
 def test_a_short_word_is_not_broken_in_a_narrow_window() -> None:
-    """Of 500 px, where 61 are what "Count" in bold takes with its margins."""
+    """At 500 px; "Count" in bold with its margins needs 61 of them."""
     shares = widths("a much longer name here", "Count", "Remark that is somewhat longer than the others")
     assert shares[1] >= 12
 
@@ -355,8 +355,8 @@ def at_once(text: str, base: int = 0) -> list[Segment]:
 
 
 def in_pieces(text: str, base: int = 0) -> tuple[list[Segment], int]:
-    reading, num = MarkdownReading(text, base), 1
-    while (segments := reading.go_on()) is None:
+    reading, num = SlicedParser(text, base), 1
+    while (segments := reading.read_next()) is None:
         num += 1
     return segments, num
 
@@ -366,7 +366,7 @@ TEXTS += ["", "One line", "```\nno end", "a\r\nb\r\n\r\nc\r\n" * 99, "\n" * 2_00
 
 
 def plain(segments: list[Segment]) -> list[tuple[str, str, str, tuple[int, ...]]]:
-    return [(one.html, one.code, one.language, tuple(one.source_map.places)) for one in segments]
+    return [(one.html, one.code, one.language, tuple(one.source_map.positions)) for one in segments]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
@@ -377,7 +377,7 @@ def test_same_segments(text: str, base: int) -> None:
 
 def test_many_pieces() -> None:
     text = answer_of("mixed", 2_000)
-    assert in_pieces(text)[1] >= len(text) // (2 * READ_CHARS) - 1
+    assert in_pieces(text)[1] >= len(text) // (2 * SLICE_CHARS) - 1
 
 
 def test_what_never_closes_is_not_read_again_and_again() -> None:
@@ -397,7 +397,7 @@ def test_a_table_that_is_read_from_the_right_has_its_first_column_there() -> Non
     assert block.html.index("قيمة") < block.html.index("اسم")
     shown = block.source_map
     assert shown.text == "قيمةاسم1أ$x$ب"
-    assert "".join(text[place] for place in shown.places) == shown.text
+    assert "".join(text[place] for place in shown.positions) == shown.text
     assert [shown.text[begin:end] for begin, end in shown.formulas] == ["$x$"]
     assert block.html.count("</td>") == 4
 

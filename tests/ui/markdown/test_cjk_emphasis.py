@@ -1,4 +1,4 @@
-"""Emphasis beside letters whose writing puts no spaces around it, and the one tag that is understood."""
+"""Tests emphasis in scripts without spaces, and ``<br>``, the only supported tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was parsed before is as if it were parsed again."""
+"""Cached inline tokens equal freshly parsed ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from tests.long_form import rounds
 from ui.markdown import inline as markdown_inline
-from ui.markdown.inline import LONG_CHARS, NUM_KEPT, PLACE, PlacedInline
+from ui.markdown.inline import CACHE_SIZE, LONG_CHARS, OFFSET, PositionedInline
 from ui.markdown.parser import SafeParser
 
 FILL = "Words of a long paragraph that goes on and on without a sign, so that its beginning is worth being kept. " * 2
@@ -61,10 +61,10 @@ PIECES = st.sampled_from(
 
 
 def seen(tokens: Sequence[Token]) -> list[tuple[object, ...]]:
-    """What is drawn of them, and from where: words that stand side by side may be cut anywhere."""
+    """The drawn content of tokens and its positions; adjacent text tokens may be split anywhere."""
     found: list[tuple[object, ...]] = []
     for token in tokens:
-        place = int((token.meta or {}).get(PLACE, -1))
+        place = int((token.meta or {}).get(OFFSET, -1))
         if token.type == "text":
             found += [("text", char, place + number) for number, char in enumerate(token.content)]
         else:
@@ -79,7 +79,7 @@ def seen(tokens: Sequence[Token]) -> list[tuple[object, ...]]:
 @example([FILL, "costs $5 ", "and ", "x$"])
 @example([FILL, "https://example.org/a_b$c~ ", "word", FILL, "*em* "])
 def test_a_paragraph_that_grows_is_parsed_as_one_that_is_new(pieces: list[str]) -> None:
-    kept, text = PlacedInline(), ""
+    kept, text = PositionedInline(), ""
     for piece in pieces:
         text += piece
         new = SafeParser()
@@ -89,19 +89,19 @@ def test_a_paragraph_that_grows_is_parsed_as_one_that_is_new(pieces: list[str]) 
 
 def test_the_beginning_of_a_long_paragraph_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    tokenize = PlacedInline.tokenize
+    tokenize = PositionedInline.tokenize
 
-    def spy(inline: PlacedInline, state: markdown_inline._PlacedState) -> None:
+    def spy(inline: PositionedInline, state: markdown_inline._PositionedState) -> None:
         parsed.append(state.src)
         tokenize(inline, state)
 
-    monkeypatch.setattr(PlacedInline, "tokenize", spy)
+    monkeypatch.setattr(PositionedInline, "tokenize", spy)
     parser, text = SafeParser(), ""
     for number in range(100):
         text += f"Some *words* and `code` number {number}, and more of them. "
         parser.parse(text)
     assert max(map(len, parsed)) < 2 * LONG_CHARS
-    parser.parse("\n\n".join(f"other {number}" for number in range(2 * NUM_KEPT)))
+    parser.parse("\n\n".join(f"other {number}" for number in range(2 * CACHE_SIZE)))
     inline = parser.inline
-    assert isinstance(inline, PlacedInline)
-    assert len(inline._known) == NUM_KEPT
+    assert isinstance(inline, PositionedInline)
+    assert len(inline._known) == CACHE_SIZE

@@ -1,4 +1,4 @@
-"""Bare addresses are links where a reader sees an address, and nowhere else."""
+"""Bare addresses become links where a reader recognises an address, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks have check marks; a list is one list for each kind of item; blocks in lists say where they stand."""
+"""Tests check marks of tasks, lists split by kind of item, and the list depth of blocks."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_a_check_mark_stands_where_its_letter_stands() -> None:
     (block,) = blocks(text)
     found = [
         text[place]
-        for place, char in zip(block.source_map.places, block.source_map.text, strict=True)
+        for place, char in zip(block.source_map.positions, block.source_map.text, strict=True)
         if char in DONE + OPEN
     ]
     assert found == ["x", " "]
     words = [
         text[place]
-        for char, place in zip(block.source_map.text, block.source_map.places, strict=True)
+        for char, place in zip(block.source_map.text, block.source_map.positions, strict=True)
         if char.isalpha()
     ]
     assert "".join(words) == "doneopen"

@@ -1,4 +1,4 @@
-"""What of a Markdown text other programs get: text with numbers, bullets and tabs; HTML with the colours of paper."""
+"""Tests copied Markdown: text with numbers, bullets and tabs; HTML with the light palette's colours."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_part_has_what_stands_between_two_places() -> None:
     words = "Some **bold** words\r\nand more"
     assert html_of(words, *part(words, "ld", "rds")) == "<strong>ld</strong> wo"
     assert text_of(words, *part(words, "ords", "ore")) == "ords\nand m"
-    assert text_of("a $x^2$ b", 2, 5) == "$x^2$"  # no half formulas
+    assert text_of("a $x^2$ b", 2, 5) == "$x^2$"  # formulas are copied as a whole
     assert (text_of(words, 3, 3), html_of(words, 3, 3)) == ("", "")
 
 
@@ -58,7 +58,7 @@ def test_colours_are_those_of_paper_and_come_in_pairs() -> None:
     html = html_of("Words `c`\n\n```py\nx\n```\n\n" + TABLE)
     for style in re.findall(r'style="([^"]*)"', html):
         assert ("background-color" in style) == (f"color:{INK}" in style)
-    assert html_of("Words") == "<p>Words</p>\n"  # nothing of its own where nothing needs it
+    assert html_of("Words") == "<p>Words</p>\n"  # no style unless needed
 
 
 def test_what_is_read_from_the_right_says_so() -> None:

@@ -1,4 +1,4 @@
-"""Random Markdown, cut at random places: streamed equals shown at once, and every mark is on its character.
+"""Random Markdown, cut at random positions: streaming equals parsing at once, and every mark is on its character.
 
 The long form tries 2,000 documents of each kind.
 """
@@ -29,7 +29,7 @@ FULL = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-# Every § becomes a character that stands nowhere else in the document, so its place is known without any parser.
+# Each § becomes a character that is unique in the document, so its position is known without a parser.
 SHAPES = st.sampled_from(
     [
         "# §§ **§** #",
@@ -74,7 +74,7 @@ TAGS = st.sampled_from(
 
 @st.composite
 def marked_documents(draw: st.DrawFn) -> tuple[str, list[str], list[Source]]:
-    """A document of unique characters, the same in pieces, and the source of each piece."""
+    """A document of unique characters, its chunks, and the source of each chunk."""
     parts = []
     for opening in (True, False):
         tags = draw(TAGS) if opening else ("", "")
@@ -102,7 +102,7 @@ def views(card: AnswerCard) -> Iterator[QTextEdit | QPlainTextEdit]:
 
 
 def marks(view: QTextEdit | QPlainTextEdit) -> dict[str, str]:
-    """The colour of the mark on each unique character; empty where there is none."""
+    """The colour of the mark on each unique character; empty if there is none."""
     colors = {char: item.color for item in shown_marks(view) for char in item.words}
     text = view.toPlainText()
     return {char: colors.get(char, "") for char in text if char >= "\u4e00" and char <= "\u9fff"}

@@ -1,4 +1,4 @@
-"""Words go before the tags that close what they belong to, however many there are."""
+"""Appended words are inserted before the end tags of their block, however many there are."""
 
 from __future__ import annotations
 

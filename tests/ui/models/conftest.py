@@ -1,4 +1,4 @@
-"""A shown models panel and helpers of its tests."""
+"""A shown models panel, and helpers for its tests."""
 
 from __future__ import annotations
 

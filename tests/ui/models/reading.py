@@ -1,4 +1,4 @@
-"""Helpers to read and press parts of the models panel."""
+"""Helpers that read the models panel and press its buttons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 
 def said(widget: QWidget) -> str:
-    QApplication.processEvents()  # new widgets of a layout are shown by its next event
+    QApplication.processEvents()  # the event loop shows new widgets of a layout
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 

@@ -1,4 +1,4 @@
-"""The models panel in a window of 800 pixels: nothing is cut off, in English and German."""
+"""In a window of 800 pixels nothing in the models panel is cut off, in English and German."""
 
 from __future__ import annotations
 

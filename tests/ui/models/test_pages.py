@@ -1,4 +1,4 @@
-"""The pages of the models panel by real clicks and keys: what they ask for and what they say."""
+"""Tests the pages of the models panel with real clicks and keys: requests and texts."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsP
 
 
 def offered(place: ModelsPanel) -> list[tuple[str, str]]:
-    """The actions of the pair that is shown, each with its kind."""
+    """The actions offered for the shown pair, each with its kind."""
     QApplication.processEvents()
     buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
     return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
@@ -302,7 +302,7 @@ def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: 
     shown, gain = said(place.recommended), place.recommended.card.gain
     assert words in shown
     assert "A drafted token costs 20%." in shown
-    assert "Expect about" not in shown  # one range from sizes, another from headers
+    assert "Expect about" not in shown  # the forecasts from sizes and from headers have a single range
     assert gain.text.property("kind") == "tone-good"
     slower = replace(race, races=(replace(race.races[0], speedup=0.9),))
     place.recommended.card.set_pair(replace(pair, speed_forecast=replace(speed_forecast, measured=slower)))
@@ -413,7 +413,7 @@ def test_where_no_words_match_the_search_can_be_cleared(place: ModelsPanel, qtbo
     place.open("search")
     place.search.fitting.setChecked(True)
     qtbot.keyClicks(place.search.field, "qwem")
-    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)  # without a wait for the pause
+    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)  # does not wait for the pause
     wanted = SearchQuery("qwem", only_fitting=True)
     assert queries[-1] == (wanted,)
     place.search.set_results(wanted, [])

@@ -1,4 +1,4 @@
-"""The dialog that makes a draft of a model itself: what it says in each state, and what clicks and keys want."""
+"""Tests the dialog that makes a draft from a model: its texts in each state, and the requests of clicks and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads, library, first run and the ways through the models panel, by real clicks and keys."""
+"""Tests downloads, library, first run and navigation of the models panel, with real clicks and keys."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None
     page = place.library
     page.set_library(r.library(), [])
     QApplication.processEvents()
-    buttons = (page.ways.folder_button, page.ways.link_button, page.look_button, page.add_button)
+    buttons = (page.ways.folder_button, page.ways.link_button, page.scan_button, page.add_button)
     assert all(each.isVisible() for each in buttons)
     assert len({each.mapTo(page, QPoint()).y() for each in buttons}) == 1
 
@@ -237,7 +237,7 @@ def test_found_models_are_offered_and_move_no_button(place: ModelsPanel, qtbot: 
     page = place.library
     page.set_library([], [])
     qtbot.waitUntil(page.empty.isVisible)
-    buttons = (page.ways.folder_button, page.ways.link_button, page.look_button)
+    buttons = (page.ways.folder_button, page.ways.link_button, page.scan_button)
     before = [each.geometry() for each in buttons]
     page.set_library([], [r.offer(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b")])
     qtbot.waitUntil(page.add_all_button.isVisible)
@@ -249,7 +249,7 @@ def test_found_models_are_offered_and_move_no_button(place: ModelsPanel, qtbot: 
 
 def test_a_file_is_added_in_one_place_with_models_and_without(place: ModelsPanel) -> None:
     place.open("library")
-    assert adders(place) == []  # nothing is offered, or said to be missing, before the library was read
+    assert adders(place) == []  # before the library was read, nothing is offered and nothing is reported as missing
     assert "No models yet" not in said(place.library)
     place.library.set_library(r.library(), [])
     assert adders(place) == [place.library.add_button]
@@ -260,7 +260,7 @@ def test_a_file_is_added_in_one_place_with_models_and_without(place: ModelsPanel
 
 
 def adders(place: ModelsPanel) -> list[QPushButton]:
-    """The buttons that add a file, as far as they are seen."""
+    """The visible buttons that add a file."""
     QApplication.processEvents()
     buttons = place.library.findChildren(QPushButton)
     return [one for one in buttons if one.isVisible() and one.text() == "Add a GGUF file…"]
@@ -284,7 +284,7 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     first = place.welcome.cards[0]
     qtbot.waitUntil(
         lambda: first.action_button.width() == first.action_button.sizeHint().width()
-    )  # as wide as its words, not the card
+    )  # as wide as its text, not as the card
     qtbot.mouseClick(first.action_button, LEFT)
     qtbot.mouseClick(place.welcome.builtin_button, LEFT)
     qtbot.mouseClick(place.welcome.skip_button, LEFT)

@@ -1,4 +1,4 @@
-"""A folder, a link, and what is on this computer already: what the pages say and ask for."""
+"""Tests adding models from a folder, a link, and other programs: texts and requests."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_link_dialog_shows_what_belongs_to_its_address_only(place: ModelsPanel
     unchecked = "From h.example. It gives no checksum, so the file cannot be verified."
     for words in ("Tiny", "llama · Q4_0 · 2.00 GB to download", unchecked):
         assert words in told
-    dialog.address.setText(URL + "x")  # what was found is not behind this
+    dialog.address.setText(URL + "x")  # the found model does not belong to this address
     assert dialog.go_button.text() == "Check the link"
     dialog.address.setText(URL)
     place.show_link(FOUND)
@@ -75,4 +75,4 @@ def test_a_link_dialog_shows_what_belongs_to_its_address_only(place: ModelsPanel
     with qtbot.waitSignal(place.requests.pull_requested) as pulled:
         qtbot.mouseClick(dialog.go_button, LEFT)
     assert pulled.args == [(ModelRef(url=URL),), True]
-    place.show_link(FOUND)  # the dialog is gone
+    place.show_link(FOUND)  # the dialog is closed

@@ -1,4 +1,4 @@
-"""The card of the small real model: what it says in each state, and what a click on it wants."""
+"""Tests the card of the small real model: its texts in each state, and the requests of clicks."""
 
 from __future__ import annotations
 

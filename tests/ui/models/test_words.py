@@ -1,4 +1,4 @@
-"""Numbers, times and days as the pages of models say them."""
+"""Tests numbers, times and dates on the model pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TODAY = date(2026, 11, 26)
 
 @pytest.fixture(autouse=True)
 def _english(qapp: QApplication) -> None:
-    """Have the words of the catalogue that the tests read."""
+    """Install the English catalogue, whose texts the tests compare."""
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_how_long_it_will_take_is_no_finer_than_it_can_be_known(seconds: float |
 @pytest.mark.parametrize(
     ("moment", "words"),
     [
-        (date(2026, 11, 27), "today"),  # of a hub whose clock is ahead
+        (date(2026, 11, 27), "today"),  # the hub's clock is ahead
         (date(2026, 11, 26), "today"),
         (date(2026, 11, 25), "yesterday"),
         (date(2026, 11, 23), "3 days ago"),

@@ -1,4 +1,4 @@
-"""The page of a project by itself: its choices of models, and what it reports."""
+"""Tests the page of a project: its model choices, and its signals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_file_for_the_search_by_meaning_is_asked_for(qtbot: QtBot, theme: Them
     page.search.activated.emit(last)
     dialog = page.findChild(QFileDialog)
     assert dialog is not None
-    assert page.search.currentText() == "By words"  # nothing is chosen yet
+    assert page.search.currentText() == "By words"  # no model is chosen yet
     with qtbot.waitSignal(page.embedder_changed) as changed:
         dialog.fileSelected.emit("/m/embed.gguf")
     assert changed.args == ["/m/embed.gguf"]
@@ -59,7 +59,7 @@ def test_an_embedding_model_of_the_hub_is_offered_with_its_size(qtbot: QtBot, th
     with qtbot.waitSignal(page.embedder_offered) as offered:
         page.search.activated.emit(1)
     assert offered.args == [EMBEDDERS[0]]
-    assert page.search.currentText() == "By words"  # until it is here
+    assert page.search.currentText() == "By words"  # until the model is downloaded
     page.set_embedder("/m/embed.gguf")
     assert page.search.currentText() == "embed"
 

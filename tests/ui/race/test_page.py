@@ -1,4 +1,4 @@
-"""The page of races by keyboard alone, in both palettes, in a narrow window, and what is chosen on it."""
+"""Tests the race page: by keyboard alone, in both palettes, in a narrow window, and its choices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
-from ui.race.picture import draw_picture, look_of
+from ui.race.picture import draw_picture, picture_look
 from ui.race.words import lane_name
 from ui.text.formatting import acceptance, duration
 from ui.theme.palette import DARK, LIGHT
@@ -28,7 +28,7 @@ from ui.window.main_window import MainWindow
 
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> RacePage:
-    """The page in its window."""
+    """The race page, shown in its window."""
     window.race.show_page()
     shown = window.race.page
     shown.ask("Where does water flow?")
@@ -43,7 +43,7 @@ def press(qtbot: QtBot, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.Keyboar
 
 
 def walk(qtbot: QtBot, stops: int) -> list[QWidget]:
-    """Where Tab leads, one after another."""
+    """The widgets that Tab reaches, in order."""
     found = []
     for _ in range(stops):
         press(qtbot, Qt.Key.Key_Tab)
@@ -58,7 +58,7 @@ def test_tab_goes_from_the_question_over_lanes_and_options_to_the_start(page: Ra
     assert form.question.hasFocus()
     expected = [
         form.rows[0].mode_box,
-        form.rows[1].mode_box,  # plain and auto have no depth
+        form.rows[1].mode_box,  # the modes off and auto have no depth
         form.add_button,
         form.rounds,
         form.length,
@@ -119,7 +119,7 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
     assert form.rows[1].draft_box.isHidden()
     assert form.models_button.isHidden()
     page.form.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
-    assert form.rows[1].draft_box.isHidden()  # most races are of modes
+    assert form.rows[1].draft_box.isHidden()  # most races compare modes
     form.models_button.setFocus()
     press(qtbot, Qt.Key.Key_Space)
     assert [row.draft_box.isHidden() for row in form.rows] == [True, False]
@@ -128,7 +128,7 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
     form.rows[1].draft_box.setCurrentIndex(1)
     assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
     page.form.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
-    assert form.start_button.isEnabled()  # the lane brings its own
+    assert form.start_button.isEnabled()  # the lane has its own draft
     form.rows[1].draft_box.setCurrentIndex(0)
     form.rows[1].changed.emit()
     assert not form.start_button.isEnabled()
@@ -139,7 +139,7 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
 
 def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot: QtBot) -> None:
     form, wanted = page.form, list[str]()
-    page.drafts_wanted.connect(wanted.append)
+    page.drafts_needed.connect(wanted.append)
     assert form.rows[1].target_box.isHidden()
     page.form.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
     qtbot.mouseClick(form.models_button, Qt.MouseButton.LeftButton)
@@ -162,8 +162,8 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     assert form.setup.lanes[1].draft == ""  # that draft is another model's
     kept = LaneChoice(Mode.AUTO, None, "/models/gone.gguf", "/models/new.gguf", "Gone", "New")
     form.set_lanes((PLAIN_LANE, kept))
-    page.form.set_drafts([("/models/other.gguf", "Other")])  # the loaded target's
-    assert form.setup.lanes[1] == kept  # its own are still looked for
+    page.form.set_drafts([("/models/other.gguf", "Other")])  # for the loaded target
+    assert form.setup.lanes[1] == kept  # drafts for the lane's own target are still being searched
     assert wanted[-1] == "/models/new.gguf"
     page.form.set_drafts([], "/models/new.gguf")
     assert form.setup.lanes[1].draft == ""
@@ -187,7 +187,7 @@ def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) ->
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "1.62×", "0.90×"]
     assert track.verdict.headline.property("kind") == ""
     page.show_result(replace(THREE_LANES, verdicts=(replace(VERDICT, low=0.9),)))
-    assert track.verdict.headline.property("kind") == "unsure"  # neither is surely faster
+    assert track.verdict.headline.property("kind") == "unsure"  # no lane is significantly faster
     page.show_result(THREE_LANES)
     lane = track.lanes[1]
     assert {name: line.value for name, line in lane.lines.items()} == {
@@ -273,7 +273,7 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_the_picture_has_the_palette_and_the_verdict_in_it(theme: Theme, name: str) -> None:
-    look = replace(look_of(theme), tokens=DARK if name == "dark" else LIGHT)
+    look = replace(picture_look(theme), tokens=DARK if name == "dark" else LIGHT)
     picture = draw_picture(THREE_LANES, look)
     assert (picture.width(), picture.height()) == (2400, 1350)
     assert picture.pixelColor(2, 2).name() == look.tokens.page
@@ -300,7 +300,7 @@ def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: 
 
 
 def test_tokens_and_time_of_a_lane_are_of_the_same_moment(page: RacePage) -> None:
-    """Its text comes before its counters."""
+    """The text arrives before the counters."""
     page.begin(RESULT.setup)
     lane = page.track.lanes[1]
     page.track.show_progress(LaneProgress(1, 0, RunStats(tokens=10, passes=5, decode_s=0.5), finished=False))
@@ -335,7 +335,7 @@ def test_who_scrolls_up_in_a_lane_stays_there_while_it_goes_on(page: RacePage, q
 
 
 def turn_wheel_over(widget: QWidget, *, up: bool = False) -> None:
-    """One notch, through the window as from a mouse."""
+    """Send one wheel notch through the window, like a mouse."""
     handle = widget.window().windowHandle()
     assert handle is not None
     place = QPointF(widget.mapTo(widget.window(), widget.rect().center()))
@@ -361,7 +361,7 @@ def test_leaving_gives_the_focus_back_to_where_it_was(window: MainWindow, qtbot:
     window.race.show_page()
     window.race.page.ask("Where does water flow?")
     assert not view.hasFocus()
-    window.race.ask()  # as its key does
+    window.race.ask()  # as its shortcut does
     assert not window.race.is_open
     assert view.hasFocus()
 

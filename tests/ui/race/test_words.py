@@ -1,4 +1,4 @@
-"""What is said of a race, with its uncertainty."""
+"""Tests the texts of a race and of its uncertainty."""
 
 from __future__ import annotations
 

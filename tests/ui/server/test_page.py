@@ -1,4 +1,4 @@
-"""The server's page: what it shows of the server, its models and its requests, and what it asks for."""
+"""Tests the server's page: state, models and requests of the server, and the page's signals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_values_come_in_silently_and_a_switch_asks(page: ServerPage, qtbot: QtBo
     [
         ({"server_key": True}, False),
         ({"server_key": False}, True),
-        ({"server_key": False, "server_host": ALL_ADDRESSES}, False),  # other computers always need it
+        ({"server_key": False, "server_host": ALL_ADDRESSES}, False),  # other computers always need the key
     ],
 )
 def test_it_says_where_a_key_is_not_needed(page: ServerPage, values: dict[str, object], told: bool) -> None:

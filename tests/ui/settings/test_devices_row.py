@@ -1,4 +1,4 @@
-"""Devices are ticked in a menu of those that were found, or typed; what cannot be one is told at once."""
+"""Devices are ticked in a menu of detected devices, or typed; impossible names are reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialog made from the table: what goes in comes out, and only changes come out."""
+"""Tests the generated settings dialog: shown values are returned unchanged, and only changes are emitted."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ VALUES: dict[str, SettingValue] = {
 
 
 class Windows(QObject):
-    """Notes the class of every window that is shown."""
+    """Records the class of every window that is shown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
     }
     assert {*kinds, FieldKind.SERVERS} == set(FieldKind)
     for field in FIELDS:
-        if field.kind is FieldKind.SERVERS:  # the list of servers has its switches
+        if field.kind is FieldKind.SERVERS:  # the server list has its own switches
             assert field.key not in dialog.rows
             continue
         row = dialog.rows[field.key]
@@ -222,7 +222,7 @@ def test_a_choice_that_is_too_long_for_its_box_ends_in_dots(dialog: SettingsDial
 
 
 def _fills(combo: QComboBox, text: str) -> bool:
-    """Whether one letter more would find no room."""
+    """Whether one more letter would not fit."""
     option = QStyleOptionComboBox()
     combo.initStyleOption(option)
     part = QStyle.SubControl.SC_ComboBoxEditField
@@ -232,7 +232,7 @@ def _fills(combo: QComboBox, text: str) -> bool:
 
 @pytest.fixture
 def looks(window: MainWindow) -> SettingsDialog:
-    """The rows of the look, as the app has them."""
+    """The rows of the look, set up as in the app."""
     window.set_theme("light")
     fields = [FIELD_BY_KEY[key] for key in (*LOOKS, "temperature")]
     dialogs = WindowDialogs(window, fields)
@@ -243,7 +243,7 @@ def looks(window: MainWindow) -> SettingsDialog:
 
 
 def choose(dialog: SettingsDialog, key: str, value: str, qtbot: QtBot) -> None:
-    """Choose as a person does, by keys."""
+    """Choose an entry with keys."""
     row = dialog.rows[key]
     assert isinstance(row, ChoiceRow)
     step = Qt.Key.Key_Down if row.combo.findData(value) > row.combo.currentIndex() else Qt.Key.Key_Up
@@ -267,7 +267,7 @@ def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
     assert look(window) == ("dark", before[1] + 5, True)
     temperature = looks.rows["temperature"]
     assert isinstance(temperature, NumberRow)
-    temperature.edit.setText("no number")  # what stands elsewhere in the dialog is no obstacle
+    temperature.edit.setText("no number")  # an invalid value elsewhere in the dialog does not prevent it
     qtbot.keyClick(looks, Qt.Key.Key_Escape)
     assert look(window) == before
     assert told == []
@@ -303,17 +303,17 @@ def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDial
     row.edit.selectAll()
     qtbot.keyClicks(row.edit, "99")
     assert not dialog.save_button.isEnabled()
-    assert not dialog.elsewhere.isVisible(), "it stands beside the field"
+    assert not dialog.other_page_problem.isVisible(), "it stands beside the field"
     dialog.nav.setFocus()
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
-    assert dialog.elsewhere.isVisible()
-    assert dialog.elsewhere.text() == f"Sampling: Temperature. {row.complaint.text()}"
+    assert dialog.other_page_problem.isVisible()
+    assert dialog.other_page_problem.text() == f"Sampling: Temperature. {row.complaint.text()}"
     qtbot.keyClick(dialog.nav, Qt.Key.Key_End)
-    qtbot.mouseClick(dialog.findChild(PromptsPage).add_button, Qt.MouseButton.LeftButton)  # without a name
-    assert not dialog.elsewhere.isVisible(), "here is something to be mended, too"
+    qtbot.mouseClick(dialog.findChild(PromptsPage).add_button, Qt.MouseButton.LeftButton)  # a prompt without a name
+    assert not dialog.other_page_problem.isVisible(), "here is something to be mended, too"
     row.edit.setText("0.5")
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
-    assert dialog.elsewhere.text() == "Prompts: Give every prompt a name."
+    assert dialog.other_page_problem.text() == "Prompts: Give every prompt a name."
 
 
 def test_tab_goes_from_the_own_choice_to_the_number(qtbot: QtBot) -> None:

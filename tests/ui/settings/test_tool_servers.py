@@ -1,4 +1,4 @@
-"""The servers of tools in the settings."""
+"""Tests the tool servers in the settings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_long_name_leaves_room_for_the_buttons(qtbot: QtBot) -> None:
     page = ToolServers(Theme(assets_dir() / "icons"), requests)
     qtbot.addWidget(page)
     row = page.rows[name]
-    assert row.minimumSizeHint().width() < 620  # what the dialog has beside its list of pages
+    assert row.minimumSizeHint().width() < 620  # the dialog's width without its section list
     assert row.switch.text().startswith("a server && its")
     assert row.switch.text().endswith("…")
     assert row.switch.accessibleName() == name
@@ -104,12 +104,12 @@ def test_servers_are_left_out_of_a_chat_one_by_one(qtbot: QtBot) -> None:
     edits = []
     row.changed.connect(lambda: edits.append(row.value()))
     row.set_servers(["time", "a, b"])
-    assert edits == []  # others to choose from are no edit
+    assert edits == []  # setting other servers is not an edit
     assert row.none.isHidden()
     assert {name: box.isChecked() for name, box in row.boxes.items()} == {"time": True, "a, b": False}
     row.boxes["time"].click()
     row.boxes["a, b"].click()
-    assert read_names(str(row.value())) == ("off now", "time")  # what is switched off now stays left out
+    assert read_names(str(row.value())) == ("off now", "time")  # servers that are switched off stay excluded
     row.set_servers([])
     assert read_names(str(row.value())) == ("off now", "time")
     assert not row.none.isHidden()
@@ -166,7 +166,7 @@ def test_what_another_program_has_is_shown_before_it_is_added(
     shown = " ".join(label.text() for label in dialog.findChildren(QLabel))
     assert "npx files & more · API_KEY" in shown
     assert "secret" not in shown
-    assert not harness.paths.tool_servers_file.exists()  # nothing is kept yet
+    assert not harness.paths.tool_servers_file.exists()  # nothing is saved yet
     dialog.boxes["notes"].click()
     dialog.accept_button.click()
     assert list(page.rows) == ["files"]
@@ -202,7 +202,7 @@ def test_signing_in_is_asked_for_by_a_click_and_shows_the_address(
     assert (row.sign.text(), row.sign.isHidden()) == ("Sign in…", False)
     row.sign.click()
     requests.sign_in_page.emit("notes", "https://auth.example.com/authorize?state=a")
-    assert opened == []  # not before somebody has read where it leads
+    assert opened == []  # not before the user has seen the address
     assert page.question is not None
     page.question.accept_button.click()
     assert opened == ["https://auth.example.com/authorize?state=a"]
@@ -223,4 +223,4 @@ def test_signing_in_is_asked_for_by_a_click_and_shows_the_address(
     views[0] = replace(view, sign_in="")
     page.refresh()
     assert row.sign.isHidden()
-    qtbot.wait(10)  # the questions are gone before the page
+    qtbot.wait(10)  # the questions close before the page

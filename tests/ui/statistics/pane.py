@@ -1,4 +1,4 @@
-"""A statistics pane on its own, filled, for the tests of its parts."""
+"""A filled statistics pane for the tests of its parts."""
 
 from __future__ import annotations
 

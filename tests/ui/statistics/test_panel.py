@@ -1,4 +1,4 @@
-"""The figures: right numbers, units, dashes for what is unknown, explanations for every one, by mouse and by keys."""
+"""Tests the statistics: correct numbers, units, dashes for unknown values, explanations by mouse and keys."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
     assert lengths.counts == (12, 93, 25)
     assert lengths.description == "0 accepted: 12 passes, 1 accepted: 93 passes, 2 accepted: 25 passes"
     lengths.set_counts([1] * 33)
-    assert len(lengths.counts) == lengths.MOST_COLUMNS
+    assert len(lengths.counts) == lengths.MAX_COLUMNS
     assert sum(lengths.counts) == 33
 
 
@@ -97,7 +97,7 @@ def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
     panel.end(plain)
     speed = panel.now.speed
     assert (speed.headline.value, speed.plain.value) == ("41.2 tok/s", "41.2 tok/s")
-    assert not any(bar.isHidden() for bar in speed.figures)  # the same rows for every answer
+    assert not any(bar.isHidden() for bar in speed.figures)  # every answer has the same rows
     assert speed.basis.text() == "Nothing was drafted in this answer."
 
 
@@ -167,7 +167,7 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("drafting is off",))
     shown.begin()
     shown.show_stats(plain)
-    assert page.acceptance.by_depth.isVisible()  # nothing moves while the answer is made
+    assert page.acceptance.by_depth.isVisible()  # nothing moves during an answer
     shown.end(plain)
     assert not page.acceptance.rate.isVisible()
     assert not page.acceptance.by_depth.isVisible()
@@ -200,7 +200,7 @@ def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: S
     [
         (39.3, "1.62\N{MULTIPLICATION SIGN} faster", True),
         (24.28, "About the same speed", False),
-        (25.3, "About the same speed", False),  # 1.04: as much chance as speed
+        (25.3, "About the same speed", False),  # 1.04: may be chance
         (23.2, "About the same speed", False),
         (16.19, "1.50\N{MULTIPLICATION SIGN} slower", False),
         (None, "41.2 tok/s", False),
@@ -223,7 +223,7 @@ def test_the_headline_says_in_words_what_drafting_gained(
 def test_nothing_is_called_faster_that_kept_no_drafted_token(shown: StatsPanel) -> None:
     shown.end(replace(STATS, plain_ms=39.3, accepted=0))
     assert shown.now.speed.headline.value == "41.2 tok/s"
-    shown.end(replace(STATS, plain_ms=16.19, accepted=0))  # proposals that were all refused do cost
+    shown.end(replace(STATS, plain_ms=16.19, accepted=0))  # rejected tokens have a cost
     assert shown.now.speed.headline.value == "1.50\N{MULTIPLICATION SIGN} slower"
 
 
@@ -326,7 +326,7 @@ def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> 
 
 
 def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPanel) -> None:
-    """Drafts of 32 tokens that are kept up to the 20th: no line may say 100% of all that goes on behind it."""
+    """Drafts of 32 tokens, accepted up to the 20th: no line may show 100% for all greater depths."""
     stats = RunStats(
         tokens=84,
         passes=4,
@@ -405,7 +405,7 @@ def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel, qtbot: Q
 
 
 class _Layouts(QObject):
-    """Counts what asks for another arrangement."""
+    """Counts layout requests."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Plots: what is painted piece by piece looks as painted at once; nothing is kept of another look; words come late."""
+"""Plots that are painted in parts look as if painted at once; no cache survives a change of look; texts are lazy."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_nothing_is_kept_of_another_look(
 
 
 class _Seen(StackedBar):
-    """Notes what is painted of it."""
+    """Records its painted areas."""
 
     rects: list[QRect]
 

@@ -1,4 +1,4 @@
-"""The table of all pairs and modes: shown, sorted, copied, exported, reset."""
+"""Tests the table of all pairs and modes: shown, sorted, copied, exported, reset."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.sums import Sums
 from tests.ui.statistics import pane as stats_pane
 from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
-from ui.statistics.dialogs import LEAST_NAME_PX, ExplanationsDialog, TotalsTable
+from ui.statistics.dialogs import MIN_NAME_PX, ExplanationsDialog, TotalsTable
 from ui.statistics.panel import ALL, StatsPanel
 
 panel, shown = stats_pane.panel, stats_pane.shown  # fixtures
@@ -56,9 +56,9 @@ def test_names_can_be_read_however_narrow_the_table_is(table: TotalsTable, qtbot
     grid = table.table
     table.resize(1400, 420)
     qtbot.waitUntil(lambda: 0 <= grid.viewport().width() - grid.horizontalHeader().length() <= 1)
-    assert grid.columnWidth(0) > LEAST_NAME_PX
+    assert grid.columnWidth(0) > MIN_NAME_PX
     table.resize(700, 420)
-    qtbot.waitUntil(lambda: (grid.columnWidth(0), grid.columnWidth(1)) == (LEAST_NAME_PX, LEAST_NAME_PX))
+    qtbot.waitUntil(lambda: (grid.columnWidth(0), grid.columnWidth(1)) == (MIN_NAME_PX, MIN_NAME_PX))
     qtbot.waitUntil(lambda: grid.horizontalScrollBar().maximum() > 0)
 
 

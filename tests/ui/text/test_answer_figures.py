@@ -1,4 +1,4 @@
-"""What is said of one answer: the line below it, and its speed beside that of plain decoding."""
+"""Tests the texts about one answer: its footer, and its speed compared with plain decoding."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
     ],
 )
 def test_the_cause_is_the_one_that_the_engine_had(stats: RunStats, cause: object, kept_as_text: bool) -> None:
-    if kept_as_text:  # as an answer of an earlier start has its decisions
+    if kept_as_text:  # stored answers contain decisions as plain text
         stats = RunStats(mode=stats.mode, tokens=stats.tokens, decisions=tuple(map(str.__str__, stats.decisions)))
     assert cause_of(stats) is cause
 

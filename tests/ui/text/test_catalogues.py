@@ -1,4 +1,4 @@
-"""The German catalogue has every text of the code, with the same fields, and the window shows nothing else."""
+"""The German catalogue has every text of the code with the same fields, and the window shows no other text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ENGLISH_WORDS = re.compile(
     re.IGNORECASE,
 )
 SAME_IN_BOTH = {"chat", "chats", "stop", "tokens"}
-# The suggested messages are for the built-in pair, which knows English only.
+# The suggested messages are for the built-in pair, which only knows English.
 PROMPTS = re.compile(r"Repeat this text|Make a Markdown|speculative decoding|about a fox")
 
 
@@ -77,7 +77,7 @@ needs_tools = pytest.mark.skipif(not _has_tools(), reason="Qt's lupdate and lrel
 
 @pytest.fixture(scope="module")
 def updated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the catalogues, brought up to the code."""
+    """A copy of the catalogues, updated from the code."""
     folder = tmp_path_factory.mktemp("translations")
     for path in FOLDER.glob("*.ts"):
         shutil.copy(path, folder)
@@ -86,7 +86,7 @@ def updated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def messages(path: Path, *, written: bool = True) -> Iterator[tuple[str, str, list[str], bool]]:
-    """Context, source, translations (two of a plural) and whether they are finished; by default those written."""
+    """Context, source, translations (two for a plural) and whether they are finished; by default only existing ones."""
     for context in ET.parse(path).getroot().iter("context"):  # noqa: S314 (our own file)
         name = context.findtext("name", "")
         for message in context.findall("message"):
@@ -108,7 +108,7 @@ def test_every_text_of_the_code_is_translated(updated: Path, code: str) -> None:
 
 
 def _literal_texts() -> Iterator[tuple[str, str, str]]:
-    """Place, context and source of each text that the rooms translate or mark where it stands."""
+    """File, context and source of each text that the code translates or marks."""
     tool = _tool()
     for path in (path for room in ("app", "engine", "ui") for path in sorted((ROOT / room).rglob("*.py"))):
         for context, source, node in tool.texts_of_calls(ast.parse(path.read_text(encoding="utf-8"))):
@@ -116,7 +116,7 @@ def _literal_texts() -> Iterator[tuple[str, str, str]]:
 
 
 def test_no_text_stands_where_the_tool_does_not_look() -> None:
-    """Such as within an f-string: it would never be translated, and nothing would say so."""
+    """For example within an f-string: it would never be translated, without any warning."""
     known = {(name, source) for name, source, *_ in messages(FOLDER / "paceline_de.ts")}
     texts = list(_literal_texts())
     assert len(texts) > 1000
@@ -136,7 +136,7 @@ def test_the_compiled_catalogues_are_those_of_the_texts(tmp_path: Path) -> None:
 def test_the_fields_of_both_languages_are_the_same(code: str) -> None:
     for name, source, forms, _ in messages(FOLDER / f"paceline_{code}.ts"):
         if name == "Prompts":
-            continue  # a person fills these
+            continue  # a translator fills these
         wanted = set(FIELD.findall(source))
         for form in forms:
             may_lack = {"%n", "%Ln"} if len(forms) > 1 else set()
@@ -179,7 +179,7 @@ def test_the_germans_typography_is_kept() -> None:
 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[str]:
-    """Speak German for one test."""
+    """Install German for one test."""
     yield install_language(qapp, FOLDER, "de")
     install_language(qapp, FOLDER, ENGLISH)
 
@@ -232,7 +232,7 @@ def test_the_system_may_choose(qapp: QApplication, monkeypatch: pytest.MonkeyPat
 
 
 def shown_texts(root: QWidget) -> Iterator[str]:
-    """All that a person sees or hears of the widgets below ``root``."""
+    """All texts of the widgets below ``root``, visible or for screen readers."""
     for widget in (root, *root.findChildren(QWidget)):
         yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.windowTitle())
         if isinstance(widget, QLabel | QAbstractButton):
@@ -250,7 +250,7 @@ def shown_texts(root: QWidget) -> Iterator[str]:
 
 
 def english_texts(root: QWidget, known: set[str]) -> list[str]:
-    """Texts that are a source of the catalogue, or read like English."""
+    """Texts that are a source of the catalogue, or look English."""
     found = []
     for text in dict.fromkeys(shown_texts(root)):
         words = {word.lower() for word in ENGLISH_WORDS.findall(text)} - SAME_IN_BOTH
@@ -261,7 +261,7 @@ def english_texts(root: QWidget, known: set[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def known_english() -> set[str]:
-    """English texts that are other words in German."""
+    """English texts that are also German words."""
     return {
         source
         for _, source, forms, _ in messages(FOLDER / "paceline_de.ts")
@@ -286,7 +286,7 @@ def test_the_german_window_shows_no_english(german_window: MainWindow, known_eng
     places += [SettingsDialog(FIELDS, {}, german_window)]
     places += [ShortcutsDialog(german_window, german_window.commands.rows())]
     found = [text for place in places for text in english_texts(place, known_english)]
-    # What the tests themselves fill in.
+    # Texts that the tests themselves fill in.
     assert sorted({text for text in found if text not in ("Weekend plans", "Regex help", "Trip notes")}) == []
 
 

@@ -1,4 +1,4 @@
-"""Where a number is 1, the words around it are of one thing: in English and in German, in the window and in errors."""
+"""Texts with the number 1 use the singular: in English and German, in the window and in errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ui.theme.theme import Theme
 from ui.window.header import describe
 
 ROOT = Path(__file__).parents[3]
-# What is counted in sentences of app and engine and is never 1, by the name of its field.
+# Counts in sentences of app and engine that are never 1, by field name.
 NEVER_ONE = {
     "limit": "a bound of the app",
     "n_ctx": "a context",
@@ -133,7 +133,7 @@ def test_what_app_and_engine_count_has_words_for_one() -> None:
             continue
         if not any(other.startswith(f"{text[: found.start()]}1 ") for other in texts):
             missing.append(text)
-    assert missing == ["the tensor {name!r} claims {number:,} values"]  # told where that is absurdly many
+    assert missing == ["the tensor {name!r} claims {number:,} values"]  # only for extremely large numbers
 
 
 def _is_number(piece: str, field: str) -> bool:

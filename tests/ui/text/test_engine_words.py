@@ -1,4 +1,4 @@
-"""What the engine says of an answer is said in German, too; sentences are made as the engine makes them."""
+"""Decisions of the engine are also shown in German; the sentences are made as in the engine."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_one_is_said_as_one_in_german(german: None) -> None:
 
 
 def noted(reason: Sentence, num_tokens: int) -> str:
-    """A reason as the statistics of an answer have it after so many tokens."""
+    """A reason as the statistics contain it after this number of tokens."""
     stats = StatsRecorder(Mode.AUTO, 512)
     stats.tokens = num_tokens
     stats.add_decision(reason)
@@ -134,7 +134,7 @@ def test_why_an_answer_is_plain_is_reported_in_german(german: None) -> None:
 
 
 def test_what_was_stored_as_plain_text_is_shown_as_it_is(german: None) -> None:
-    old = "draft on: 83 % accepted at depth 1"  # as earlier versions wrote it
+    old = "draft on: 83 % accepted at depth 1"  # as earlier versions stored it
     assert in_language(old) == old
 
 

@@ -1,4 +1,4 @@
-"""Numbers as a person reads them."""
+"""Tests formatted numbers."""
 
 from __future__ import annotations
 

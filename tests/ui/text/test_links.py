@@ -1,4 +1,4 @@
-"""What an answer names is opened only on request, and only if it is a web or mail address."""
+"""Links of an answer are opened only on request, and only web and mail addresses."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, opened
     prose = _answer_with_link(window, qtbot)
     prose.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(prose.hasFocus)
-    if not prose.textCursor().hasSelection():  # reached by Tab, the first link may be chosen already
+    if not prose.textCursor().hasSelection():  # the first link may be selected already if Tab set the focus
         qtbot.keyClick(prose, Qt.Key.Key_Tab)
     assert prose.textCursor().selectedText() == "shown words"
     qtbot.keyClick(prose, Qt.Key.Key_Return)

@@ -1,4 +1,4 @@
-"""A model is called by its title wherever it is known."""
+"""A model is shown with its title wherever the title is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts on one line: the dots stand where the text ends, whichever way it is read."""
+"""Elided lines have their dots at the end of the text in both reading directions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LONG = {
 
 
 def ink(image: QImage, box: QRect) -> int:
-    """How many pixels of ``box`` are not the ground, which the first pixel of the picture has."""
+    """The number of pixels of ``box`` that differ from the background, the image's first pixel."""
     ground = image.pixel(0, 0)
     places = ((x, y) for x in range(box.left(), box.right() + 1) for y in range(box.top(), box.bottom() + 1))
     return sum(image.valid(x, y) and image.pixel(x, y) != ground for x, y in places)
 
 
 def dots_at(image: QImage, x: int, width: int, middle: int) -> bool:
-    """Whether there is ink below the ``middle`` of a line only, between ``x`` and ``x + width``."""
+    """Whether between ``x`` and ``x + width`` there is ink only below the ``middle`` of a line."""
     above, below = QRect(x, 0, width, middle), QRect(x, middle, width, image.height() - middle)
     return ink(image, above) == 0 and ink(image, below) > 0
 
@@ -58,7 +58,7 @@ def test_a_title_in_the_list_ends_where_it_is_read_to(window: MainWindow, qtbot:
     box = listing.visualRect(listing.rows.index_of(1))
     qtbot.waitUntil(box.isValid)
     picture = listing.viewport().grab(box).toImage()
-    room = box.width() - 18  # beside it, within its row
+    room = box.width() - 18  # beside it within its row
     dots, taken = round(metrics.horizontalAdvance("…")), metrics.horizontalAdvance(cut(LONG["hebrew"], metrics, room))
     middle = box.height() // 2
     assert dots_at(picture, 10, dots, middle)

@@ -1,4 +1,4 @@
-"""What errors of app and engine say is said in German, fields and numbers and all; no error is made past that."""
+"""Errors of app and engine are shown in German with their fields and numbers; every error can be translated."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import explanation, in_language, in_words
 
 ROOT = ASSETS.parent
-NOT_SHOWN = {"cli", "benchmark", "server"}  # they speak in a terminal or to programs, in English
-SHOWN_TOO = {"app/core/benchmark/opened_lanes.py"}  # but for these
+NOT_SHOWN = {"cli", "benchmark", "server"}  # their errors are shown in a terminal or sent to programs, in English
+SHOWN_TOO = {"app/core/benchmark/opened_lanes.py"}  # except these
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
-NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught where they are told to a person
-NOT_FOR_PEOPLE |= {"_WrongArgumentError", "CalculatorError"}  # told to a model
+NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught before they reach the user
+NOT_FOR_PEOPLE |= {"_WrongArgumentError", "CalculatorError"}  # sent to a model
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}
 
 
@@ -38,7 +38,7 @@ def german(qapp: QApplication) -> Iterator[None]:
 
 
 def calls() -> Iterator[tuple[str, str, ast.Call]]:
-    """Place, name and call of all that is called in the rooms whose sentences the window shows."""
+    """File, name and call of all calls in the packages whose sentences the window shows."""
     for room in ("app", "engine"):
         for path in sorted((ROOT / room).rglob("*.py")):
             place = path.relative_to(ROOT)
@@ -72,7 +72,7 @@ def test_every_template_is_given_the_fields_that_it_names() -> None:
             continue
         named = {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
         given = {keyword.arg for keyword in node.keywords}
-        assert None in given or named == given, place  # None: a mapping is handed on
+        assert None in given or named == given, place  # None: a mapping is passed on
         num_found += 1
     assert num_found > 100
 

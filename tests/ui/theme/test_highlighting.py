@@ -1,4 +1,4 @@
-"""Code that no lexer is given: lines so long that colouring them would hold the window."""
+"""Lines that are too long for a lexer stay uncoloured: colouring would block the window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_code_of_ordinary_lines_is_coloured() -> None:
 
 
 def coloured(block: CodeBlock) -> list[list[tuple[int, int]]]:
-    """Where each line has other colours than plain text."""
+    """The ranges of each line with other colours than plain text."""
     document = block.view.document()
     lines = (document.findBlockByNumber(number) for number in range(document.blockCount()))
     return [[(part.start, part.length) for part in line.layout().formats()] for line in lines]
@@ -49,7 +49,7 @@ def looks_like(block: CodeBlock, lines: list[list[tuple[int, int]]]) -> bool:
 def fixture_block(theme: Theme, qtbot: QtBot) -> CodeBlock:
     block = CodeBlock(theme)
     qtbot.addWidget(block)
-    line_ranges("1", "python")  # the lexer is there
+    line_ranges("1", "python")  # loads the lexer
     return block
 
 
@@ -60,7 +60,7 @@ def test_whole_lines_are_coloured_while_more_is_written(block: CodeBlock, qtbot:
         for letter in line + "\n":
             written += letter
             block.set_code(written, "python", closed=False)
-            assert coloured(block)[: number - 1] == before  # what has its colours keeps them
+            assert coloured(block)[: number - 1] == before  # coloured lines keep their colours
         qtbot.waitUntil(partial(looks_like, block, wanted(written)[:-1]), timeout=PATIENCE_MS)
     block.set_code(CODE, "python", closed=False)
     before = coloured(block)
@@ -87,7 +87,7 @@ def test_looks_at_code_that_grows_take_a_small_part_of_the_time(
         return real(code, language)
 
     monkeypatch.setattr(highlighting, "ranges", ranges)
-    monkeypatch.setattr(highlighting, "GROWTH_REST", 1e9)  # the rest after the first look never ends
+    monkeypatch.setattr(highlighting, "GROWTH_REST", 1e9)  # the pause after the first update never ends
     block.set_code("a = 1\n", "python", closed=False)
     qtbot.waitUntil(lambda: len(looks) == 1, timeout=PATIENCE_MS)
     for number in range(50):

@@ -1,4 +1,4 @@
-"""Text can be read on every surface it stands on, in all palettes."""
+"""Text is readable on every surface it is used on, in all palettes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_selected_text_and_text_on_selected_rows(palette: Palette) -> None:
 def test_provenance_stands_out_from_the_page_it_underlines(palette: Palette) -> None:
     for source in set(Source) - {Source.TARGET}:
         assert contrast(palette.source(source), palette.page) >= 4.5
-        assert contrast(palette.text, palette.page) >= 4.5  # the marked text keeps its own ink
+        assert contrast(palette.text, palette.page) >= 4.5  # marked text keeps its colour
 
 
 @BOTH

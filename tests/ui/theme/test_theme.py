@@ -1,4 +1,4 @@
-"""The text size: everything follows it, at once, and back again."""
+"""Tests the text size: everything follows it at once, also back again."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_larger_text_grows_answers_code_and_figures(window: MainWindow, qtbot:
 
 @pytest.fixture
 def huge_system_text() -> Iterator[None]:
-    """A desktop whose text is scaled to nearly twice its size."""
+    """A desktop with text scaled to nearly twice its size."""
     before = QApplication.font()
     larger = QFont(before)
     larger.setPointSizeF(before.pointSizeF() * 1.9)
@@ -141,7 +141,7 @@ def test_the_ring_of_the_focus_is_whole(
 
 
 def glyphs(text: str, font: QFont) -> list[int]:
-    """The glyphs that are drawn for a text, as numbers of its font."""
+    """The glyph numbers of a text in this font."""
     layout = QTextLayout(text, font)
     layout.beginLayout()
     layout.createLine()
@@ -194,7 +194,7 @@ def test_the_systems_fonts_stand_in_for_scripts_that_the_typeface_lacks(theme: T
     families = QApplication.font().families()
     assert families[0] == WORDS
     assert len(families) > 1
-    assert not QRawFont.fromFont(theme.font()).supportsCharacter("中")  # else this says nothing
+    assert not QRawFont.fromFont(theme.font()).supportsCharacter("中")  # otherwise the test proves nothing
     has_cjk = any(
         QRawFont.fromFont(QFont(family)).supportsCharacter("中")
         for family in QFontDatabase.families()
@@ -209,7 +209,7 @@ def test_its_licences_lie_beside_it() -> None:
 
 
 def room(window: MainWindow) -> list[tuple[int, int, int, int, int]]:
-    """Margins and spacing of every layout of the window."""
+    """The margins and spacing of every layout of the window."""
     found = []
     for layout in window.findChildren(QLayout):
         margins = layout.contentsMargins()
@@ -309,7 +309,7 @@ def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> Non
 
 
 def _used_names() -> set[str]:
-    """Every word in ui/ that is also the name of a bundled icon."""
+    """All words in ui/ that are names of bundled icons."""
     words = re.findall(r'"([a-z0-9-]+)"', "".join(path.read_text("utf-8") for path in UI.rglob("*.py")))
     return set(words) & {path.stem for path in ICONS.glob("*.svg")}
 
@@ -427,7 +427,7 @@ def test_text_grows_to_twice_the_systems_size(window: MainWindow, name: str, fac
     normal = window.theme.type.base
     window.set_text_size(name)
     assert window.theme.type.base == round(normal * factor)
-    assert window.theme.text_size_beside(1) == "200"
+    assert window.theme.adjacent_text_size(1) == "200"
 
 
 @pytest.mark.parametrize("theme_name", ["light", "dark"])
@@ -458,6 +458,6 @@ def test_what_is_clicked_is_large_enough(qtbot: QtBot, place: str) -> None:
     with opened(window, place) as shown:
         for button in shown.findChildren(QAbstractButton):
             is_small = min(button.width(), button.height()) < 24
-            if is_small and button.isVisible() and not isinstance(button.parent(), QLineEdit):  # Qt's own is in a field
+            if is_small and button.isVisible() and not isinstance(button.parent(), QLineEdit):  # Qt's own are in fields
                 small[button.accessibleName() or button.text()] = (button.width(), button.height())
     assert small == {}

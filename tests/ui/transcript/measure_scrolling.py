@@ -2,9 +2,9 @@
 
 A script, not a test: ``python -m tests.ui.transcript.measure_scrolling [rounds] [pixels a notch] [marks]``.
 
-A notch of the wheel goes through the window as from a mouse, about 60 a second, up to the first message and down again;
-each round does both. As in `measure_stalls`, a turn is one turn of the event loop, and a frame all turns from one notch
-to the next. ``marks`` marks every source.
+Wheel events are sent to the window, about 60 a second, up to the first message and down again in each round. As in
+`measure_stalls`, a turn is one event loop iteration, and a frame is all turns from one notch to the next. ``marks``
+marks every source.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tests.ui.transcript.measure_stalls import HISTORY_TOKENS, Heartbeat, make_w
 from ui.window.main_window import MainWindow
 
 NOTCH_MS = 16
-NOTCH_PX = 60  # a notch of three lines, as Qt has it
-REST_MS = 2_500  # lets distant cards be recycled, and garbage be collected
-EIGHTHS = 120  # of a degree: one notch
+NOTCH_PX = 60  # Qt scrolls three lines per notch
+REST_MS = 2_500  # pause in which distant cards are recycled and garbage is collected
+EIGHTHS = 120  # eighths of a degree in one notch
 
 
 def turn_wheel(window: MainWindow, heartbeat: Heartbeat, *, up: bool) -> None:
-    """One notch with the pointer over the middle of the page."""
-    heartbeat.begin_frame()
+    """Send one notch with the pointer over the centre of the page."""
+    heartbeat.begin_piece()
     transcript, handle = window.transcript, window.windowHandle()
     at = QPointF(transcript.mapTo(window, transcript.rect().center()))
     QTest.wheelEvent(handle, at, QPoint(0, EIGHTHS if up else -EIGHTHS))
@@ -56,14 +56,14 @@ def scroll(window: MainWindow, heartbeat: Heartbeat, what: str, *, up: bool) -> 
 
 
 def rest() -> None:
-    """Process the events of idle time."""
+    """Process events for a while."""
     rested: list[bool] = []
     QTimer.singleShot(REST_MS, lambda: rested.append(True))
     wait_until(lambda: bool(rested))
 
 
 def main() -> None:
-    """Open the chat, and scroll up and down through all of it."""
+    """Open the chat, and scroll up and down through it."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     pixels = int(sys.argv[2]) if len(sys.argv) > 2 else NOTCH_PX
     application = QApplication([])

@@ -2,10 +2,10 @@
 
 A script, not a test: ``python -m tests.ui.transcript.measure_stalls [tokens] [tokens per second] [kind,kind,...]``.
 
-The end of every turn of the event loop is noted, with the time since the one before: as wall time, which a busy machine
-lengthens, and as processor time of this thread, which is the window's own work. Keys and clicks are handled between two
-turns. A frame is all work from the end of one painting of the window to the end of the next, as a screen would
-show it; the work between two pieces of text is reported separately, and may be several frames.
+The duration of every turn (event loop iteration) is recorded: as wall time, which grows on a busy machine, and as CPU
+time of this thread, which is the window's own work. Keys and clicks are handled between two turns. A frame is all work
+from the end of one painting of the window to the end of the next. The work between two chunks of text is reported
+separately and may span several frames.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from tests.ui.long_chats import CHARS_A_TOKEN, KINDS, answer_of, history_of, spa
 from ui.window.main_window import MainWindow
 
 PIECE_MS = 25
-IDLE_MS = 0.2  # a turn of the event loop without any work is shorter
+IDLE_MS = 0.2  # turns without work are shorter
 STATS_MS = STATS_INTERVAL_S * 1000
 HISTORY_TOKENS = 20_000
 ALL_SOURCES = frozenset(Source)
-SCROLL_PX, SCROLL_MS = 240, 25  # two notches of a wheel a frame: fast
+SCROLL_PX, SCROLL_MS = 240, 25  # two notches per frame: fast scrolling
 MODEL = ModelInfo("/m.gguf", "measured", "llama", 8_000_000, 9_000_000, 4096, 4096, 4096, 1, 0, "from the model")
 
 
 @dataclass
 class Heartbeat(QObject):
-    """Gaps between turns of the event loop, in milliseconds."""
+    """Records the durations of event loop iterations, in milliseconds."""
 
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
@@ -52,22 +52,22 @@ class Heartbeat(QObject):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self._never_idle = QTimer()  # otherwise a turn would wait for the next event, which wall time counts as work
+        self._never_idle = QTimer()  # otherwise a turn would wait for the next event as wall time
         self._turns = QAbstractEventDispatcher.instance()
         self._frame = self._piece = 0.0
         self._is_painted = False
 
     def watch(self, window: QWidget) -> None:
-        """Note when this window was painted."""
+        """Record when this window is painted."""
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """The window is about to be painted: with the end of this turn a frame ends."""
+        """The window is about to be painted: the frame ends with this turn."""
         self._is_painted |= event.type() == QEvent.Type.UpdateRequest
         return False
 
     def start(self) -> None:
-        """Begin with empty lists."""
+        """Start with empty lists."""
         self.wall_ms, self.cpu_ms, self.frame_ms, self.piece_ms = [], [], [], []
         self._frame, self._piece, self._is_painted = 0.0, 0.0, False
         self._last = (time.perf_counter(), time.thread_time())
@@ -75,13 +75,13 @@ class Heartbeat(QObject):
         self._never_idle.start(0)
 
     def begin_piece(self) -> None:
-        """A piece of text is about to come."""
+        """Called before a chunk of text."""
         self._beat()
         self.piece_ms.append(self._piece)
         self._piece = 0.0
 
     def stop(self, what: str) -> None:
-        """End, and print the results."""
+        """Stop and print the results."""
         self._never_idle.stop()
         self._turns.awake.disconnect(self._beat)
         lines = [
@@ -97,7 +97,7 @@ class Heartbeat(QObject):
     def _beat(self) -> None:
         now = (time.perf_counter(), time.thread_time())
         wall_ms, cpu_ms = (now[0] - self._last[0]) * 1000, (now[1] - self._last[1]) * 1000
-        if wall_ms > IDLE_MS:  # idle turns would fill the memory that is to be measured
+        if wall_ms > IDLE_MS:  # recording idle turns would use the memory that is to be measured
             self.wall_ms.append(wall_ms)
         if cpu_ms > IDLE_MS:
             self.cpu_ms.append(cpu_ms)
@@ -129,7 +129,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 
 def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> None:
-    """One answer of tokens of four characters."""
+    """Stream an answer with tokens of four characters."""
     spans = spans_of(text)
     window.set_engine(EngineView(EngineState.ANSWERING, MODEL))
     window.begin_answer(MessageView(10_000, "assistant", "", MessageState.STREAMING))
@@ -158,7 +158,7 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
 
 
 def stats(tokens: int) -> RunStats:
-    """Counters as a run of this length would give."""
+    """Counters of a run of this length."""
     passes = max(tokens // 3, 1)
     base = RunStats(mode=Mode.DRAFT, proposed=passes * 3, accepted=passes * 2, passes=passes, context_size=4096)
     by_depth = tuple(passes // n for n in range(1, 9))
@@ -167,7 +167,7 @@ def stats(tokens: int) -> RunStats:
 
 
 def memory(window: MainWindow, when: str) -> None:
-    """Print the numbers of cards and widgets, and the process's memory."""
+    """Print the number of cards and widgets, and the memory of the process."""
     page = 4096 / 2**20
     held = int(Path("/proc/self/statm").read_text().split()[1]) * page if Path("/proc/self/statm").exists() else 0.0
     transcript = window.transcript
@@ -177,7 +177,7 @@ def memory(window: MainWindow, when: str) -> None:
 
 
 def open_chat(window: MainWindow, heartbeat: Heartbeat, views: list[MessageView], what: str) -> None:
-    """Time from the call until the visible part is painted, then until idle work has built the rest."""
+    """Measure the time until the visible part is painted, and until idle work has built the rest."""
     heartbeat.start()
     begun = time.perf_counter()
     window.show_conversation("History", views)
@@ -198,7 +198,7 @@ def _is_at_end(window: MainWindow, up: bool) -> bool:
 
 
 def scroll(window: MainWindow, heartbeat: Heartbeat, what: str) -> None:
-    """Up to the first message as by a wheel, and down again."""
+    """Scroll up to the first message and down again, in steps of a wheel."""
     bar = window.transcript.verticalScrollBar()
     for up in (True, False):
         heartbeat.start()
@@ -212,7 +212,7 @@ def scroll(window: MainWindow, heartbeat: Heartbeat, what: str) -> None:
 
 
 def make_window() -> MainWindow:
-    """The window as the app opens it."""
+    """The window, opened as in the app."""
     begun = time.perf_counter(), time.thread_time()
     window = MainWindow(Path(__file__).parents[2] / "assets", ())
     window.resize(1280, 800)
@@ -230,7 +230,7 @@ def main() -> None:
     kinds = sys.argv[3].split(",") if len(sys.argv) > 3 else list(KINDS)
     application = QApplication([])
     window = make_window()
-    garbage = GarbageController(lambda: True, application)  # as in the app: not while an answer is given
+    garbage = GarbageController(lambda: True, application)  # as in the app: not during an answer
     heartbeat = Heartbeat()
     heartbeat.watch(window)
     views = history_of(HISTORY_TOKENS)

@@ -1,4 +1,4 @@
-"""Messages that no person typed: bounded where they are shown, whole where they are copied, sent or attached."""
+"""Extremely long messages: shown in part; copied, sent and attached as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.core.domain.messages import MessageView
 from ui.composer.message_edit import HUGE_LINE_CHARS
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.cards.user_card import LINE_CHARS, MOST_CHARS, UserCard, shown_text
+from ui.transcript.cards.user_card import LINE_CHARS, MAX_CHARS, UserCard, shown_text
 from ui.window.main_window import MainWindow
 
 
@@ -22,7 +22,7 @@ def test_a_message_of_millions_of_characters_is_shown_in_part(theme: Theme, qtbo
     assert len(card.body.toPlainText()) < 1_000
     card.set_open(True)
     shown = card.body.toPlainText()
-    assert len(shown) < 2 * MOST_CHARS
+    assert len(shown) < 2 * MAX_CHARS
     assert "200,000" in shown
     assert max(map(len, shown.split("\n"))) <= LINE_CHARS
     assert card.text == text
@@ -56,7 +56,7 @@ def test_a_word_of_a_hundred_thousand_letters_is_broken_anywhere(theme: Theme, q
     grown.set_html(f"<p>{text[:900]}</p>\n")
     assert grown.wordWrapMode() == QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
     assert grown.set_html(f"<p>{text}</p>\n", text[900:]) == 0
-    for view in (whole, grown):  # Qt looks for the end of a word from every line on: seconds
+    for view in (whole, grown):  # Qt searches for the end of a word from every line on, which takes seconds
         assert view.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere
         assert view.toPlainText().rstrip() == text
     assert grown.height() == whole.height()

@@ -1,4 +1,4 @@
-"""The menus of messages: below their button, and over their text with what a selection or a link offers."""
+"""Tests the menus of messages: below their button, and over their text for a selection or a link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
 
 
 def ask_for_menu(view: QTextEdit | QPlainTextEdit, place: QPoint) -> None:
-    """As a click with the other mouse button asks."""
+    """Request a context menu as a right click does."""
     target = view.viewport()
     reason = QContextMenuEvent.Reason.Mouse
     QApplication.sendEvent(target, QContextMenuEvent(reason, place, target.mapToGlobal(place)))

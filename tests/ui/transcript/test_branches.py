@@ -1,4 +1,4 @@
-"""Editing in place, switching versions and the menu of a message, with real keys and clicks."""
+"""Tests editing in place, switching versions and message menus, with real keys and clicks."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_versions_switch_by_click_and_by_key(page: MainWindow, qtbot: QtBot) -> 
         qtbot.keyClick(page, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [2]
     switch.forth.setFocus()
-    with qtbot.waitSignal(page.transcript.version_requested) as caught:  # the one in focus
+    with qtbot.waitSignal(page.transcript.version_requested) as caught:  # the focused message
         qtbot.keyClick(page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [7]
     assert user_card(page, 0).versions is None
@@ -223,7 +223,7 @@ def test_going_to_a_message_shows_it_and_stays(window: MainWindow, qtbot: QtBot)
 
 
 def ink(widget: QWidget, part: QWidget) -> tuple[int, int]:
-    """The first and the last column of ``part`` in which something is drawn, in pixels of ``widget``."""
+    """The first and last columns of ``part`` that contain ink, in pixels of ``widget``."""
     place = part.mapTo(widget, QPoint(0, 0))
     image = widget.grab(QRect(place, part.size())).toImage()
     ground = image.pixel(0, 0)
@@ -243,9 +243,9 @@ def test_the_arrows_of_versions_stand_in_line_with_the_text(page: MainWindow, de
     qtbot.waitUntil(lambda: answer.body.segments[0].x() == 0, timeout=30_000)
     text = answer.body.mapTo(answer, QPoint(0, 0)).x()
     assert abs(ink(answer, answer.versions.back)[0] - text) <= 1
-    assert answer.versions.x() >= 0  # its focus ring is whole
+    assert answer.versions.x() >= 0  # its focus ring is not cut
     text_end = question.body.mapTo(question, QPoint(0, 0)).x() + question.body.width() - 1
-    assert abs(ink(question, question.versions.forth)[1] - text_end) <= 2  # text seldom ends at its edge
+    assert abs(ink(question, question.versions.forth)[1] - text_end) <= 2  # text rarely ends exactly at its edge
     assert question.versions.geometry().right() < question.width()
 
 
@@ -260,7 +260,7 @@ def test_tab_goes_through_a_question_from_left_to_right(page: MainWindow, qtbot:
         names.append(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
     assert names[:3] == ["Copy message", "Edit message", "More actions for this message"]
-    assert names[3] == card.versions.forth.accessibleName()  # the other arrow leads nowhere
+    assert names[3] == card.versions.forth.accessibleName()  # the other arrow is disabled
 
 
 def test_the_button_that_continues_takes_the_colors_of_the_theme(page: MainWindow) -> None:

@@ -1,4 +1,4 @@
-"""What goes to the clipboard: text and HTML, of code with its colours, of reasoning only where it is read."""
+"""Tests copied text and HTML: code with its colours, reasoning only if it is shown."""
 
 from __future__ import annotations
 

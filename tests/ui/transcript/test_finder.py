@@ -1,4 +1,4 @@
-"""Finding words in the open chat, by real keys: over long chats, folded reasoning, code and Markdown's marks."""
+"""Tests search in the open chat with real keys: in long chats, folded reasoning, code, and despite Markdown marks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THOUGHT = "<think>\nA heron, surely.\n</think>\n\nThe bird is **her**on-like: a 
 
 
 def long_chat(num: int = 120) -> list[MessageView]:
-    """Many messages; the word stands in the first, in one of the middle and in the last."""
+    """Many messages; the first, a middle one and the last contain the word."""
     views = []
     for number in range(num):
         text = f"Message {number}.\n\n" + "Some words that fill the page. " * 12
@@ -31,7 +31,7 @@ def long_chat(num: int = 120) -> list[MessageView]:
 
 
 def find(window: MainWindow, qtbot: QtBot, text: str, number: str) -> FindBar:
-    """Type into the bar by keys, and wait for what it says."""
+    """Type into the search bar, and wait for its number."""
     QTest.keyClick(window.composer.edit, Qt.Key.Key_F, CTRL)
     bar = window.find_bar
     assert bar.edit.hasFocus()
@@ -41,12 +41,12 @@ def find(window: MainWindow, qtbot: QtBot, text: str, number: str) -> FindBar:
 
 
 def found_in(view: QTextEdit | QPlainTextEdit) -> list[str]:
-    """What is marked in a view."""
+    """The marked texts of a view."""
     return [one.cursor.selectedText() for one in view.extraSelections() if one.format.hasProperty(FOUND)]
 
 
-def as_prompt(window: MainWindow) -> tuple[int, str]:
-    """The message of the frame, and the text in it; the frame has a place and is in sight."""
+def framed(window: MainWindow) -> tuple[int, str]:
+    """The message and text in the frame; checks that the frame is visible."""
     frame = window.find_bar.finder._frame
     assert frame is not None
     (rect, *_) = frame.rects()
@@ -59,7 +59,7 @@ def as_prompt(window: MainWindow) -> tuple[int, str]:
 def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", long_chat())
     qtbot.waitUntil(lambda: not window.transcript.is_building)
-    bar = find(window, qtbot, "KINGFISHER", "3 of 3")  # the page stands at its end
+    bar = find(window, qtbot, "KINGFISHER", "3 of 3")  # the page is at its end
     qtbot.waitUntil(lambda: bar.finder._frame is not None)
     assert as_prompt(window) == (120, "Kingfisher")
     for key, modifier, number, message in (
@@ -105,10 +105,10 @@ def test_a_message_that_comes_while_the_chat_is_read_is_read_too(
 ) -> None:
     window.show_conversation("t", long_chat(6))
     qtbot.waitUntil(lambda: not window.transcript.is_building)
-    monkeypatch.setattr(finder, "SLICE_S", -1.0)  # one message a turn
+    monkeypatch.setattr(finder, "SLICE_S", -1.0)  # one message per event loop iteration
     told: list[tuple[int, int]] = []
     window.find_bar.finder.changed.connect(lambda current, num: told.append((current, num)))
-    window.find_bar.finder.look_for("kingfisher")
+    window.find_bar.finder.search("kingfisher")
     assert told == [(0, -1)]
     window.transcript.add(MessageView(7, "user", "Another kingfisher."))
     qtbot.waitUntil(lambda: told[-1][1] == 4)
@@ -128,6 +128,6 @@ def test_nothing_found_says_so_and_another_chat_closes_the_bar(window: MainWindo
     assert not bar.next_button.isEnabled()
     window.show_conversation("u", long_chat(4))
     assert bar.isHidden()
-    QTest.keyClick(window.composer.edit, Qt.Key.Key_F3)  # opens it again with what was looked for
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_F3)  # opens the bar again with the last search text
     assert bar.isVisible()
     assert bar.edit.text() == "zebra"

@@ -1,4 +1,4 @@
-"""The pass of a token by keyboard: the caret walks through the texts of a chat, and a key tells the pass at it."""
+"""Tests the pass of a token by keyboard: the caret moves through the texts, and a key shows the pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
 
 
 def texts(page: MainWindow) -> list[QTextEdit | QPlainTextEdit]:
-    """Question, words, code, words, question, words."""
+    """The texts of the page: question, words, code, words, question, words."""
     return [text for card in page.transcript.cards for text in texts_of(card)]
 
 
@@ -171,4 +171,4 @@ def test_selecting_a_word_by_key_does_not_leave_the_view(page: MainWindow, qtbot
     answer.setFocus(Qt.FocusReason.TabFocusReason)
     answer.moveCursor(QTextCursor.MoveOperation.End)
     press(qtbot, Qt.Key.Key_Down)
-    assert focused() is answer  # nothing follows: the page takes the key
+    assert focused() is answer  # no text follows: the page handles the key

@@ -1,4 +1,4 @@
-"""A chat on pages: all that it says, by whom, with pictures and formulas drawn, and the number of each page."""
+"""Tests a printed chat: all texts and authors, drawn pictures and formulas, page numbers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_it_is_drawn_for_paper_whatever_the_window_looks_like(theme: Theme, tmp_
     assert OBJECT in document.toPlainText()  # the picture, and the formula
     assert "$x^2$" not in document.toPlainText()
     html = document.toHtml()
-    assert "background-color:#f2f3f5" in html  # code has a ground of its own
+    assert "background-color:#f2f3f5" in html  # code has its own background
     assert theme.tokens.text not in html
     assert "picture:d" in html
     shown = document.resource(QTextDocument.ResourceType.ImageResource.value, "picture:d")

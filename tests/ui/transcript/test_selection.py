@@ -1,4 +1,4 @@
-"""One selection over all messages: by mouse and keys, while an answer grows, and over cards that are not there."""
+"""Tests the selection over all messages: by mouse and keys, during an answer, and over recycled cards."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WAIT_MS = 30_000
 
 @pytest.fixture(autouse=True)
 def _buttons_are_let_go() -> Iterator[None]:
-    """Qt remembers a button that a test holds down."""
+    """Release the button: Qt remembers a button that a test holds down."""
     yield
     kind, none = QEvent.Type.MouseButtonRelease, Qt.MouseButton.NoButton
     QApplication.sendEvent(QWidget(), QMouseEvent(kind, QPointF(), QPointF(), LEFT, none, NONE))
@@ -62,13 +62,13 @@ def texts(page: MainWindow) -> list[TextView]:
 def mouse(view: TextView, kind: QEvent.Type, point: QPoint, modifiers: Qt.KeyboardModifier = NONE) -> None:
     target = view.viewport()
     buttons = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else LEFT
-    button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else LEFT  # also of a release
+    button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else LEFT  # a release has a button, too
     place = QPointF(target.mapToGlobal(point))
     QApplication.sendEvent(target, QMouseEvent(kind, QPointF(point), place, button, buttons, modifiers))
 
 
 def before(view: TextView, words: str) -> QPoint:
-    """The point at which some words of a text begin."""
+    """The point at which these words of a text begin."""
     cursor = view.document().find(words)
     assert not cursor.isNull()
     cursor.setPosition(cursor.selectionStart())
@@ -76,7 +76,7 @@ def before(view: TextView, words: str) -> QPoint:
 
 
 def drag(begin: TextView, from_words: str, end: TextView, to_words: str) -> None:
-    """From one text to another; all the events go to where the button was pressed, as Qt sends them."""
+    """Drag from one text to another; Qt sends all events to the widget that was pressed."""
     mouse(begin, QEvent.Type.MouseButtonPress, before(begin, from_words))
     there = end.viewport().mapToGlobal(before(end, to_words))
     mouse(begin, QEvent.Type.MouseMove, begin.viewport().mapFromGlobal(there))
@@ -265,7 +265,7 @@ def test_the_page_does_not_move_away_under_the_pointer(window: MainWindow, qtbot
 
 
 def press_and_go_below(view: ProseView) -> None:
-    """Press in the first line and go below the last one, as a hand in a hurry does."""
+    """Press in the first line and move below the last one quickly."""
     mouse(view, QEvent.Type.MouseButtonPress, QPoint(40, 8))
     mouse(view, QEvent.Type.MouseMove, QPoint(60, view.height() + 200))
 
@@ -309,7 +309,7 @@ def test_every_unit_of_a_text_keeps_its_place(window: MainWindow, qtbot: QtBot, 
     window.show_conversation("t", [MessageView(1, "assistant", text)])
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     for part in window.transcript.cards[0].parts:
-        places = [part.place_of(unit) for unit in range(part.num_units + 1)]
+        places = [part.offset_of(unit) for unit in range(part.num_units + 1)]
         assert places == sorted(places)
         assert places[0] == part.span[0]
         assert places[-1] in (part.span[1], part.span[1] - 1)  # the last line end of code is not shown
@@ -340,16 +340,16 @@ def test_a_selection_costs_no_more_the_longer_the_answer_is(
         window.transcript.append_text(STORY + "\n\n", ())
     answer = window.transcript.cards[-1]
     assert isinstance(answer, AnswerCard)
-    qtbot.waitUntil(lambda: not answer.body._closed, timeout=WAIT_MS)  # what has ended was joined to what is above it
+    qtbot.waitUntil(lambda: not answer.body._closed, timeout=WAIT_MS)  # the closed block was joined with the part above
     looked: list[str] = []
-    places = text_part._places
-    monkeypatch.setattr(text_part, "_places", lambda shown, known: (looked.append(shown), places(shown, known))[1])
+    places = text_part._positions
+    monkeypatch.setattr(text_part, "_positions", lambda shown, known: (looked.append(shown), places(shown, known))[1])
     window.transcript.selection.select(Position(1, 2), Position(2, 5_000))
     looked.clear()
     for _ in range(30):
         window.transcript.append_text("more words and ", ())
         QApplication.processEvents()
-    assert len(looked) < 40  # of thirty pieces, with a dozen texts selected at each
+    assert len(looked) < 40  # of thirty chunks, with a dozen texts selected after each
     assert sum(view.textCursor().hasSelection() for view in texts(window)) >= 3
 
 

@@ -1,6 +1,6 @@
-"""The page of messages: it follows the end unless told otherwise, and long histories arrive in slices.
+"""The page follows its end until the user scrolls, and builds long chats in slices.
 
-The first frame of a start has all that is in sight.
+The first frame after the start shows all visible messages.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def test_a_message_far_above_is_built_when_it_is_looked_for(window: MainWindow, 
 def test_another_conversation_replaces_one_half_built(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.transcript.transcript.FIRST_SLICE_S", 0.0)  # a fast machine has enough at once
+    monkeypatch.setattr("ui.transcript.transcript.FIRST_SLICE_S", 0.0)  # otherwise a fast machine builds enough at once
     window.show_conversation("a", [MessageView(number, "user", "old") for number in range(1000)])
     assert window.transcript.is_building
     window.show_conversation("b", [MessageView(number, "user", "new") for number in range(500, 620)])
@@ -280,7 +280,7 @@ def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) 
 
 @pytest.fixture(name="opened")
 def fixture_opened(qapp: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
-    """A window with a long chat that was just shown: nothing is painted, and hardly anything built."""
+    """A window with a long chat that was just shown: not painted, and hardly built."""
     monkeypatch.setattr(transcript, "FIRST_SLICE_S", 1e-9)
     window = MainWindow(ASSETS, FIELDS)
     window.show_conversation("A long chat", history_of(3_000))
@@ -322,7 +322,7 @@ CODE = "```python\n" + "\n".join(f"value_{number} = '{'long ' * 60}'" for number
 
 
 def go_to_top(window: MainWindow, qtbot: QtBot) -> None:
-    """Scroll up until no older message is left that would appear there, and keep in place what is read."""
+    """Scroll up until no older message is left to build; the reading position stays."""
     bar = window.transcript.verticalScrollBar()
     while bar.value() > 0 or window.transcript.is_building:
         bar.setValue(0)
@@ -330,7 +330,7 @@ def go_to_top(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def turn_wheel_over(widget: QWidget, turn: QPoint) -> None:
-    """One notch, through the window as from a mouse."""
+    """Send one wheel notch through the window, like a mouse."""
     handle = widget.window().windowHandle()
     assert handle is not None
     QTest.wheelEvent(handle, QPointF(widget.mapTo(widget.window(), QPoint(20, 5))), turn)
@@ -351,7 +351,7 @@ def test_wheel_and_page_keys_over_an_answer_scroll_the_page(
     bar.setValue(0)
     view.setFocus()
     qtbot.keyClick(view, Qt.Key.Key_PageDown)
-    QApplication.processEvents()  # the caret, which stayed above, does not bring the page back
+    QApplication.processEvents()  # the caret above does not scroll the page back
     assert bar.value() > 300
     bar.setValue(0)
     if kind is CodeView:

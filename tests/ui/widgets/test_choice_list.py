@@ -1,4 +1,4 @@
-"""Rows of a list to choose from are as high as their words, whatever the list's width."""
+"""Rows of a choice list are as high as their text at any width."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_wrapped_rows_lie_below_each_other_at_every_width(theme: Theme, qtbot: Q
     shown = ChoiceList(theme, "Models")
     qtbot.addWidget(shown)
     shown.resize(330, 200)
-    # Each a letter longer: some lines fit before the scroll bar has come, and do not beside it.
+    # Each text is a letter longer: some fit only until the scroll bar appears.
     rows = [Choice(str(n), f"Model {n}", ("x" * (n + 1) + " xxxxx", "fast"), wraps=True) for n in range(60)]
     shown.show()
     qtbot.waitExposed(shown)

@@ -1,4 +1,4 @@
-"""The menu bar made of the window's commands, behind Alt and on macOS, and hovers with the keys of their commands."""
+"""Tests the menu bar of commands, shown by Alt and on macOS, and tool tips with keys."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_alt_alone_shows_the_menu_bar_and_escape_hides_it(window: MainWindow, qt
     qtbot.waitUntil(bar.isHidden)
     window.composer.edit.setFocus()
     press_alt(window)
-    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Left, ALT)  # this was no lone Alt
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Left, ALT)  # Alt was not pressed alone
     release_alt(window)
     assert bar.isHidden()
 
@@ -88,7 +88,7 @@ def test_the_edit_menu_acts_on_the_text_in_focus(window: MainWindow, qtbot: QtBo
     edits["Undo"].trigger()
     assert window.composer.text == "some words"
     window.composer.send_button.setFocus()
-    edits["Paste"].trigger()  # nothing: a button has no text
+    edits["Paste"].trigger()  # nothing happens: a button has no text to edit
     assert window.composer.text == "some words"
 
 

@@ -1,4 +1,4 @@
-"""What copying says: the button shows for a moment that it happened, and screen readers hear it."""
+"""A copy button briefly confirms copying, also for screen readers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_copying_a_message_is_heard(window: MainWindow, heard: list[str], name: 
 def test_dialogs_open_no_larger_than_a_small_screen(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     room = QSize(910, 512)  # 1366 x 768 at 150%
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: room)
-    assert open_dialog(window, "chat_settings").minimumSizeHint().height() < room.height()  # as high as its window
+    assert open_dialog(window, "chat_settings").minimumSizeHint().height() < room.height()  # the height of its window
     window.set_settings(VALUES)
     window.dialogs.open_settings()
     settings = window.findChild(SettingsDialog)

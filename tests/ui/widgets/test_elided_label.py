@@ -1,4 +1,4 @@
-"""What does not fit on a line is told whole where the pointer rests on it."""
+"""Elided text is shown completely in a tool tip."""
 
 from __future__ import annotations
 

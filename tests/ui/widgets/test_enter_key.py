@@ -1,4 +1,4 @@
-"""Enter presses the button in focus, in dialogs as in the window: never another one that happens to be the default."""
+"""Enter presses the focused button in dialogs and in the window, never a different default button."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def window(qtbot: QtBot) -> MainWindow:
 
 
 def press_enter(dialog: QWidget, button: QPushButton | QCheckBox, qtbot: QtBot) -> None:
-    """Reach a button as Tab does and press Enter on it."""
+    """Focus a button by Tab and press Enter."""
     qtbot.waitUntil(dialog.isActiveWindow)
     button.setFocus(Qt.FocusReason.TabFocusReason)
     assert QApplication.focusWidget() is button
@@ -27,7 +27,7 @@ def press_enter(dialog: QWidget, button: QPushButton | QCheckBox, qtbot: QtBot) 
 
 
 def endings(dialog: QDialog) -> list[str]:
-    """Filled with how the dialog ends."""
+    """The results with which the dialog closes."""
     told: list[str] = []
     dialog.accepted.connect(lambda: told.append("accepted"))
     dialog.rejected.connect(lambda: told.append("rejected"))

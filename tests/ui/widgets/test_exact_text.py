@@ -1,4 +1,4 @@
-"""Every character that was pasted comes out of the box again."""
+"""The text box returns every pasted character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number that changes paints its own place anew, and looks as one that was painted whole, in every look."""
+"""A changed number repaints only its own area, and looks as if everything was repainted, in every look."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS: dict[str, Callable[[Theme], LineFigure | LargeFigure | LegendRow]] = {
 
 
 class _Seen(LineFigure):
-    """Notes what is painted of it."""
+    """Records its painted areas."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         self.rects = [*getattr(self, "rects", []), QRect(event.rect())]
@@ -38,7 +38,7 @@ def own_font() -> Iterator[QFont]:
 
 
 def _shown(made: QWidget, theme: Theme, qtbot: QtBot) -> QWidget:
-    """In the window of the theme."""
+    """Show the widget in a window with the theme."""
     window = theme.parent()
     assert isinstance(window, QWidget)
     made.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -1,4 +1,4 @@
-"""Dialogs for files open where the last one of their kind was left, at the next start as well."""
+"""File dialogs open the folder last used by their kind, also after a restart."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def test_a_model_to_chat_with_is_a_file_and_no_role(parent: QWidget, what: str, 
 
 
 class WithIcons(QProxyStyle):
-    """As desktops have it whose buttons show pictures."""
+    """A style of desktops whose buttons have icons."""
 
     def styleHint(self, hint: QStyle.StyleHint, *others: Any) -> int:  # noqa: N802, ANN401  (Qt calls it)
-        """One is asked about here."""
+        """Answer the one hint that is asked for."""
         return 1 if hint is QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons else super().styleHint(hint, *others)
 
 

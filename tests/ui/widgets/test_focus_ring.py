@@ -1,4 +1,4 @@
-"""Where the keyboard is in a message: a ring all around its text, in both palettes, and nothing of it left behind."""
+"""Tests the focus ring around a message's text, in both palettes; nothing of it stays behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT = "An answer.\n\n- one\n- two\n\n```python\nprint(1)\n```\n\nThe end of it.
 
 
 def shown(window: MainWindow, qtbot: QtBot) -> ProseView:
-    """The first text of an answer, reached by the keyboard."""
+    """The first text of an answer, focused by keyboard."""
     views = [MessageView(1, "user", "A question"), MessageView(2, "assistant", TEXT, stats=STATS)]
     window.show_conversation("t", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building)
@@ -75,7 +75,7 @@ def test_it_follows_its_text_and_goes_with_the_focus(window: MainWindow, qtbot: 
     qtbot.waitUntil(lambda: ring.width() == view.width() + 2 * gap)
     window.composer.edit.setFocus(Qt.FocusReason.TabFocusReason)
     assert not ring.isVisible()
-    assert ring.parentWidget() is view  # which may serve another message later
+    assert ring.parentWidget() is view  # the view may show another message later
     view.setFocus(Qt.FocusReason.MouseFocusReason)
     QApplication.processEvents()
     assert not ring.isVisible()

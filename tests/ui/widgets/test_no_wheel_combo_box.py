@@ -1,4 +1,4 @@
-"""Nothing that holds a value takes another one where the wheel of a mouse only passes over it."""
+"""A wheel over a control never changes its value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTCH = QPoint(0, -120)
 
 
 def turn_wheel_over(widget: QWidget) -> None:
-    """One notch downwards, through the window as from a mouse."""
+    """Send one notch downwards through the window, like a mouse."""
     window = widget.window()
     handle = window.windowHandle()
     assert handle is not None
@@ -25,7 +25,7 @@ def turn_wheel_over(widget: QWidget) -> None:
 
 
 def restless(root: QWidget) -> list[str]:
-    """What would change by the wheel of a mouse that passes over it."""
+    """The controls that a wheel would change."""
     kinds = QComboBox | QAbstractSpinBox | QAbstractSlider
     held = [each for each in root.findChildren(QWidget) if isinstance(each, kinds)]
     return [str(each) for each in held if not isinstance(each, NoWheelComboBox | NoWheelSlider | QScrollBar)]
@@ -88,7 +88,7 @@ def test_its_list_has_round_corners_in_the_colours_of_popups(window: MainWindow,
     box.setParent(window)
     box.resize(200, 32)
     box.show()
-    for _each in range(2):  # once more: it is made round once
+    for _each in range(2):  # the second time it must not be made round again
         box.showPopup()
         popup = box.view().window()
         qtbot.waitUntil(popup.isVisible)

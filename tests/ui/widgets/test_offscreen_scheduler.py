@@ -1,4 +1,4 @@
-"""What is out of sight is worked on beside what is painted, and in time."""
+"""Offscreen work runs between paintings, and in time."""
 
 from __future__ import annotations
 

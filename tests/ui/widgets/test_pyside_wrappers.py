@@ -1,4 +1,4 @@
-"""Viewports are found by their name; nothing is kept of the items that Qt puts around widgets and deletes unnoticed."""
+"""Viewports are found by name; no wrapper is kept of layout items, which Qt deletes without notice."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def functions_that_look_at_items() -> Iterator[tuple[str, set[str]]]:
-    """Functions of the window that ask a layout for an item, and the names of all that they call."""
+    """Functions of the window that get an item from a layout, and the names of their calls."""
     for file in sorted((ROOT / "ui").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if not isinstance(node, ast.FunctionDef):
@@ -76,7 +76,7 @@ def functions_that_look_at_items() -> Iterator[tuple[str, set[str]]]:
 
 
 def test_whoever_looks_at_an_item_has_it_forgotten() -> None:
-    """Else what comes to lie at its address is taken for it: a viewport was, in a whole run of these tests."""
+    """Otherwise a new object at the same address is taken for the item, as happened with a viewport."""
     found = dict(functions_that_look_at_items())
     assert len(found) >= 4
     assert [place for place, names in found.items() if "invalidate_item" not in names] == []
@@ -105,7 +105,7 @@ def test_tab_leaves_nothing(qtbot: QtBot) -> None:
 
 
 def test_places_of_messages_leave_nothing(window: MainWindow, qtbot: QtBot) -> None:
-    """Cards go one by one, while others are made."""
+    """Cards are removed one by one while others are created."""
     window.show_conversation("Chat", history_of(2_000)[:4])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     column = window.transcript._column

@@ -1,4 +1,4 @@
-"""The column of an answer's widgets puts them where a layout of Qt's with spacers would."""
+"""The layout of an answer's widgets gives them the positions of a Qt layout with spacers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.widgets.segment_layout import SegmentLayout
 
 
 class _Box(QWidget):
-    """As high as it is told, as a run of prose is."""
+    """A widget with a given height, like a prose run."""
 
     def __init__(self, parent: QWidget, height: int) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class _Box(QWidget):
 
 
 class _Flowing(_Box):
-    """Wider, it is lower, as prose is."""
+    """A widget that becomes lower when it becomes wider, like prose."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -55,7 +55,7 @@ def _by_column(parent: QWidget, boxes: list[tuple[int, int]]) -> tuple[SegmentLa
 
 
 def _lay_out(page: QWidget, width: int) -> None:
-    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # before, the page may not become lower
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # until then the page may not become lower
     page.resize(width, page.sizeHint().height())
 
 
@@ -146,7 +146,7 @@ def test_an_end_that_grows_is_as_if_all_were_looked_at(
             width = page.width() + data.draw(st.integers(-3, 3))
             _lay_out(page, width)
             _lay_out(page, width)
-        if data.draw(st.booleans()):  # something else, at some other time
+        if data.draw(st.booleans()):  # another event at another time
             made[data.draw(st.integers(1, len(made) - 1))].setFixedHeight(data.draw(st.integers(1, 300)))
             _lay_out(page, page.width())
         bottom = 0

@@ -1,4 +1,4 @@
-"""A property that the stylesheet selects by is applied at once."""
+"""A property that the stylesheet selects by takes effect at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tab goes through what is laid out as it is read; that is seen to when there is time, or when Tab is pressed."""
+"""Tab follows the reading order, which is set when idle or when Tab is pressed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def next_stop(window: MainWindow, qtbot: QtBot, *, back: bool = False) -> QWidget:
-    """Press Tab where the focus is, and give where it goes."""
+    """Press Tab, and return the newly focused widget."""
     here = window.focusWidget()
     assert here is not None
     shift = Qt.KeyboardModifier.ShiftModifier if back else Qt.KeyboardModifier.NoModifier
@@ -73,7 +73,7 @@ def test_messages_come_between_the_header_and_the_composer(window: MainWindow, q
     assert transcript.cards[0].isAncestorOf(first)
     window.composer.edit.setFocus(Qt.FocusReason.TabFocusReason)
     stop = next_stop(window, qtbot, back=True)
-    if stop is transcript.jump_button:  # the end of the messages may be out of sight
+    if stop is transcript.jump_button:  # the end of the messages may not be visible
         stop = next_stop(window, qtbot, back=True)
     assert transcript.cards[1].isAncestorOf(stop)
 

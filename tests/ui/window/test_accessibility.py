@@ -1,4 +1,4 @@
-"""Every control can be named by a screen reader, reached by Tab, and shows where the focus is."""
+"""Every control has a name for screen readers, can be reached by Tab, and shows its focus."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ANSWER = "Prose.\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
 
 
 def nameless(root: QWidget) -> list[str]:
-    """Controls of our own without a name; parts that Qt makes inside its controls are Qt's."""
+    """Own controls without a name; the parts that Qt creates inside its controls are not checked."""
     found = []
     for widget in root.findChildren(QWidget):
         inner = widget.objectName().startswith("qt_") or isinstance(widget.parent(), QComboBox | QLineEdit | QTableView)

@@ -1,4 +1,4 @@
-"""The chat's settings, presets, mode keys and mode cards, driven by mouse and keys."""
+"""Tests the chat's settings, presets, mode keys and mode cards with mouse and keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PRESETS = (Preset("Precise", {"temperature": 0.0}, builtin=True), Preset("Mine",
 
 
 def view(chat: Mapping[str, SettingValue] | None = None, model: Mapping[str, SettingValue] | None = None) -> LayersView:
-    """What the app would show for these values of the chat's and the model's own."""
+    """The layers that the app would show for these values of the chat and the model."""
     own = {Layer.CHAT: dict(chat or {}), Layer.PROJECT: {}, Layer.MODEL: dict(model or {}), Layer.GLOBAL: {}}
     values: dict[Layer, dict[str, LayeredValue]] = {}
     for place, layer in enumerate(EDITABLE):
@@ -97,7 +97,7 @@ def test_what_is_out_of_range_is_explained_and_never_reported(dialog: ChatSettin
     dialog.flush()
     assert row.complaint.isVisibleTo(dialog)
     assert told == []
-    dialog.set_view(view(), other=True)  # another chat: what was typed is gone with its complaint
+    dialog.set_view(view(), other=True)  # another chat: the typed text and its error are gone
     assert row.value() == 0.8
     assert not row.complaint.isVisibleTo(dialog)
 
@@ -181,7 +181,7 @@ def test_a_slider_and_its_field_follow_each_other(window: MainWindow, dialog: Ch
     assert row.edit.text() == "0.35"
     qtbot.waitUntil(lambda: told == [{"temperature": 0.35}])
     row.edit.selectAll()
-    QTest.keyClicks(row.edit, "1.23")  # between two steps: the field's word counts
+    QTest.keyClicks(row.edit, "1.23")  # between two steps: the field keeps the value
     assert row.value() == 1.23
     assert row.slider.value() == 25
 
@@ -193,7 +193,7 @@ def test_the_prompt_in_use_is_seen_in_the_chat_and_opens_the_panel_at_it(window:
     settings.set_view(view(model={"system_prompt": "Answer\nin rhymes."}), 1)
     assert line.accessibleName() == "System prompt of this model: Answer in rhymes."
     settings.set_view(view({"system_prompt": ""}, {"system_prompt": "Answer in rhymes."}), 1)
-    assert line.isHidden()  # this chat has none, whatever the model has
+    assert line.isHidden()  # this chat has none, whatever its model has
     settings.set_view(view({"system_prompt": "Be brief."}), 1)
     assert line.isVisible()
     QTest.mouseClick(line, Qt.MouseButton.LeftButton)

@@ -1,4 +1,4 @@
-"""The overview of shortcuts: as large as its words, never larger than there is room for; the rest is scrolled to."""
+"""The overview of shortcuts is as large as its text, but not larger than the screen; then it scrolls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from ui.window.dialogs import AROUND_PX, ShortcutsDialog
+from ui.window.dialogs import EDGE_PX, ShortcutsDialog
 from ui.window.main_window import MainWindow
 
 
@@ -21,7 +21,7 @@ def open_overview(window: MainWindow, qtbot: QtBot) -> ShortcutsDialog:
 
 
 def cut(dialog: ShortcutsDialog) -> list[str]:
-    """The words that have less room than they need."""
+    """The texts that are cut."""
     labels = dialog.content.findChildren(QLabel)
     return [label.text() for label in labels if label.width() < label.sizeHint().width()]
 
@@ -57,7 +57,7 @@ def test_a_small_screen_holds_it_and_keys_reach_its_end(window: MainWindow, size
 def test_one_column_if_the_scroll_bar_does_not_fit_beside_two(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1600, 900)
     dialog = open_overview(window, qtbot)
-    window.resize(dialog.width() + AROUND_PX + 2, 500)
+    window.resize(dialog.width() + EDGE_PX + 2, 500)
     narrow = ShortcutsDialog(window, window.commands.rows())
     narrow.open()
     qtbot.waitExposed(narrow)

@@ -1,4 +1,4 @@
-"""Files dragged over the window, from programs of every habit."""
+"""Tests files that are dragged over the window by different kinds of programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.window.drop_zone import what_happens
+from ui.window.drop_zone import drop_effect
 from ui.window.main_window import MainWindow
 
 BUTTONS, KEYS, COPY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
@@ -24,7 +24,7 @@ def data(*paths: str) -> QMimeData:
 
 
 def enter(over: QWidget, mime: QMimeData) -> QDragEnterEvent:
-    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    # PySide 6.12 deprecated the constructor with integers and added the other one.
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
     event = QDragEnterEvent(place, COPY, mime, BUTTONS, KEYS)
     event.ignore()
@@ -43,7 +43,7 @@ def test_files_count_also_where_their_program_ends_with_the_drag(window: MainWin
     offered = data("/files/a.txt", "/files/b.py")
     enter(window, offered)
     with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
-        drop(window, QMimeData())  # the system asks the program once more, and it is gone
+        drop(window, QMimeData())  # the system asks the source program once more, but it has exited
     assert caught.args == [["/files/a.txt", "/files/b.py"]]
 
 
@@ -58,8 +58,8 @@ def test_what_left_the_window_again_is_not_dropped_later(window: MainWindow) -> 
 
 
 def test_a_folder_is_reported_before_it_is_dropped(tmp_path: Path) -> None:
-    assert what_happens([str(tmp_path)]) == ("Folders cannot be attached: drop the files in it", "folder")
-    assert what_happens([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
+    assert drop_effect([str(tmp_path)]) == ("Folders cannot be attached: drop the files in it", "folder")
+    assert drop_effect([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
 
 
 def test_files_dragged_over_the_box_are_the_windows_and_words_the_boxs(window: MainWindow) -> None:

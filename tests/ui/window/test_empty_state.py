@@ -1,4 +1,4 @@
-"""What an empty page offers suits the model: its demo's messages, questions, code, or texts to continue."""
+"""The empty page suits the model: demo messages, questions, code, or texts to continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line above the transcript: whose names it shows where there is not room for all of them."""
+"""Tests the header, and which names it shows if not all fit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_drafts_name_gives_way_to_the_title(qtbot: QtBot) -> None:
     header.resize(1200, header.height())
     header.resize(1200 - header._models_px() + names_px + 4, header.height())
     assert draft in header.model_button.text()
-    indicator.setFixedWidth(title_px - round(0.6 * names_px))  # the share of the names is 0.96 of them now
+    indicator.setFixedWidth(title_px - round(0.6 * names_px))  # the names get 0.96 of their width
     indicator.show()
     qtbot.waitUntil(
         lambda: draft not in header.model_button.text() and target in header.model_button.text(), timeout=20_000
@@ -87,7 +87,7 @@ def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:
     assert "Not used in chats" not in header.model_button.toolTip()
     header.set_engine(replace(READY, target=replace(READY.target, unused_abilities=tuple(UNUSED_WORDS))))
     left_out = ", ".join(UNUSED_WORDS.values())
-    told = " ".join(header.model_button.toolTip().split())  # its lines are broken
+    told = " ".join(header.model_button.toolTip().split())  # joins its lines
     assert f"Not used in chats, which are text only: {left_out}" in told
 
 
@@ -268,7 +268,7 @@ def test_keys_go_from_the_model_in_use_to_the_others(window: MainWindow, picker:
 
 
 def test_opening_it_asks_for_the_models(window: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window.header.models_wanted):
+    with qtbot.waitSignal(window.header.models_opening):
         window.header.open_models()
     window.header.set_models(MODELS)
     assert "other" in [each.title for each in rows_of(window.header.picker)], "it follows while it is open"
@@ -332,7 +332,7 @@ def test_an_engine_that_is_added_while_the_list_is_open_is_seen_at_once(
 
 
 def places_of(picker: ModelPicker) -> dict[str, tuple[int, int]]:
-    """Where each row that can be clicked is on the screen, and how high."""
+    """The positions and heights of the clickable rows on the screen."""
     listing = picker.list
     rects = {
         each.key: listing.visualRect(listing.model().index(line, 0))

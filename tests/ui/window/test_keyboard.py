@@ -1,4 +1,4 @@
-"""The window is usable by keyboard alone: Tab reaches every control of every place and dialog, and it is seen where."""
+"""The window works by keyboard alone: Tab reaches every control of every page and dialog, with a visible focus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def window(qtbot: QtBot) -> MainWindow:
 
 
 def wanted_by_tab(root: QWidget) -> set[QWidget]:
-    """All that is seen, enabled and says that Tab reaches it; of buttons that exclude one another, the chosen one."""
+    """All visible, enabled widgets that accept Tab; for exclusive buttons only the checked one."""
     found = set()
     for widget in root.findChildren(QWidget):
         policy = widget.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -46,7 +46,7 @@ def wanted_by_tab(root: QWidget) -> set[QWidget]:
 
 
 def _is_inner(widget: QWidget) -> bool:
-    """A part that Qt makes inside a control."""
+    """Whether Qt created this widget inside a control."""
     return isinstance(widget.parent(), QComboBox | QLineEdit) or widget.objectName().startswith("qt_")
 
 
@@ -56,7 +56,7 @@ def _is_of_a_group(button: QAbstractButton) -> bool:
 
 
 def reached_by_tab(root: QWidget, qtbot: QtBot) -> list[QWidget]:
-    """Press Tab until the focus is where it began."""
+    """Press Tab until the focus returns to its start."""
     first = QApplication.focusWidget()
     assert first is not None
     reached, steps_inside = [first], 0
@@ -64,7 +64,7 @@ def reached_by_tab(root: QWidget, qtbot: QtBot) -> list[QWidget]:
         focus = QApplication.focusWidget()
         assert focus is not None, f"Tab led nowhere after {_named(reached[-1])}"
         key = Qt.Key.Key_Tab
-        # In a text that takes tabs, and only there, Ctrl leads out.
+        # Ctrl+Tab leaves a text that accepts tabs, and only such a text.
         takes = isinstance(focus, QPlainTextEdit) and not focus.tabChangesFocus() and not focus.isReadOnly()
         qtbot.keyClick(focus, key, Qt.KeyboardModifier.ControlModifier if takes else Qt.KeyboardModifier.NoModifier)
         after = QApplication.focusWidget()
@@ -85,7 +85,7 @@ def _named(widget: QWidget) -> str:
 
 
 def begin(root: QWidget, qtbot: QtBot) -> None:
-    """Wait until the window of ``root`` is in front, and put the focus into it."""
+    """Wait until the window of ``root`` is active, and set the focus within it."""
     qtbot.waitUntil(root.window().isActiveWindow, timeout=30_000)
     if QApplication.focusWidget() is None or QApplication.focusWidget().window() is not root.window():
         first = next(iter(sorted(wanted_by_tab(root), key=_named)))
@@ -132,7 +132,7 @@ def _bring_into_view(widget: QWidget) -> None:
 
 
 def ring(widget: QWidget) -> QImage:
-    """The picture of a control with a little of what is around it."""
+    """An image of a control with a margin around it."""
     top = widget.window()
     place = widget.mapTo(top, QPoint(0, 0)) - QPoint(RING_PX, RING_PX)
     size = widget.size() + QSize(2 * RING_PX, 2 * RING_PX)
@@ -158,7 +158,7 @@ def unseen_focus(root: QWidget, qtbot: QtBot) -> list[str]:
     unseen = []
     for widget in reached_by_tab(root, qtbot):
         if isinstance(widget, QPlainTextEdit | QLineEdit):
-            continue  # a blinking cursor would tell them apart by itself
+            continue  # a blinking cursor also makes a difference
         _bring_into_view(widget)
         widget.setFocus(Qt.FocusReason.TabFocusReason)
         with_focus = ring(widget)

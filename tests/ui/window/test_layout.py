@@ -1,4 +1,4 @@
-"""How large the window is that nobody gave a size, on whatever screen there is."""
+"""Tests the initial size of a window on different screens."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_window_that_fills_its_screen_is_left_so(window: MainWindow) -> None:
 def test_a_size_that_was_remembered_is_left_too(window: MainWindow) -> None:
     room = window.screen().availableSize()
     window.layout_state.restore(window.layout_state.save())
-    window.resize(room.width() + 300, room.height())  # it may span two screens
+    window.resize(room.width() + 300, room.height())  # the window may span two screens
     window.layout_state.fit_screen()
     assert window.width() == room.width() + 300
 
@@ -53,7 +53,7 @@ def test_panes_begin_as_wide_as_they_were_drawn(window: MainWindow, qtbot: QtBot
 
 @pytest.fixture
 def very_large(qapp: QApplication) -> Iterator[None]:
-    """A system whose own text has 18 pt."""
+    """A system with 18 pt text."""
     before, font = qapp.font(), QFont(qapp.font())
     font.setPixelSize(24)
     qapp.setFont(font)
@@ -62,7 +62,7 @@ def very_large(qapp: QApplication) -> Iterator[None]:
 
 
 def beyond(window: MainWindow) -> list[str]:
-    """Which panes reach beyond the window."""
+    """The panes that extend beyond the window."""
     panes = [pane for pane in (window.sidebar, window.header, window.stats) if pane.isVisible()]
     return [pane.objectName() for pane in panes if pane.mapTo(window, pane.rect().topRight()).x() >= window.width()]
 
@@ -87,7 +87,7 @@ def test_very_large_text_leaves_all_panes_within_a_window_of_1280_pixels(
 
 def test_very_large_text_leaves_all_panes_within_a_remembered_window(very_large: None, qtbot: QtBot) -> None:
     window = make_window(qtbot)
-    kept = {**json.loads(window.layout_state.save()), "stats": True, "geometry": ""}  # without: this screen is smaller
+    kept = {**json.loads(window.layout_state.save()), "stats": True, "geometry": ""}  # not stored: the screen shrank
     window.set_text_size("larger")
     window.setMinimumWidth(0)
     window.resize(1280, 800)

@@ -1,4 +1,4 @@
-"""The sign of the local server in the header: what it says, and what its menu does, by mouse and keys."""
+"""Tests the indicator of the local server in the header, and its menu, with mouse and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window as a whole: banners, models, dropping, layout, theme, empty states, shortcuts."""
+"""Tests the whole window: banners, models, dropping, layout, theme, empty states, shortcuts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 class ShownWindows(QObject):
-    """Remembers every widget that was shown as a window of its own."""
+    """Records every widget that is shown as a separate window."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class ShownWindows(QObject):
 
 
 def test_no_part_is_ever_shown_as_a_window_of_its_own(qtbot: QtBot) -> None:
-    """One that is shown before it has a parent flashes up, and takes the keys away from the window."""
+    """A widget that is shown before it has a parent flashes up and takes the keyboard focus."""
     shown, app = ShownWindows(), QApplication.instance()
     assert app is not None
     app.installEventFilter(shown)
@@ -171,7 +171,7 @@ def _drop(window: MainWindow, path: str) -> bool:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(path)])
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    # PySide 6.12 deprecated the constructor with integers and added the other one.
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
     enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
     enter.ignore()
@@ -452,7 +452,7 @@ def focus(widget: QWidget) -> QWidget:
 
 
 def type_letter(widget: QWidget, letter: str) -> None:
-    """Press the key of a letter that Qt's own helper for tests does not know."""
+    """Press the key of a letter that Qt's test helper does not know."""
     key = Qt.Key(ord(letter.upper()))
     QCoreApplication.sendEvent(widget, QKeyEvent(QEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier, letter))
 
@@ -490,7 +490,7 @@ def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) 
     button = focus(window.sidebar.new_button)
     sent: list[str] = []
     window.composer.submitted.connect(sent.append)
-    QTest.keyClick(button, Qt.Key.Key_Return)  # whether it presses is the desktop's choice
+    QTest.keyClick(button, Qt.Key.Key_Return)  # the desktop decides whether Return presses a button
     with qtbot.waitSignal(window.sidebar.new_chat):
         QTest.keyClick(focus(button), Qt.Key.Key_Space)
     assert (window.composer.text, sent) == ("", [])
@@ -522,7 +522,7 @@ def test_shortcuts_stay_shortcuts(window: MainWindow) -> None:
 
 
 def test_what_altgr_types_is_typed(window: MainWindow) -> None:
-    """Windows tells AltGr as Control and Alt together."""
+    """Windows reports AltGr as Control and Alt together."""
     QTest.keyClicks(focus(window.composer.attach_button), "@", CTRL | ALT)
     assert window.composer.text == "@"
 
@@ -588,7 +588,7 @@ def test_a_key_that_an_input_method_would_compose_is_not_sent_raw(
     locale = QLocale(QLocale.Language[language])
     monkeypatch.setattr(QInputMethod, "locale", lambda _method: locale)
     QTest.keyClicks(focus(window.composer.attach_button), "k")
-    assert window.composer.edit.hasFocus()  # where the input method composes what follows
+    assert window.composer.edit.hasFocus()  # the input method composes the following keys here
     assert window.composer.text == typed
 
 
@@ -635,7 +635,7 @@ def test_nothing_is_lost_while_no_model_is_loaded(window: MainWindow) -> None:
 
 @pytest.fixture
 def told(qtbot: QtBot) -> tuple[MainWindow, list[str]]:
-    """A window at its models panel, and what its chat asks of the app."""
+    """A window with its models panel open, and the recorded requests of its chat."""
     window, asked = make_window(qtbot), []
     window.composer.set_mode(Mode.AUTO)
     fill_models(window, "search")

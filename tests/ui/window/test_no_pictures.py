@@ -1,4 +1,4 @@
-"""Pictures that an answer names: no socket is opened for them, no file is read, nothing of them is drawn."""
+"""Images in an answer are not loaded: no socket is opened, no file is read, nothing is drawn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def picture() -> bytes:
 
 
 class Ear:
-    """Listens on this machine, and counts who comes."""
+    """Listens on this machine and counts connections."""
 
     def __init__(self) -> None:
         self.num_callers = 0
@@ -96,7 +96,7 @@ def html(addresses: list[str]) -> str:
 
 
 def test_an_ordinary_browser_would_draw_them(addresses: list[str], qtbot: QtBot) -> None:
-    """What is looked for below can be found."""
+    """Proves that the checks below can find something."""
     browser = QTextBrowser()
     browser.setHtml(html(addresses))
     show(browser, qtbot)

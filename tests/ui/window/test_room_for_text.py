@@ -1,4 +1,4 @@
-"""No words are cut off at the largest text: in the window, in every dialog, on every page."""
+"""No text is cut off at the largest text size: in the window, in every dialog, on every page."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from ui.widgets.building import ElidedLabel
 from ui.widgets.figures import FigureWidget
 from ui.window.main_window import MainWindow
 
-SLACK_PX = 1  # of rounding
+SLACK_PX = 1  # rounding
 LAID_OUT_MS = 5_000
 
 
 def cut_off(root: QWidget) -> list[str]:
-    """The words in ``root`` that have less room than they take."""
+    """The texts below ``root`` that have less space than they need."""
     found = []
     for widget in (
         each for each in root.findChildren(QWidget) if each.isVisible() and each.visibleRegion().isEmpty() is False
@@ -48,7 +48,7 @@ def cut_off(root: QWidget) -> list[str]:
 
 
 def room_of(box: QComboBox) -> int:
-    """How wide the words in a box may be, in pixels."""
+    """The width available to the text of a combo box, in pixels."""
     option = QStyleOptionComboBox()
     box.initStyleOption(option)
     field = QStyle.SubControl.SC_ComboBoxEditField
@@ -73,7 +73,7 @@ def _is_cut(widget: QWidget) -> bool:
 
 
 def _beyond(widget: QWidget) -> bool:
-    """Whether a part of it lies where its parent, or the window, shows nothing."""
+    """Whether a part of it is outside the visible area of its parent or window."""
     parent = widget.parentWidget()
     if parent is None or isinstance(parent.parentWidget(), QAbstractScrollArea):
         return False
@@ -89,23 +89,23 @@ def larger(qtbot: QtBot) -> MainWindow:
 
 
 def settle(root: QWidget, qtbot: QtBot) -> list[str]:
-    """What is cut off once all is laid out."""
+    """The cut texts after all layouts have run."""
     qtbot.waitUntil(root.isVisible, timeout=30_000)
-    with contextlib.suppress(NotInTimeError):  # what is still cut off then is told
+    with contextlib.suppress(NotInTimeError):  # texts that are cut until the end are reported
         qtbot.waitUntil(lambda: not cut_off(root), timeout=LAID_OUT_MS)
     return cut_off(root)
 
 
 @pytest.fixture
 def spoken(qapp: QApplication) -> Iterator[Callable[[str], None]]:
-    """Has the windows that are made speak a language."""
+    """Sets the language of windows that are created afterwards."""
     yield lambda language: install_language(qapp, ASSETS / "translations", language)
     install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 @pytest.fixture
 def system_font(qapp: QApplication) -> Iterator[Callable[[int], None]]:
-    """Sets the height of the system's own text in pixels; 24 are 18 pt."""
+    """Sets the height of the system's text in pixels; 24 are 18 pt."""
     before = qapp.font()
 
     def choose(pixels: int) -> None:
@@ -119,7 +119,7 @@ def system_font(qapp: QApplication) -> Iterator[Callable[[int], None]]:
 
 @pytest.fixture(scope="module", params=[(ENGLISH, 13), (ENGLISH, 24), ("de", 18)])
 def at_the_largest_text(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[MainWindow]:
-    """A window for all places, in a language and with a height of the system's own text in pixels."""
+    """A window for all pages, with a language and a height of the system's text in pixels."""
     language, system_px = request.param
     before, font = qapp.font(), QFont(qapp.font())
     font.setPixelSize(system_px)

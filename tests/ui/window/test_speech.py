@@ -1,4 +1,4 @@
-"""What a screen reader hears: the roles of messages and headings, and an answer while it is made."""
+"""Tests screen reader support: roles of messages and headings, and announcements during an answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Role = QAccessible.Role
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was announced; a screen reader is there."""
+    """The announcements; pretends that a screen reader is active."""
     words: list[str] = []
     monkeypatch.setattr(QAccessible, "isActive", lambda: True)
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""What strangers named (chats, files, models) is shown as it is written: Qt would fetch what its HTML names."""
+"""Untrusted names (chats, files, models) are shown literally: Qt would load resources of HTML in them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Whatever = TypeVar("Whatever")
 
 
 def evil(value: Whatever) -> Whatever:
-    """The same with every text in it replaced."""
+    """A copy with every text replaced."""
     made: Any = value
     if type(value) is str and value:
         made = EVIL
@@ -49,7 +49,7 @@ def evil(value: Whatever) -> Whatever:
 
 
 def read_as_html() -> Iterator[str]:
-    """All that Qt would take for HTML now."""
+    """All texts that Qt currently interprets as HTML."""
     for widget in QApplication.allWidgets():
         yield from (f"{type(widget).__name__} tip" for tip in (widget.toolTip(),) if _is_risky(tip))
         if isinstance(widget, QLabel) and widget.textFormat() is Qt.TextFormat.AutoText and _is_risky(widget.text()):
@@ -133,7 +133,7 @@ def test_words_that_are_no_html_stay_as_they_are() -> None:
 
 
 def seen(words: str) -> str:
-    """What Qt shows of the words of a button or an entry of a menu: a lone ``&`` marks a key and is not seen."""
+    """The text that Qt shows on a button or menu entry: a single ``&`` marks a mnemonic and is hidden."""
     return re.sub("&(.)", r"\1", words)
 
 
@@ -155,7 +155,7 @@ def test_an_ampersand_in_a_name_is_seen_on_buttons_and_in_menus(window: MainWind
     assert seen(button.text()) == "Preset: Q&A"
     button.list_menu.aboutToShow.emit()
     entries = [entry for each in (button.list_menu, *button.list_menu.findChildren(QMenu)) for entry in each.actions()]
-    assert [seen(entry.text()) for entry in entries].count("Q&A") == 3  # to be applied, renamed, deleted
+    assert [seen(entry.text()) for entry in entries].count("Q&A") == 3  # entries to apply, rename and delete it
     deed = next(entry for entry in entries if seen(entry.text()) == "Q&A" and not entry.isCheckable())
     deed.trigger()
     assert next(each for each in dialog.findChildren(QLineEdit) if each.text()).text() == "Q&A"

@@ -1,4 +1,4 @@
-"""Every text that can be selected or edited has a menu in the language of the window."""
+"""Every text that can be selected or edited has a context menu in the window's language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.ui.filled_window import PLACES, opened
 from ui.text.language import ENGLISH, install_language
 from ui.window.main_window import MainWindow
 
-# What Qt itself writes into the menus of texts where it has no catalogue.
+# Qt's own English menu texts if it has no catalogue.
 ENGLISH_WORDS = {"undo", "redo", "cut", "copy", "copy link location", "paste", "delete", "select all", "step up"}
 
 
@@ -37,7 +37,7 @@ def german(qapp: QApplication) -> Iterator[None]:
 
 
 def texts_below(root: QWidget) -> list[QWidget]:
-    """Every visible widget whose text can be selected or edited."""
+    """All visible widgets whose text can be selected or edited."""
     found: list[QWidget] = []
     for widget in (root, *root.findChildren(QWidget)):
         edits = isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit | QAbstractSpinBox)
@@ -47,7 +47,7 @@ def texts_below(root: QWidget) -> list[QWidget]:
 
 
 def menu_words(widget: QWidget) -> list[str]:
-    """Ask a widget for its menu as the right button of the mouse does; the words of what opens."""
+    """Request a context menu like a right click; returns its texts."""
     words: list[str] = []
 
     def read() -> None:
@@ -56,7 +56,7 @@ def menu_words(widget: QWidget) -> list[str]:
             words.extend(action.text() for action in menu.actions() if action.text())
             menu.close()
 
-    QTimer.singleShot(0, widget, read)  # a menu may have a loop of its own
+    QTimer.singleShot(0, widget, read)  # a menu may run its own event loop
     place = QPoint(3, 3)
     aim = widget.viewport() if isinstance(widget, QTextEdit | QPlainTextEdit) else widget
     QApplication.sendEvent(aim, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, aim.mapToGlobal(place)))

@@ -1,4 +1,4 @@
-"""Small things that everybody expects of a window: Enter on a button, the size of the text by key, notices that go."""
+"""Tests common comforts: Enter presses a button, keys change the text size, notices disappear."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_enter_opens_a_menu_button(window: MainWindow, qtbot: QtBot) -> None:
     assert menu is not None
     shown: list[bool] = []
     menu.aboutToShow.connect(lambda: shown.append(True))
-    menu.aboutToShow.connect(lambda: QTimer.singleShot(0, menu.close))  # it has a loop of its own
+    menu.aboutToShow.connect(lambda: QTimer.singleShot(0, menu.close))  # the menu runs its own event loop
     button.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert shown == [True]
@@ -73,7 +73,7 @@ def test_a_notice_goes_by_itself_but_not_while_somebody_is_at_it(
     window.show_notice("1 chat imported.")
     window.notice_banner.close_button.setFocus(Qt.FocusReason.TabFocusReason)
     checks: list[bool] = []
-    window.notice_banner._leave.timeout.connect(lambda: checks.append(window.notice_banner.isVisible()))
+    window.notice_banner._leave_timer.timeout.connect(lambda: checks.append(window.notice_banner.isVisible()))
     qtbot.waitUntil(lambda: len(checks) >= 3, timeout=30_000)
     assert all(checks)
     window.composer.setFocus()
@@ -92,13 +92,13 @@ def test_what_is_said_stands_on_every_page_and_waits_for_who_is_away(
     window.models.toggle()
     window.show_notice("The model is there.")
     rounds: list[bool] = []
-    window.notice_banner._leave.timeout.connect(lambda: rounds.append(window.notice_banner.isVisible()))
+    window.notice_banner._leave_timer.timeout.connect(lambda: rounds.append(window.notice_banner.isVisible()))
     for bar in (window.notice_banner, window.problem_banner):
         qtbot.waitUntil(bar.isVisible)
         corner = bar.mapTo(window, QPoint(0, 0))
         assert corner.y() > window.height() // 2
     qtbot.waitUntil(window.notice_banner.isHidden, timeout=30_000)
-    assert len(rounds) == 4  # nobody was there for three of them
+    assert len(rounds) == 4  # three of them were missed
     window.models.toggle()
     qtbot.waitUntil(window.problem_banner.isVisible)
     qtbot.wait(0)

@@ -1,1 +1,1 @@
-"""The files of the unsent message."""
+"""The attachments of the unsent message."""

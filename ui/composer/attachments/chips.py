@@ -43,11 +43,11 @@ KINDS = {
     AttachmentKind.PASSAGES: tr.mark("Found for this question"),
     AttachmentKind.PICTURE: tr.mark("Picture"),
 }
-ROWS_SEEN = 3.5  # half a row says that there are more
+VISIBLE_ROWS = 3.5  # the visible half row shows that there are more
 
 
 def title_of(attachment: Attachment) -> str:
-    """The name of a file; what was found in the files of a project has none."""
+    """The file name of an attachment; passages found in project files have another title."""
     is_found = attachment.kind is AttachmentKind.PASSAGES
     return tr("Passages of your files") if is_found else attachment.name
 
@@ -77,12 +77,12 @@ def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | 
 
 
 class AttachmentChip(QPushButton):
-    # its id
+    # the attachment's id
     opened = Signal(int)
     removed = Signal(int)
 
     def __init__(self, theme: Theme, attachment: Attachment, *, removable: bool, note: str = "") -> None:
-        """``note``: shown in place of unknown facts."""
+        """``note``: shown if the facts are unknown."""
         super().__init__()
         self._theme = theme
         self.attachment = attachment
@@ -162,7 +162,7 @@ class AttachmentRows(QWidget):
         self.hide()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
-        """Show these with their notes; the focused chip keeps the focus, or passes it to its neighbour."""
+        """Show these attachments with their notes. The focus stays on its chip, or moves to a neighbour."""
         focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
         focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
         for chip in self.chips:
@@ -196,13 +196,13 @@ class AttachmentRows(QWidget):
         self.setFixedHeight(y + height)
 
     def event(self, event: QEvent) -> bool:
-        """A chip that changed its size may need another row."""
+        """Lay out again: a chip that changed its size may need another row."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return super().event(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Chips have their style, and so their size, only now."""
+        """Lay out again: chips get their style, and so their size, when first shown."""
         super().showEvent(event)
         self._place()
 
@@ -212,7 +212,7 @@ class AttachmentRows(QWidget):
 
 
 class AttachmentScrollArea(QScrollArea):
-    """As high as its rows, up to `ROWS_SEEN` of them."""
+    """As high as its rows, up to `VISIBLE_ROWS` of them."""
 
     def __init__(self, rows: AttachmentRows) -> None:
         super().__init__()
@@ -245,7 +245,7 @@ class AttachmentScrollArea(QScrollArea):
         if not chips:
             self._num_chips = 0
             return
-        most = round(ROWS_SEEN * chips[0].height() + (int(ROWS_SEEN)) * SPACING_PX)
+        most = round(VISIBLE_ROWS * chips[0].height() + (int(VISIBLE_ROWS)) * SPACING_PX)
         self.setFixedHeight(min(self._rows.height(), most))
         if len(chips) > self._num_chips:
             self._is_at_end = True
@@ -259,7 +259,7 @@ class AttachmentScrollArea(QScrollArea):
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
-        """Rows get their height after they are filled; the newest stay visible until the user scrolls."""
+        """Scroll to the newest row until the user scrolls: rows get their height only after they are filled."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
@@ -268,13 +268,13 @@ class AttachmentScrollArea(QScrollArea):
 
 
 class AttachmentTray(QWidget):
-    """Hidden while it is empty."""
+    """The attachments above the text box; hidden while empty."""
 
     # an attachment's id
     removed = Signal(int)
     opened = Signal(int)
-    text_offered = Signal(str)  # a pasted text that was moved out of the box, to be attached
-    model_wanted = Signal(str)  # the file of a vision model to load
+    text_offered = Signal(str)  # a long pasted text was taken out of the box and is to be attached
+    model_requested = Signal(str)  # the file of a vision model to load
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()
@@ -284,15 +284,15 @@ class AttachmentTray(QWidget):
         self.room = AttachmentScrollArea(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
-        self.offer_text, self.sight_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
+        self.offer_text, self.vision_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
         self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._take_offer)
         self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._leave_offer)
-        self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_wanted.emit(self._seeing))
+        self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_requested.emit(self._vision))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
-        self.sight = _row(self.sight_text, self.load_button)
-        self._seeing = ""  # the file of the model that is offered
-        self.sight.hide()
-        vbox(self.room, self.sight, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
+        self.vision_row = _row(self.vision_text, self.load_button)
+        self._vision = ""  # the file of the offered vision model
+        self.vision_row.hide()
+        vbox(self.room, self.vision_row, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
         edit.long_pasted.connect(self._offer)
         edit.huge_pasted.connect(self.text_offered)
         edit.textChanged.connect(self._check_offer)
@@ -304,21 +304,21 @@ class AttachmentTray(QWidget):
         self._put_in_tab_order()
         self._update()
 
-    def show_sight(self, words: str, path: str = "", name: str = "") -> None:
-        """Say that the model cannot see the pictures, and offer a vision model if there is one; no words: it can."""
+    def show_vision_offer(self, words: str, path: str = "", name: str = "") -> None:
+        """Show why the model cannot see the pictures, and offer a vision model. Empty ``words`` hide the line."""
         had_focus = self.load_button.hasFocus()
-        self._seeing = path
-        self.sight_text.setText(words)
+        self._vision = path
+        self.vision_text.setText(words)
         self.load_button.setText(translate("AttachmentTray", "Load {name}").format(name=name).replace("&", "&&"))
         self.load_button.setAccessibleName(self.load_button.text())
         self.load_button.setVisible(bool(path))
-        self.sight.setVisible(bool(words))
+        self.vision_row.setVisible(bool(words))
         if had_focus and not (words and path):
             self._edit.setFocus()
         self._update()
 
     def _put_in_tab_order(self) -> None:
-        """Chips are created late; put them before the text in the tab order."""
+        """Chips are created late: put them before the text box in the tab order."""
         before = self._edit.previousInFocusChain()
         while before is not None and self.rows.isAncestorOf(before):
             before = before.previousInFocusChain()
@@ -361,7 +361,7 @@ class AttachmentTray(QWidget):
             self._edit.setFocus()
 
     def _update(self) -> None:
-        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.sight.isHidden()))
+        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.vision_row.isHidden()))
 
 
 def _row(words: QLabel, *buttons: QPushButton) -> QWidget:

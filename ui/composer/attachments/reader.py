@@ -1,4 +1,4 @@
-"""Shows an attachment to look at, copy and save: its text, or its picture."""
+"""Dialogs that show an attachment, its text or its picture, with Copy and Save."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ui.widgets.dialogs import Dialog, copy_with_feedback
 
 tr = Translator("PictureViewer")
 
-MOST_CHARS = 200_000  # more would keep the window waiting for its layout
+MAX_CHARS = 200_000  # longer texts are cut: their layout would block the window
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
-MARGINS = QSize(80, 80)  # of the window that stay in sight around the dialog, in pixels
+MARGINS = QSize(80, 80)  # pixels of the window that stay visible around the dialog
 
 
 class AttachmentDialog(Dialog):
@@ -41,8 +41,8 @@ class AttachmentDialog(Dialog):
         theme.set_font(self.text, code=is_code)
         if is_code:
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        wrap_for(self.text, attachment.text[:MOST_CHARS])
-        self.text.setPlainText(attachment.text[:MOST_CHARS])
+        wrap_for(self.text, attachment.text[:MAX_CHARS])
+        self.text.setPlainText(attachment.text[:MAX_CHARS])
         self.copy_button = button(
             translate("AttachmentReader", "Copy all"), lambda: copy_with_feedback(self.copy_button, attachment.text)
         )
@@ -54,12 +54,12 @@ class AttachmentDialog(Dialog):
     @staticmethod
     def _facts_text(attachment: Attachment) -> str:
         shown = facts(attachment)
-        if len(attachment.text) <= MOST_CHARS:
+        if len(attachment.text) <= MAX_CHARS:
             return shown
         words = translate(
             "AttachmentReader", "Showing the first {shown} of {all} characters; the model gets all of them"
         )
-        return f"{shown} · {words.format(shown=count(MOST_CHARS), all=count(len(attachment.text)))}"
+        return f"{shown} · {words.format(shown=count(MAX_CHARS), all=count(len(attachment.text)))}"
 
 
 class _Picture(QLabel):

@@ -1,6 +1,6 @@
 """The bar below an answer: its versions, statistics, buttons, and Continue.
 
-Statistics share a row with the buttons if they are readable there, else they have lines of their own above.
+Statistics share a row with the buttons if they fit there; otherwise they have separate lines above.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ui.widgets.icon_button import IconButton
 
 BUTTON_PX = 29  # width and height of a styled icon button, needed before the style is applied
 VERSIONS_GAP_PX = 4
-GAP_PX = 8  # between the figures and the first button
+GAP_PX = 8  # between the statistics and the first button
 SPACING_PX = 2  # between buttons
-LINES_GAP_PX = 4  # between figures and the buttons below them
-NUM_LATE_BUTTONS = 1  # the menu's is added when it is first shown; nothing is to move then
+LINES_GAP_PX = 4  # between the statistics and the buttons below them
+NUM_LATE_BUTTONS = 1  # the menu button, created on first hover; its width is reserved so that nothing moves
 SEPARATOR = " · "
 
 
 @dataclass(frozen=True, slots=True)
-class _Figure:
+class _Statistic:
     text: str
     meaning: str
     is_whole: bool = True
@@ -46,9 +46,9 @@ class AnswerFooter(QLabel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._figures: tuple[_Figure, ...] = ()
-        self._widths: dict[str, float] = {}  # by the font in force
-        self._lines: list[list[_Figure]] = []
+        self._figures: tuple[_Statistic, ...] = ()
+        self._widths: dict[str, float] = {}  # text widths in the current font
+        self._lines: list[list[_Statistic]] = []
         self.setProperty("kind", "caption")
         theme.set_font(self, -1)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -57,7 +57,7 @@ class AnswerFooter(QLabel):
 
     def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
         """Show an answer's statistics; on one line until `wrap`."""
-        figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats, seed)]
+        figures = [_Statistic(text, meaning) for text, meaning in footer_parts(stats, seed)]
         self._figures, self._widths = tuple(figures), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)
@@ -69,21 +69,21 @@ class AnswerFooter(QLabel):
         return _joined(self._figures)
 
     def minimumSizeHint(self) -> QSize:
-        """A narrow window breaks the line."""
+        """A small width: `wrap` breaks the line in a narrow window."""
         return QSize(40, super().minimumSizeHint().height())
 
     def wrap(self, width: int) -> None:
         """Break between statistics so that no line is wider than ``width`` pixels."""
-        self._show(self._broken(width))
+        self._show(self._break_lines(width))
 
     def height_at(self, width: int) -> int | None:
         """The height when wrapped to ``width`` pixels; None if a statistic would be cut."""
-        lines = self._broken(width)
+        lines = self._break_lines(width)
         if not all(one.is_whole for line in lines for one in line):
             return None
         return math.ceil(QFontMetricsF(self.font()).lineSpacing() * len(lines))
 
-    def _show(self, lines: list[list[_Figure]]) -> None:
+    def _show(self, lines: list[list[_Statistic]]) -> None:
         self._lines = lines
         text = "\n".join(_joined(line) for line in lines)
         if text != self.text():
@@ -99,10 +99,10 @@ class AnswerFooter(QLabel):
             self._widths[text] = QFontMetricsF(self.font()).horizontalAdvance(text)
         return self._widths[text]
 
-    def _broken(self, width: int) -> list[list[_Figure]]:
+    def _break_lines(self, width: int) -> list[list[_Statistic]]:
         if self._width_of(self.whole_text) <= width:
             return [list(self._figures)]
-        lines: list[list[_Figure]] = [[]]
+        lines: list[list[_Statistic]] = [[]]
         used = 0.0
         for one in self._figures:
             needed = self._width_of(one.text)
@@ -113,12 +113,12 @@ class AnswerFooter(QLabel):
             used += needed + self._width_of(SEPARATOR)
         return lines
 
-    def _shortened(self, one: _Figure, room: float) -> _Figure:
+    def _shortened(self, one: _Statistic, room: float) -> _Statistic:
         text = QFontMetricsF(self.font()).elidedText(one.text, Qt.TextElideMode.ElideRight, room)
-        return _Figure(text, f"{one.text}: {one.meaning}", is_whole=False)
+        return _Statistic(text, f"{one.text}: {one.meaning}", is_whole=False)
 
     def meaning_at(self, place: QPointF) -> str:
-        """The explanation of a statistic, with its whole text if it was cut."""
+        """The explanation of a statistic, preceded by its whole text if it was cut."""
         metrics = QFontMetricsF(self.font())
         top = (self.height() - metrics.lineSpacing() * len(self._lines)) / 2
         number = math.floor((place.y() - top) / metrics.lineSpacing())
@@ -137,7 +137,7 @@ class AnswerFooter(QLabel):
         return super().event(event)
 
 
-def _joined(figures: list[_Figure] | tuple[_Figure, ...]) -> str:
+def _joined(figures: list[_Statistic] | tuple[_Statistic, ...]) -> str:
     return SEPARATOR.join(one.text for one in figures)
 
 
@@ -152,17 +152,17 @@ class AnswerActionBar(QWidget):
         self._versions = versions
         self._buttons: Sequence[IconButton] = ()
         self._width = 0
-        self._fitted_for: tuple[int, int, str, str] | None = None  # the sizes and texts of the last layout
+        self._fitted_for: tuple[int, int, str, str] | None = None  # widths and texts of the last layout
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
         self.row = hbox(spacing=SPACING_PX)
-        self._indent = hbox(ARROW_INSET_PX)  # of figures above the buttons
+        self._indent = hbox(ARROW_INSET_PX)  # indent of statistics above the buttons
         if versions is None:
             self.row.addSpacing(ARROW_INSET_PX)
         else:
             self.row.addWidget(versions)
             self.row.addSpacing(VERSIONS_GAP_PX)
-        self._figures_index = self.row.count()  # of the figures
+        self._figures_index = self.row.count()  # layout index of the statistics
         self.row.addWidget(self.figures)
         self._column = vbox(self._indent, self.row, parent=self, margins=0, spacing=LINES_GAP_PX)
 
@@ -199,11 +199,11 @@ class AnswerActionBar(QWidget):
             self.continue_button.setIcon(self._theme.icon("play", self._theme.tokens.text, 14))
 
     def fit(self, width: int) -> None:
-        """Place the statistics for text of this width; 0 if unknown."""
+        """Lay out the statistics for this text width in pixels; 0 if unknown."""
         self._width = width
         if width <= 0 or self.figures.isHidden():
             return
-        beside = width - self._px_of_buttons()
+        beside = width - self._buttons_px()
         fitted = (width, beside, self.figures.whole_text, self.figures.font().key())
         if fitted == self._fitted_for:
             return
@@ -220,7 +220,7 @@ class AnswerActionBar(QWidget):
             self.row.removeWidget(self.figures)
             self._indent.addWidget(self.figures)
 
-    def _px_of_buttons(self) -> int:
+    def _buttons_px(self) -> int:
         """The width without statistics, including buttons that appear on hover."""
         wide = GAP_PX + (len(self._buttons) + NUM_LATE_BUTTONS) * (BUTTON_PX + SPACING_PX)
         if self._versions is not None:
@@ -230,15 +230,15 @@ class AnswerActionBar(QWidget):
         return wide + SPACING_PX
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Statistics may fit beside the buttons at another width."""
+        """Lay out again: statistics may fit beside the buttons at another width."""
         super().resizeEvent(event)
         width = event.size().width() - ARROW_INSET_PX
         if width != self._width:
             self.fit(width)
 
     def event(self, event: QEvent) -> bool:
-        """The style or the text size changed a part's size."""
-        # Paintings and the like have classes of their own; to ask an event for its type takes longer.
+        """Lay out again after the style or text size changed the size of a part."""
+        # Test the class first: most events, such as paint events, have their own class, and `event.type()` is slower.
         if type(event) is QEvent and event.type() == QEvent.Type.LayoutRequest:
             self.fit(self._width)
         return super().event(event)

@@ -36,7 +36,7 @@ STATE_NOTICES = {
     MessageState.FAILED: mark("MessageCard", "The answer could not be completed."),
 }
 
-UNKNOWN_AUTHOR = "Paceline"  # answers of older versions did not note their model
+UNKNOWN_AUTHOR = "Paceline"  # old versions of Paceline did not store the model of an answer
 
 
 def state_notice(state: MessageState) -> str:
@@ -51,7 +51,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedChoice`
+    seed_requested = Signal(int, object)  # an action on its seed, a `SeedChoice`
     unfolded = Signal(object)  # this card's reasoning was opened
     continue_requested = Signal(int)  # continue a truncated answer
     link_activated = Signal(str)  # a link of the answer
@@ -65,9 +65,9 @@ class AnswerCard(MessageCard):
         self.editor: MessageEditor | None = None
         self._text_width = text_width
         self.reasoning: ReasoningBlock | None = None
-        self._pooled_reasoning: ReasoningBlock | None = None  # to be used again
-        self._num_fed = 0  # characters of the answer's words that the body has
-        self._words_at = 0  # where they begin in the whole text
+        self._pooled_reasoning: ReasoningBlock | None = None  # reasoning block to reuse
+        self._num_fed = 0  # number of answer characters that the body has
+        self._words_at = 0  # start of the answer in the whole text
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
@@ -91,7 +91,7 @@ class AnswerCard(MessageCard):
         )
         self._is_streaming = self._is_whole = False
         self._waits_for_servers = False
-        self._state_to_restore: CardState | None = None  # until all of it is built
+        self._state_to_restore: CardState | None = None  # state to restore once all parts are built
         self._is_last = False
         self.can_continue = False
         self._arrange()
@@ -121,11 +121,11 @@ class AnswerCard(MessageCard):
         self._text = view.text
         self._runs.extend(view.spans)
         if view.state is MessageState.STREAMING:
-            self.body.prefetcher.prefetch()  # while the prompt is read
+            self.body.prefetcher.prefetch()  # the prompt is being read meanwhile
             self._grow()
         else:
             split = split_thinking(view.text)
-            if split.thought_end > split.thought_start:  # a model may open and close it without a word
+            if split.thought_end > split.thought_start:  # a model may open and close its reasoning without a word
                 self._ensure_reasoning().set_text(split.shown_thought(view.text), split.thought_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
         if self.reasoning is not None:
@@ -139,7 +139,7 @@ class AnswerCard(MessageCard):
             reasoning.set_text(split.shown_thought(self._text), split.thought_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
-            self._num_fed = 0  # the shown text was reasoning
+            self._num_fed = 0  # the text shown so far turned out to be reasoning
         if words and not self._num_fed:
             self.body.restart(split.answer_start)
             self._words_at = split.answer_start
@@ -192,7 +192,7 @@ class AnswerCard(MessageCard):
         return self._is_streaming or not self._is_whole
 
     def save_state(self) -> CardState | None:
-        """Includes what was unfolded, wrapped and scrolled."""
+        """Includes unfolded reasoning, line wrapping and scroll positions."""
         state = super().save_state()
         if state is None:
             return None
@@ -205,11 +205,11 @@ class AnswerCard(MessageCard):
         return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
-        """For a finished answer without other versions."""
+        """Whether this is a finished answer without other versions."""
         return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
     def reset(self) -> bool:
-        """If it had no other version and no Continue."""
+        """Clear the card for reuse; False if it has other versions or a Continue button."""
         if (
             self.versions is not None
             or self.continue_button is not None
@@ -231,7 +231,7 @@ class AnswerCard(MessageCard):
         return True
 
     def rebind(self, view: MessageView, text_width: int) -> None:
-        """`build_next` fills it, like a new card."""
+        """Show another message; `build_next` fills the card, as for a new one."""
         super().rebind(view, text_width)
         self._text_width = text_width
         self.body.expect_width(text_width)
@@ -296,7 +296,7 @@ class AnswerCard(MessageCard):
 
     def resume_edit(self, typed: str) -> ExactTextEdit:
         if self.editor is None:
-            self.editor = MessageEditor(self.theme, typed, of_answer=True)
+            self.editor = MessageEditor(self.theme, typed, is_answer=True)
             self.editor.edit.textChanged.connect(self._emit_typed)
             self.editor.sent.connect(lambda text: self.edited.emit(self.message_id, text))
             self.editor.left.connect(self.end_edit)
@@ -382,11 +382,12 @@ class AnswerCard(MessageCard):
         self.progress_label.setText(tr("Starting the tool servers"))
 
     def show_waiting(
-        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
+        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), parallel: Sequence[str] = ()
     ) -> None:
-        """Say that another answer or a model comes first (``loaded``: its fraction), or clear that.
+        """Show that the answer waits for another answer or for its model, or clear the notice.
 
-        ``chats``: those whose answers come first; ``beside``: those that run at the same time.
+        ``loaded``: loaded fraction of the model. ``chats``: chats whose answers come first; ``parallel``: chats that
+        run at the same time.
         """
         if len(chats) == 1:
             words = tr("Waiting for the answer in “{chat}”").format(chat=chats[0])
@@ -400,10 +401,10 @@ class AnswerCard(MessageCard):
             words = tr("Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:
             return
-        elif len(beside) == 1:
-            words = tr("Starting together with the answer in “{chat}”").format(chat=beside[0])
-        elif beside:
-            words = tr("Starting together with the answers in %n other chats", None, len(beside))
+        elif len(parallel) == 1:
+            words = tr("Starting together with the answer in “{chat}”").format(chat=parallel[0])
+        elif parallel:
+            words = tr("Starting together with the answers in %n other chats", None, len(parallel))
         else:
             words = tr("Reading the prompt")
         self.progress_label.setText(words)
@@ -435,7 +436,7 @@ class AnswerCard(MessageCard):
         return None if part is None else part.pass_at(part.view.textCursor().position(), self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
-        """Only the last answer can be continued. Its buttons are always shown."""
+        """Set whether this is the last answer: only that one can be continued, and its buttons are always shown."""
         self._is_last = last
         self._update_actions()
 
@@ -446,7 +447,7 @@ class AnswerCard(MessageCard):
 
     @property
     def continue_button(self) -> QPushButton | None:
-        """Created when it is first offered."""
+        """The Continue button; created when first offered."""
         return self._action_bar.continue_button
 
     def show_title(self, target: str = "") -> None:
@@ -459,7 +460,7 @@ class AnswerCard(MessageCard):
         self.progress.hide()
         self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
         self.show_title(view.target)
-        self.author.setVisible(not self._view.follows_calls)  # it stands above the calls
+        self.author.setVisible(not self._view.follows_calls)  # the author stands above the tool calls
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         show_text(self.notice, notice)
         self.copy_button.setEnabled(not streaming)

@@ -1,4 +1,4 @@
-"""An answer's Markdown as widgets, updated only where the text changed."""
+"""Shows an answer's Markdown as widgets; only widgets whose text changed are updated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from engine.records import Source
-from ui.markdown.blocks import Block, BlockStream, MarkdownReading, Segment, plan_segments, plan_tail
+from ui.markdown.blocks import Block, BlockStream, Segment, SlicedParser, plan_segments, plan_tail
 from ui.markdown.source_map import SourceMap
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -27,16 +27,16 @@ from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
-MOST_HEAVY = 12  # pieces in a row, each of which takes long, while no spare part is made beside them
-JOIN_MS = 5  # after the frame in which a block was closed was painted
-MAX_POOLED = 8  # of prose, and of code
+MAX_SLOW = 12  # consecutive slow chunks after which the prefetcher runs anyway
+JOIN_MS = 5  # pause after the frame that painted the closed block
+MAX_POOLED = 8  # maximum number of pooled prose views, and of pooled code blocks
 
 
 @dataclass(slots=True, eq=False)
 class BodyPart(TextPart):
     widget: ProseView | CodeBlock
-    widgets: tuple[QWidget, ...]  # to paint
-    goes_on: bool = False  # the one below is more of the same list or table
+    widgets: tuple[QWidget, ...]  # widgets that are painted
+    has_more: bool = False  # the next part continues the same list or table
     marked: SourceMap | None = None
     locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
 
@@ -45,8 +45,8 @@ def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
     return widget.view if isinstance(widget, CodeBlock) else widget
 
 
-def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
-    """The painted widget of a part: prose has scroll bars that are never shown."""
+def painted_widgets(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
+    """The painted widget of a part: the scroll bars of prose are never shown."""
     if isinstance(widget, ProseView):
         wrap_viewport(widget)
         return widget, widget.viewport()
@@ -70,7 +70,7 @@ class PartPool:
         self._parts.append(part)
 
     def recycle(self, part: ProseView | CodeBlock) -> None:
-        """Reset and keep a hidden part; delete it if it cannot be reset or is one too many."""
+        """Reset a hidden part and keep it; delete it if it cannot be reset or the pool is full."""
         part.hide()
         allow_updates(part)
         num_alike = sum(type(one) is type(part) for one in self._parts)
@@ -80,7 +80,7 @@ class PartPool:
             part.deleteLater()
 
     def take(self, kind: type) -> ProseView | CodeBlock | None:
-        """A hidden part of this kind; None without one."""
+        """A hidden part of this class; None if there is none."""
         found = next((one for one in self._parts if isinstance(one, kind)), None)
         if found is not None:
             self._parts.remove(found)
@@ -97,10 +97,10 @@ def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
 
 
 class AnswerBody(QWidget):
-    """Takes text in chunks.
+    """Shows text that arrives in chunks.
 
-    The open block has a view of its own below the run that it will join, looking like a part of it, so only this block
-    is laid out again while it grows.
+    The open block has a separate view below the run that it will join, which looks like a part of that run. So only
+    this block is laid out again while it grows.
     """
 
     link_activated = Signal(str)  # a link of the answer
@@ -108,28 +108,28 @@ class AnswerBody(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None, text_width: int = 0) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._text_width = text_width  # expected, so that the first layout is right
-        self.cites = ""  # with what the addresses of numbers in brackets begin, see `BlockStream`
+        self._text_width = text_width  # the expected width, so that the first layout is right
+        self.cites = ""  # start of the address of citations, see `BlockStream`
         self._stream = BlockStream()
-        self.prefetcher = PartPrefetcher(theme, self)  # while text arrives
-        self._open_blocks: list[Block] = []  # final, but in a run that may still take more
-        self._closed: list[Block] = []  # final, but still shown with the open one
-        self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
+        self.prefetcher = PartPrefetcher(theme, self)  # creates widgets while text arrives
+        self._open_blocks: list[Block] = []  # closed blocks in a run that may still grow
+        self._closed: list[Block] = []  # closed blocks that are still shown in the separate view
+        self._separate_index: int | None = None  # index of the separate part, if later text cannot join its run
         self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join))
-        self._sealed = 0  # widgets that will not change any more
+        self._sealed = 0  # number of widgets that can no longer change
         self._parts: list[BodyPart] = []
-        self._final_plan: list[Segment] = []  # of the open blocks
-        self._num_marked = 0  # widgets that are marked and will not change any more
-        self._reading: MarkdownReading | None = None  # of a whole text
-        self._waiting: list[Segment] = []  # of it, not built yet
+        self._final_plan: list[Segment] = []  # segments of the open blocks
+        self._num_marked = 0  # number of marked widgets that can no longer change
+        self._reading: SlicedParser | None = None  # parses a whole text in slices
+        self._waiting: list[Segment] = []  # segments of a whole text that have no widget yet
         self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
-        self._unpolished: list[QWidget] = []  # of the one that was made for this last
+        self._unpolished: list[QWidget] = []  # unstyled widgets of the last prefetched part
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
-        self._num_heavy = 0  # pieces in a row that were parsed, or closed a block
-        self._num_settled = 0  # widgets that were sealed when it was last asked what changed
-        self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
-        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # runs a change that makes it higher
+        self._num_slow = 0  # consecutive chunks that were parsed or closed a block
+        self._num_settled = 0  # number of sealed widgets at the last `take_changed_top`
+        self._changed: tuple[int, int] | None = None  # first changed part, and its first changed pixel row
+        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # runs a change that adds height
         self._column = SegmentLayout(self)
 
     @property
@@ -140,9 +140,9 @@ class AnswerBody(QWidget):
     def parts(self) -> Sequence[TextPart]:
         return self._parts
 
-    def takes_words(self, text: str) -> bool:
+    def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the last widget."""
-        return not self._shows_refused and self._stream.takes_words(text)
+        return not self._shows_refused and self._stream.accepts_words(text)
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
@@ -152,8 +152,8 @@ class AnswerBody(QWidget):
         if self._closed and not self._join_timer.isActive():
             self._join_timer.begin(JOIN_MS)
             self.prefetcher.postpone()
-        self._num_heavy = self._num_heavy + 1 if self._closed or self._stream.was_parsed else 0
-        if not (0 < self._num_heavy < MOST_HEAVY or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
+        self._num_slow = self._num_slow + 1 if self._closed or self._stream.was_parsed else 0
+        if not (0 < self._num_slow < MAX_SLOW or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
             self.prefetcher.prefetch()
 
     def finish(self) -> None:
@@ -165,11 +165,11 @@ class AnswerBody(QWidget):
         self.grow_in = _at_once
 
     def restart(self, base: int = 0) -> None:
-        """Clear; the first chunk will start at ``base`` of the raw text."""
+        """Clear the body; the next chunk starts at ``base`` of the raw text."""
         while self._parts:
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base, self.cites), [], [], []
-        self._closed, self._apart, self._reading = [], None, None
+        self._closed, self._separate_index, self._reading = [], None, None
         self._join_timer.stop()
         self._sealed = self._num_marked = self._num_settled = 0
 
@@ -182,9 +182,9 @@ class AnswerBody(QWidget):
         self._text_width = text_width
 
     def prepare(self, text: str, base: int = 0) -> None:
-        """Take a whole text, starting at ``base`` of the raw text; `build_next` creates its widgets."""
+        """Parse a whole text that starts at ``base`` of the raw text; `build_next` creates its widgets."""
         self.restart()
-        self._reading = MarkdownReading(text, base, self.cites)
+        self._reading = SlicedParser(text, base, self.cites)
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
         self.restart()
@@ -193,9 +193,9 @@ class AnswerBody(QWidget):
             pass
 
     def build_next(self) -> bool:
-        """Parse a slice, or create the last missing widget; False if all are there."""
+        """Parse a slice or create the next missing widget; False if all exist."""
         if self._reading is not None:
-            segments = self._reading.go_on()
+            segments = self._reading.read_next()
             if segments is not None:
                 self._reading, self._waiting, self._sealed = None, segments, len(segments)
             return True
@@ -214,7 +214,7 @@ class AnswerBody(QWidget):
         """Create or style a part for this segment; False when done."""
         kind = CodeBlock if segment.is_code else ProseView
         if not self.window().isVisible():
-            return False  # its styles are not known yet
+            return False  # the styles are not known before the window is shown
         if not self._pool.has(kind):
             widget = self._make_widget(segment)
             self._pool.add(widget)
@@ -223,22 +223,22 @@ class AnswerBody(QWidget):
         return polish_some(self._unpolished)
 
     def reset(self) -> None:
-        """Reset, keeping the widgets."""
+        """Clear the body, keeping its widgets."""
         self.restart()
         self._set_provenance("", SourceRuns(), frozenset())
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        """Mark new widgets at once if possible; ``raw`` is the current text."""
+        """Set the sources that new widgets are marked with; ``raw`` is the text so far."""
         self._set_provenance(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
-        """Show rejected tokens above their replacements; `mark` draws them."""
+        """Show or hide rejected tokens above their replacements; takes effect with the next `mark`."""
         self._shows_refused = wanted
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark the tokens of the wanted sources; ``raw`` is the whole text.
 
-        Without ``afresh``, widgets that can no longer change keep their marks.
+        If not ``afresh``, widgets that can no longer change keep their marks.
         """
         if afresh:
             self._num_marked = 0
@@ -279,7 +279,7 @@ class AnswerBody(QWidget):
         part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
 
     def event(self, event: QEvent) -> bool:
-        """Handle tool tips of all texts: a marked token shows its pass."""
+        """Handle the tool tips of all texts: a marked token shows its pass."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._provenance[2]:
             self._show_tip(event.globalPos())
             return True
@@ -293,7 +293,7 @@ class AnswerBody(QWidget):
         if part is not None:
             place = part.view.viewport().mapFromGlobal(pointer)
             cursor = part.view.cursorForPosition(place)
-            # A cursor is between characters: left of it the pointer is over the character before.
+            # A cursor is between two characters: if the pointer is left of it, it is over the character before.
             unit = cursor.position() - (1 if place.x() < part.view.cursorRect(cursor).x() else 0)
             found = part.pass_at(unit, raw, runs)
         if part is None or found is None:
@@ -308,7 +308,7 @@ class AnswerBody(QWidget):
             self._changed = min(self._changed or (index, top), (index, top))
 
     def take_changed_top(self) -> int | None:
-        """The height in pixels from which the body changed since the last call; None: unchanged."""
+        """The height in pixels from which the body changed since the last call; None if it did not change."""
         changed, self._changed, self._num_settled = self._changed, None, self._sealed
         if changed is None:
             return None
@@ -318,7 +318,7 @@ class AnswerBody(QWidget):
         return self._parts[index - 1].widget.geometry().bottom() + 1 if index else 0
 
     def only_grows(self) -> AbstractContextManager[None]:
-        """Within it only growing widgets change their size."""
+        """In this context only growing widgets change their size."""
         return self._column.only_end_changes(self._num_settled)
 
     def growing(self) -> list[QWidget]:
@@ -326,14 +326,14 @@ class AnswerBody(QWidget):
         return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
 
     def _join(self) -> None:
-        """Join closed text with the run above. Runs separately, because it lays the whole run out again."""
+        """Join closed text to the run above. Called later, since it lays out the whole run again."""
         height, changed = self.sizeHint().height(), self._changed
         shows_more = bool(self._provenance[2]) or self._shows_refused
         self._take_closed()
         self._show()
         if shows_more:
             self.mark(*self._provenance, afresh=False)
-        # It looks as before, except for edges of marks, which are rounded relative to their document's top.
+        # The text looks as before except for the edges of marks, which are rounded relative to their document's top.
         if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
             self._changed = changed
 
@@ -346,38 +346,38 @@ class AnswerBody(QWidget):
 
     def _show(self, words: str = "") -> None:
         rest = [*self._closed, *self._stream.tail]
-        tail, apart = plan_tail(self._open_blocks, rest), self._apart
-        joins: int | None  # the part that looks as if it were one with that above it
+        tail, apart = plan_tail(self._open_blocks, rest), self._separate_index
+        joins: int | None  # index of the part that looks like a continuation of the part above
         if tail is not None:
-            plan, self._apart = [*self._final_plan, tail], None
+            plan, self._separate_index = [*self._final_plan, tail], None
             joins = self._sealed + len(plan) - 1
         else:
-            plan = self._plan_apart(rest)
-            joins = self._apart
-            if apart is not None and apart != self._apart and apart < len(self._parts):
-                self._drop(apart)  # joined: what stands below it stays
+            plan = self._plan_separate(rest)
+            joins = self._separate_index
+            if apart is not None and apart != self._separate_index and apart < len(self._parts):
+                self._drop(apart)  # joined; the parts below stay
         for index, segment in enumerate(plan, start=self._sealed):
             self._put(index, segment, words)
         while len(self._parts) > self._sealed + len(plan):
             self._drop(len(self._parts) - 1)
         for index in range(max(self._sealed, 1), len(self._parts)):
             self._set_gap(index, joins=index == joins)
-        if self._apart is None:
+        if self._separate_index is None:
             self._drop_final_blocks(plan)
 
-    def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
+    def _plan_separate(self, rest: Sequence[Block]) -> list[Segment]:
         """Keep blocks separate until they are closed and joined."""
         plan = plan_segments([*self._open_blocks, *rest])
         num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
         num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
-        self._apart = None
+        self._separate_index = None
         if num_joining <= 0:
             return plan
-        self._apart = self._sealed + num_final
+        self._separate_index = self._sealed + num_final
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _drop_final_blocks(self, plan: list[Segment]) -> None:
-        """Drop the blocks of segments that are followed by a final block: nothing can join them."""
+        """Drop the blocks of segments that are followed by a closed block: nothing can join them."""
         num_before = self._sealed
         for segment in plan[:-1]:
             if segment.num_blocks >= len(self._open_blocks):
@@ -396,11 +396,11 @@ class AnswerBody(QWidget):
             self._make(segment, index)
         changed = self._fill(index, segment, words)
         if changed is not None and self._provenance[2] and not self._shows_refused and not segment.is_code:
-            self._mark_one(self._parts[index])  # refused proposals change the lines themselves
+            self._mark_one(self._parts[index])  # rejected tokens change the line heights
 
     def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
-        part.source_map, part.goes_on = segment.source_map, segment.goes_on
+        part.source_map, part.has_more = segment.source_map, segment.has_more
         if isinstance(part.widget, CodeBlock):
             changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         elif segment.is_plain:
@@ -418,10 +418,10 @@ class AnswerBody(QWidget):
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, BodyPart(view_of(widget), segment.source_map, widget, painted_of(widget)))
+        self._parts.insert(index, BodyPart(view_of(widget), segment.source_map, widget, painted_widgets(widget)))
         self._column.insert_widget(index, widget)
         inherit_no_updates(widget)
-        widget.show()  # a layout would show it one turn of the event loop later
+        widget.show()  # a layout would show it only in the next event loop iteration
 
     def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
         widget: ProseView | CodeBlock
@@ -433,14 +433,14 @@ class AnswerBody(QWidget):
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
             widget.redrawn.connect(partial(self._on_redrawn, widget))
-        view_of(widget).setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+        view_of(widget).setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has its own menu
         return widget
 
     def _set_gap(self, index: int, *, joins: bool = False) -> None:
-        """Set the gap above a part, as within one document if they belong together."""
+        """Set the gap above a part: that within one document if the parts belong together."""
         above, part = self._parts[index - 1], self._parts[index]
         pixels = SEGMENT_SPACING
-        if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
+        if (joins or above.has_more) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
             pixels = above.widget.gap_above(part.widget)
         if self._column.set_gap(index, pixels):
             self._note_change(index, 0)

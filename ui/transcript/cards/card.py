@@ -26,9 +26,9 @@ LABEL_GAP_PX = 3
 
 
 class VersionSwitch(QWidget):
-    """Always visible if there are versions.
+    """Switches between versions of a message. Always visible if there are several.
 
-    ``pressed_by_key``: whether an arrow was last pressed by key or by pointer.
+    ``pressed_by_key``: whether an arrow was last pressed by keyboard, not by pointer.
     """
 
     wanted = Signal(int)  # the id of the version to show
@@ -42,7 +42,7 @@ class VersionSwitch(QWidget):
         self.back = IconButton(theme, "chevron-left", tr("Previous version (Alt+Left)"), partial(self.step, -1))
         self.forth = IconButton(theme, "chevron-right", tr("Next version (Alt+Right)"), partial(self.step, 1))
         self.label = label(tr("{number} of {total}").format(number=self._at + 1, total=len(self._versions)), "caption")
-        self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
+        self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # keeps the label off the buttons' focus rings
         self.label.setFont(theme.font(-1))
         self.label.setAccessibleName(
             tr("Version {number} of {total}").format(number=self._at + 1, total=len(self._versions))
@@ -54,7 +54,7 @@ class VersionSwitch(QWidget):
         hbox(self.back, self.label, self.forth, parent=self, margins=0, spacing=0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Record how an arrow was pressed, to keep the focus on it."""
+        """Record whether an arrow was pressed by keyboard, to keep the focus on it."""
         if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
             self.pressed_by_key = event.type() == QEvent.Type.KeyPress
         return super().eventFilter(watched, event)
@@ -88,7 +88,7 @@ class CardState:
     view: MessageView
     height: int
     wrapping: int = 0
-    unfolded: bool = False  # its reasoning
+    unfolded: bool = False  # whether the reasoning is unfolded
     codes: tuple[CodeBlockState, ...] = ()
 
     @property
@@ -96,17 +96,17 @@ class CardState:
         return self.view.id
 
 
-MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
+MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: unlimited
 
 
 class MessageCard(QFrame):
-    """The author's line, and actions that appear on hover and keyboard focus."""
+    """The author line, and actions that appear on hover and keyboard focus."""
 
     version_requested = Signal(int)  # show another version of this message
     # the message with all after it; the message alone
     delete_requested = Signal(int)
     delete_one_requested = Signal(int)
-    race_requested = Signal(int)  # race the question that this is, or answers
+    race_requested = Signal(int)  # race the question of this message, or the one that it answers
     branch_requested = Signal(int)  # copy the chat up to this message into a new one
     menu_requested = Signal(object)  # open this card's menu
     context_menu_requested = Signal(object, object)  # this card, and the context menu event
@@ -135,7 +135,7 @@ class MessageCard(QFrame):
 
     @property
     def view(self) -> MessageView:
-        """The message; for a running answer, its initial state."""
+        """The message; for a running answer its initial state."""
         return self._view
 
     @property
@@ -159,7 +159,7 @@ class MessageCard(QFrame):
         return False
 
     def set_wholly_selected(self, *, selected: bool) -> None:
-        """The whole message is selected, or not; for parts without text."""
+        """Highlight parts without text if the whole message is selected."""
 
     def add_action(self, icon: str, name: str, action: Callable[[], object]) -> IconButton:
         button = IconButton(self.theme, icon, name, action)
@@ -180,7 +180,7 @@ class MessageCard(QFrame):
         raise NotImplementedError
 
     def ensure_more_actions(self) -> None:
-        """Add these buttons once: showing one sends another enter event."""
+        """Add the less frequent buttons once: showing a button sends another enter event."""
         if not self._has_more_actions:
             self._has_more_actions = True
             self.add_more_actions()
@@ -192,7 +192,7 @@ class MessageCard(QFrame):
         button = self.add_action(icon, name, action)
         row.insertWidget(row.indexOf(before) + 1, button)
         QWidget.setTabOrder(before, button)
-        allow_updates(button)  # the pointer may come upon a card that is just growing
+        allow_updates(button)  # the card may be growing, with updates disabled
         button.show()
         return button
 
@@ -216,13 +216,13 @@ class MessageCard(QFrame):
 
     @property
     def has_focus(self) -> bool:
-        """Whether it has the focus, or will have when the window is activated."""
+        """Whether a child has the focus, or will have it when the window is activated."""
         focus = self.window().focusWidget()
         return focus is not None and self.isAncestorOf(focus)
 
     @property
     def is_in_use(self) -> bool:
-        """Whether it must stay: it has the focus, an open menu, or a selected label."""
+        """Whether the card must not be recycled: it has the focus, an open menu, or a selected label."""
         above = QApplication.activePopupWidget()
         while above is not None and above is not self:
             above = above.parentWidget()
@@ -234,7 +234,7 @@ class MessageCard(QFrame):
         layout = self.layout()
         if self.is_in_use or layout is None:
             return None
-        # The card's own height may be too small until the page has grown.
+        # the card's own height may be too small until the page has grown
         flows = layout.hasHeightForWidth()
         height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
         return CardState(self.view, height, self.wrapping_px)
@@ -252,17 +252,17 @@ class MessageCard(QFrame):
         return False
 
     def reset(self) -> bool:
-        """Forget the message, to be pooled; False if this card cannot be reused."""
+        """Clear the card for the pool; False if it cannot be reused."""
         return False
 
     def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
         self._view, self.message_id = view, view.id
 
     def restore_state(self, state: CardState) -> None:
-        """Restore the state of the message's former card, before the first `build_next`."""
+        """Restore the user's changes to a former card of the message, before the first `build_next`."""
 
     def finish_restore(self, state: CardState) -> None:
-        """Restore what of the state needs the card to be laid out."""
+        """Restore the changes that need a laid out card."""
 
     def release_height(self) -> None:
         self.setMinimumHeight(0)
@@ -276,13 +276,13 @@ class MessageCard(QFrame):
             button.set_revealed(revealed or button in self._always_shown)
 
     def keep_shown(self, buttons: Sequence[IconButton]) -> None:
-        """Show these actions permanently. All keep their place, so nothing moves."""
+        """Show these actions permanently. The others keep their space, so that nothing moves."""
         self._always_shown = buttons
         for button in self._actions:
             button.set_revealed(self._is_revealed or button in buttons)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """By the right mouse button or the menu key."""
+        """Open the context menu, by the right mouse button or the menu key."""
         self.context_menu_requested.emit(self, event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
@@ -290,7 +290,7 @@ class MessageCard(QFrame):
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The focus may still be here."""
+        """Hide the actions unless the card has the focus."""
         focus = QApplication.focusWidget()
         self.set_revealed(focus is not None and self.isAncestorOf(focus))
         super().leaveEvent(event)

@@ -26,7 +26,7 @@ MAX_COLOURED_CHARS = 60_000
 
 
 class CodeView(ReadText, QPlainTextEdit):
-    """The code: as high as its lines up to ``most_lines``, scrolling sideways only unless there are more."""
+    """The code. It is as high as its lines, up to ``most_lines``; longer code also scrolls vertically."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, most_lines: int = 0) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class CodeView(ReadText, QPlainTextEdit):
         theme.set_font(self, code=True)
         self.document().setDocumentMargin(0)
         option = self.document().defaultTextOption()
-        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # whatever its first comment is written in
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # even if the code starts with a right-to-left comment
         self.document().setDefaultTextOption(option)
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
@@ -71,8 +71,8 @@ class CodeView(ReadText, QPlainTextEdit):
         bar = self.horizontalScrollBar()
         needed = bar.sizeHint().height() if bar.maximum() > 0 and not self.wraps else 0
         margins = self.viewportMargins()
-        # A pixel short and Qt would scroll by a line.
-        num_lines = self.document().size().height() if self.wraps else self.blockCount()  # counts wrapped lines
+        # Round up: one missing pixel would make Qt scroll by a line.
+        num_lines = self.document().size().height() if self.wraps else self.blockCount()  # includes wrapped lines
         text = math.ceil(min(num_lines, self._most_lines or num_lines) * line_height) + 2
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
@@ -87,14 +87,14 @@ class CodeView(ReadText, QPlainTextEdit):
             self.fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Vertical scrolling is the transcript's."""
+        """Vertical scrolling is left to the transcript."""
         if self._most_lines or abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copying and paging are the transcript's."""
+        """Copying and paging are left to the transcript."""
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) or self.is_of_page(event):
             event.ignore()
             return
@@ -102,7 +102,7 @@ class CodeView(ReadText, QPlainTextEdit):
 
 
 class CodeBlock(QFrame):
-    copied = Signal()  # the code was put on the clipboard
+    copied = Signal()  # the code was copied to the clipboard
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
         """Takes a prefetched ``view``."""
@@ -116,7 +116,7 @@ class CodeBlock(QFrame):
         self.setObjectName("codeBlock")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.label = label("text", "caption")
-        self.label.setTextFormat(Qt.TextFormat.PlainText)  # the language is a word of the model's
+        self.label.setTextFormat(Qt.TextFormat.PlainText)  # the model chose the language name
         copy = tr("Copy code")
         self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=tr("Copy"))
         self.wrap_button = IconButton(theme, "wrap-text", tr("Wrap long lines"))
@@ -133,9 +133,9 @@ class CodeBlock(QFrame):
         vbox(bar, self.view, parent=self, margins=0, spacing=0)
 
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
-        """Show code; if it only grew, the new end is appended. Each complete line is coloured soon after.
+        """Show code; appended text is only inserted. Each complete line is coloured soon after.
 
-        Returns the height in pixels below which the picture changed; None if it did not change.
+        Returns the height in pixels below which the view changed; None if it did not.
         """
         top = 0 if language != self._language else None
         if language != self._language:
@@ -153,7 +153,7 @@ class CodeBlock(QFrame):
             block = self._replace(code.removesuffix("\n"))
             self.code = code
             self.view.fit()
-            self.updateGeometry()  # otherwise the parents learn of the new height only with this layout
+            self.updateGeometry()  # otherwise the parents would learn the new height only in this layout
             top = self._top_of(block) if top is None else top
         if closed and not self._coloured:
             self._coloured = True
@@ -181,7 +181,7 @@ class CodeBlock(QFrame):
         return True
 
     def mark(self, ranges: Sequence[MarkedRange]) -> int | None:
-        """Mark exactly these ranges of the code, which are in order and none of which crosses a line.
+        """Mark exactly these ranges of the code; they are in order, and none crosses a line end.
 
         Returns the height in pixels below which marks changed; None if they did not change.
         """
@@ -205,12 +205,12 @@ class CodeBlock(QFrame):
         return self._top_of(first)
 
     def _replace(self, shown: str) -> int:
-        """Returns the number of the first line that changed."""
+        """Replace the changed lines; returns the number of the first one."""
         before = self.code.removesuffix("\n")
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1
             cursor = QTextCursor(self.view.document())
-            cursor.beginEditBlock()  # no layout before the text is complete
+            cursor.beginEditBlock()  # defers the layout until the text is complete
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(shown[len(before) :])
             cursor.endEditBlock()

@@ -94,28 +94,28 @@ class _Text(ExactTextEdit):
 
 
 class MessageEditor(QFrame):
-    sent = Signal(str)  # the edited text. ``left_out``: the ids of removed attachments.
+    sent = Signal(str)  # the edited text. ``removed_ids``: the ids of removed attachments.
     left = Signal()  # cancelled
     attachment_opened = Signal(int)  # show an attachment
 
     def __init__(
-        self, theme: Theme, text: str, attachments: Sequence[Attachment] = (), *, of_answer: bool = False
+        self, theme: Theme, text: str, attachments: Sequence[Attachment] = (), *, is_answer: bool = False
     ) -> None:
         super().__init__()
         self.setObjectName("composerCard")
-        hint = self._hint_words = tr(ANSWER_HINT if of_answer else HINT)
+        hint = self._hint_words = tr(ANSWER_HINT if is_answer else HINT)
         self._attachments = tuple(attachments)
-        self.left_out: set[int] = set()
+        self.removed_ids: set[int] = set()
         self.rows = AttachmentRows(theme, removable=True, parent=self)
         self.rows.show_attachments(self._attachments)
-        self.rows.removed.connect(self._leave_out)
+        self.rows.removed.connect(self._remove_attachment)
         self.rows.opened.connect(self.attachment_opened)
         self.edit = _Text(theme, text)
         self.hint = label(hint, "caption", wrap=True)
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
         named = tr("{action}: the edited message")
         cancel = tr("Cancel")
-        send = tr("Save") if of_answer else tr("Send")
+        send = tr("Save") if is_answer else tr("Send")
         self.cancel_button = button(cancel, self.left.emit, name=named.format(action=cancel))
         self.send_button = button(send, self._send, kind="primary", name=named.format(action=send))
         row = hbox((self.hint, 1), self.cancel_button, self.send_button, spacing=8)
@@ -126,9 +126,9 @@ class MessageEditor(QFrame):
         self.edit.focus_changed.connect(self._show_focus)
         self.edit.textChanged.connect(lambda: self._show_hint(self._hint_words, "caption"))
 
-    def _leave_out(self, attachment_id: int) -> None:
-        self.left_out.add(attachment_id)
-        self.rows.show_attachments([each for each in self._attachments if each.id not in self.left_out])
+    def _remove_attachment(self, attachment_id: int) -> None:
+        self.removed_ids.add(attachment_id)
+        self.rows.show_attachments([each for each in self._attachments if each.id not in self.removed_ids])
         if not self.rows.chips:
             self.edit.setFocus()
 

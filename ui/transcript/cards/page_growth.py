@@ -1,4 +1,4 @@
-"""Grows an answer at its end with little repainting: scrolled pixels are moved, and only changes are painted.
+"""Grows an answer at its end with little repainting: scrolled pixels are moved, and only changed areas are painted.
 
 Qt moves pixels only if no update is pending. So widgets are filled and laid out with updates disabled, and changes are
 requested afterwards.
@@ -19,7 +19,7 @@ _UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # `setUpdatesEnabled(
 
 @contextmanager
 def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tuple) -> Iterator[None]:
-    """Within it these widgets, and those ``made`` meanwhile, request no updates."""
+    """In this context these widgets, and those that ``made`` returns, request no updates."""
     ours = list(widgets)
     for widget in ours:
         widget.setAttribute(_UPDATES_DISABLED)
@@ -28,16 +28,16 @@ def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWi
     finally:
         known = {id(widget) for widget in ours}
         fresh = [widget for widget in made() if id(widget) not in known]
-        for widget in (*ours, *with_children(fresh)):  # new widgets inherit it from their parents
+        for widget in (*ours, *with_children(fresh)):  # new widgets inherit the attribute from their parents
             if isValid(widget):
                 widget.setAttribute(_UPDATES_DISABLED, False)
 
 
 @contextmanager
 def layouts_disabled(widgets: Iterable[QWidget]) -> Iterator[None]:
-    """Within it the layouts of these widgets are disabled.
+    """In this context the layouts of these widgets are disabled.
 
-    Showing a widget activates the layouts around it, in the old height, so everything above would move up and back.
+    Showing a widget activates the layouts around it at the old height, so the content above would move up and back.
     """
     layouts = [layout for widget in widgets if (layout := widget.layout()) is not None]
     for layout in layouts:
@@ -57,13 +57,13 @@ def inherit_no_updates(widget: QWidget) -> None:
 
 
 def allow_updates(widget: QWidget, *, allowed: bool = True) -> None:
-    """Allow or disable updates of a widget and its children, which may be removed and reused meanwhile."""
+    """Allow or disable updates of a widget and its children. Children may be removed and reused meanwhile."""
     for each in with_children([widget]):
         each.setAttribute(_UPDATES_DISABLED, not allowed)
 
 
 def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
-    """A widget and its ancestors below the page."""
+    """The widget and its ancestors below the page."""
     around: QWidget | None = widget
     while around is not None and around is not page:
         yield around
@@ -83,10 +83,10 @@ class Growing(Protocol):
         """The widgets that may change."""
 
     def take_changed_top(self) -> int | None:
-        """The top of the changed area in pixels; None: unchanged."""
+        """The top of the changed area in pixels; None if nothing changed."""
 
     def only_grows(self) -> AbstractContextManager[None]:
-        """Within it only `growing` changes."""
+        """In this context only the widgets of `growing` change."""
 
 
 def grow(
@@ -94,7 +94,7 @@ def grow(
 ) -> None:
     """Grow a body on a page by ``change``, run the layouts, and request the changed area.
 
-    ``only_words``: usually they fit on the last line, and nothing moves.
+    ``only_words``: only words are added, which usually fit on the last line, so that nothing moves.
     """
     with cast("Growing", body).only_grows():
         if only_words:
@@ -111,14 +111,14 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
     card = cast("QWidget", body.parent())
     before = body.height(), card.height(), page.height()
 
-    beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # moves down
+    beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # widgets that move down
     with updates_disabled(
         [*between(body, page), *beside, *cast("Growing", body).growing()], cast("Growing", body).growing
     ):
         with layouts_disabled([*between(body, page), page]):
             change()
         more = body.sizeHint().height() - body.height()
-        if more > 0:  # otherwise layouts would shrink other messages for a moment
+        if more > 0:  # otherwise the layouts would shrink other messages for a moment
             for widget in between(body, page):
                 widget.updateGeometry()
             page.resize(page.width(), page.height() + more)
@@ -127,7 +127,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
 
 
 def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
-    """Request the changed area, and the area below if it ``moved``."""
+    """Request painting of the changed area, and of the area below if it ``moved``."""
     top = cast("Growing", body).take_changed_top()
     if top is None:
         return
@@ -138,5 +138,4 @@ def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
         page.update(QRect(place.x(), place.y(), body.width(), body.height() - top))
 
 
-def _nothing() -> None:
-    """The work when all is done."""
+def _nothing() -> None: ...

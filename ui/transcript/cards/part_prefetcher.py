@@ -1,4 +1,4 @@
-"""Creates and styles widgets of an answer ahead, in turns of the event loop without painting."""
+"""Creates and styles widgets of an answer ahead, in event loop iterations without painting."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ui.transcript.cards.code_block import CodeBlock, CodeView
 from ui.transcript.cards.prose_view import ProseView
 
 POLISHED_AT_ONCE = 5
-PAUSE_MS = 7  # after what was drawn last, and before what comes next
-STEP_MS = 28  # from one step to the next: in a frame of its own while text arrives
-_TURNS = 2  # in the first one something may ask to be painted, which the next one does before it looks at timers
+PAUSE_MS = 7  # pause after the last painting and before the next
+STEP_MS = 28  # time between two steps: while text arrives, each step has a frame to itself
+_TURNS = 2  # event loop iterations: what a widget requests in the first is painted in the second, before the timers
 
 
 class IdleTimer(QTimer):
-    """Fires once, in a turn that does not paint earlier requests."""
+    """Fires once, in an event loop iteration that does not paint earlier requests."""
 
     def __init__(self, parent: QObject, work: Callable[[], None]) -> None:
         super().__init__(parent, singleShot=True)
@@ -40,7 +40,7 @@ class IdleTimer(QTimer):
 
 
 def polish_some(unpolished: list[QWidget]) -> bool:
-    """Style a few widgets from the end of a list; False if none is left."""
+    """Style a few widgets from the end of a list; False if the list is empty."""
     some = unpolished[-POLISHED_AT_ONCE:]
     del unpolished[-POLISHED_AT_ONCE:]
     for widget in some:
@@ -58,12 +58,12 @@ class PartPrefetcher(QObject):
         self._home = parent
         self._prose: ProseView | None = None
         self._code: CodeBlock | None = None
-        self._view: CodeView | None = None  # of the block that is made next
-        self._unpolished: list[QWidget] = []  # of the part that was made last, itself at the end
+        self._view: CodeView | None = None  # view of the next code block
+        self._unpolished: list[QWidget] = []  # unstyled widgets of the last created part, the part itself last
         self._timer = IdleTimer(self, self._make_one)
 
     def prefetch(self) -> None:
-        """Create what is missing, soon and one by one."""
+        """Create the missing parts, soon and one at a time."""
         if (self._prose is None or self._code is None) and not self._timer.isActive():
             self._timer.begin(PAUSE_MS)
 
@@ -97,7 +97,7 @@ class PartPrefetcher(QObject):
             self._polish_some()
         elif self._prose is None:
             self._take_in(ProseView(self._theme, self._home))
-        elif self._code is None and self._view is None:  # a block at once would take a whole frame
+        elif self._code is None and self._view is None:  # creating a whole code block would take a whole frame
             self._view = CodeView(self._theme, self._home)
         elif self._code is None:
             view, self._view = self._view, None
@@ -114,7 +114,7 @@ class PartPrefetcher(QObject):
         self._unpolished = [*reversed(part.findChildren(QWidget)), part]
 
     def _polish_some(self) -> None:
-        """Styling takes as long as creating."""
+        """Style some widgets: styling takes as long as creating."""
         polish_some(self._unpolished)
         if not self._unpolished:
             for part in (self._prose, self._code):

@@ -1,4 +1,4 @@
-"""A prose run as high as its text: read-only, selectable, loads and opens nothing."""
+"""A prose run: read-only and selectable text, as high as its content. It loads and opens nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ui.composer.message_edit import LONG_WORD_CHARS
 from ui.formulas.formula import INK, Formula, FormulaCache, Pending
 from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
 from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
-from ui.markdown.words import grow_html, place_shown
+from ui.markdown.words import first_difference, grow_html
 from ui.theme.palette import LIGHT, Palette
 from ui.theme.theme import Theme
 from ui.transcript.cards.text_part import CARET, READ_FLAGS, ReadText
@@ -48,17 +48,17 @@ from ui.transcript.marks.provenance import MarkedRange
 from ui.widgets.focus_ring import FocusRing
 
 RING_OUTSET_PX = 5
-REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
+REFUSED_LINE_HEIGHT = 2.3  # line height factor that leaves space above the words
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
 NOTE_GAP_PX = 6
-LEAST_NOTE_PX = 12
+MIN_NOTE_PX = 12
 LINE_HEIGHT = 1.55
-TABLE_EDGE_PX = 2  # Qt's margin around a table's outer line, which two parts of a table share
+TABLE_EDGE_PX = 2  # Qt's margin around the outer line of a table; two parts of a table share it
 _QT_INDENT_PX = 40
-FORMULA_SCALE = 1.06  # a formula's letters are a little smaller than those of an interface font of the same size
-LEAST_FORMULA_SCALE = 0.35
+FORMULA_SCALE = 1.06  # formula letters are slightly smaller than those of an interface font of the same size
+MIN_FORMULA_SCALE = 0.35
 FORMULA_TINT_ALPHA = 40
 _SOURCE_LINES = {
     Source.NGRAM: Qt.PenStyle.DotLine,
@@ -69,16 +69,16 @@ _ON_BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 
 def _font_that_descends(words: QFont, pixels: float) -> QFont:
-    """A font with this descent, at least that of the words.
+    """A font with this descent in pixels, at least that of the font ``words``.
 
-    An inline object can reach below the line's base only as far as its format's font.
+    An inline object can extend below the base line only as far as the font of its format.
     """
     font = QFont(words)
     now = QFontMetricsF(words).descent()
     if pixels > now + 0.5:
         size = math.floor(QFontInfo(words).pixelSize() * pixels / now)
         font.setPixelSize(size)
-        while QFontMetricsF(font).descent() < pixels - 0.5:  # it is rounded, so a few steps may be missing
+        while QFontMetricsF(font).descent() < pixels - 0.5:  # the descent is rounded, so a few steps may be missing
             size += 1
             font.setPixelSize(size)
     return font
@@ -99,11 +99,11 @@ class FormulaObject(QPyTextObject):
         super().__init__(parent)
         self._book = book
         self.tokens: Palette = LIGHT
-        self.marks: dict[int, Source] = {}  # by place in the document
-        self.px = 14  # the font's size
+        self.marks: dict[int, Source] = {}  # token sources by position in the document
+        self.px = 14  # font size in pixels
 
     def formula_at(self, shape: QTextFormat) -> Formula | None:
-        """The typeset formula of a format; None without one, or while it is not ready."""
+        """The typeset formula of a format; None if there is none or it is not ready."""
         source = formula_source(shape.toImageFormat().name())
         found = self._book.get(source) if source else None
         return found if isinstance(found, Formula) else None
@@ -156,7 +156,7 @@ class FormulaObject(QPyTextObject):
                 shape.setVerticalAlignment(_ON_BASE)  # by the descent of the format's font
                 shape.setFont(_font_that_descends(document.defaultFont(), max(below, descent)))
                 cursor.setCharFormat(shape)
-                block = cursor.blockFormat()  # a line of fixed height would cut off what is taller
+                block = cursor.blockFormat()  # a fixed line height would cut off taller formulas
                 wanted = block.lineHeight()
                 if room_above:
                     extent = self._extent(formula, shape, self._scale(formula, document), document)
@@ -169,13 +169,13 @@ class FormulaObject(QPyTextObject):
         """Pixels per em; reduced for a formula that is wider than the text."""
         wanted = self.px * FORMULA_SCALE
         room = document.textWidth()
-        return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * LEAST_FORMULA_SCALE)
+        return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * MIN_FORMULA_SCALE)
 
     def _extent(
         self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
     ) -> tuple[float, float]:
-        """The height above and below the base line that the layout reserves; below, what `align` set."""
-        words = QFontMetricsF(document.defaultFont())  # alone on its line it stands where words would
+        """The height above and below the base line that the layout reserves; below, the value set by `align`."""
+        words = QFontMetricsF(document.defaultFont())  # a formula alone on its line is placed like words
         return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
 
     @staticmethod
@@ -183,7 +183,7 @@ class FormulaObject(QPyTextObject):
         return QFontMetricsF(document.defaultFont()).descent()
 
     def _paint_mark(self, painter: QPainter, rect: QRectF, source: Source) -> None:
-        """A tint and a line, as words have; Qt would cover a formula with a plain colour."""
+        """Paint a tint and an underline, as for words: Qt would cover a formula with a plain colour."""
         color = QColor(self.tokens.source(source))
         painter.save()
         painter.setPen(QPen(color, 1, _SOURCE_LINES.get(source, Qt.PenStyle.SolidLine)))
@@ -239,7 +239,7 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
 
 
 def indent_of(base: int) -> int:
-    """The list indent in pixels: room for two-digit numbers, so that a tenth item moves nothing."""
+    """The list indent in pixels: wide enough for two-digit numbers, so that the tenth item moves nothing."""
     return round(base * 1.9)
 
 
@@ -252,7 +252,7 @@ def _indents(base: int) -> str:
 
 
 def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
-    """Draw the notes (UTF-16 unit, text) within ``area``; each ends where the next begins."""
+    """Draw the rejected texts (UTF-16 unit, text) within ``area``; each is cut where the next begins."""
     font = _font(theme)
     metrics = QFontMetrics(font)
     painter = QPainter(view.viewport())
@@ -267,7 +267,7 @@ def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect
         limit = right_of_line.get(place.top(), view.viewport().width())
         right_of_line[place.top()] = place.left() - NOTE_GAP_PX
         box = QRect(place.left(), place.top() - metrics.height(), limit - place.left(), metrics.height())
-        if box.width() >= LEAST_NOTE_PX and box.intersects(area):
+        if box.width() >= MIN_NOTE_PX and box.intersects(area):
             shown = metrics.elidedText(_visible(text), Qt.TextElideMode.ElideRight, box.width())
             painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom), shown)
     painter.end()
@@ -295,7 +295,7 @@ class ProseView(ReadText, QTextBrowser):
     """
 
     link_activated = Signal(str)  # a link was clicked or activated; nothing has been opened
-    redrawn = Signal()  # the text was laid out again without its overlays
+    redrawn = Signal()  # the text was laid out again, without its overlays
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -327,8 +327,8 @@ class ProseView(ReadText, QTextBrowser):
     def set_html(self, html: str, words: str = "") -> int | None:
         """Show parsed Markdown; a selection survives if its text still exists.
 
-        If only ``words`` were added at the end, they are appended. Returns the height in pixels from which it changed;
-        None: unchanged.
+        ``words``: the only change, appended to the text. Returns the height in pixels from which the view changed; None
+        if it did not change.
         """
         if html == self._html:
             return None
@@ -340,7 +340,7 @@ class ProseView(ReadText, QTextBrowser):
                 place -= 1
             wraps_anew = self._wrap()
             cursor = QTextCursor(self.document())
-            cursor.beginEditBlock()  # outside of one, a cursor has the text laid out to know how far to the right it is
+            cursor.beginEditBlock()  # outside of an edit block a cursor lays out the text to find its x position
             cursor.setPosition(place)
             cursor.insertText(words)
             cursor.endEditBlock()
@@ -350,16 +350,16 @@ class ProseView(ReadText, QTextBrowser):
         self._reload()
         if wraps_anew:
             return 0
-        if before and html.startswith(before):  # more blocks
+        if before and html.startswith(before):  # only blocks were added
             return self._top_of(num_shown)
-        return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
+        return self._top_of(first_difference(self.document().toPlainText(), before or "", html))
 
     def _top_of(self, place: int) -> int:
-        """The top of a change at a position: a word may have moved to the next line."""
+        """The top of a change at a position; a word before it may have moved to the next line."""
         document = self.document()
         if FORMULA in (self._html or "") or document.rootFrame().childFrames():
-            return 0  # a table may move its columns
-        place = min(place, document.characterCount() - 1)  # marks may have been of text that is gone
+            return 0  # the columns of a table may move
+        place = min(place, document.characterCount() - 1)  # marks may have covered text that was removed
         block = document.findBlock(max(place - 1, 0))
         top = document.documentLayout().blockBoundingRect(block).top()
         line = block.layout().lineForTextPosition(place - block.position())
@@ -375,7 +375,7 @@ class ProseView(ReadText, QTextBrowser):
         return round(max(bottom, below.document().firstBlock().blockFormat().topMargin()))
 
     def reset(self) -> bool:
-        """Reset; False if this view cannot be reused."""
+        """Clear the view; False if it cannot be reused."""
         if self._formulas is not None:
             return False
         self.set_refused([])
@@ -390,7 +390,7 @@ class ProseView(ReadText, QTextBrowser):
         self._reload()
 
     def loadResource(self, kind: int, name: QUrl | str) -> QImage:  # noqa: ARG002
-        """Nothing in an answer is ever loaded: Qt would load what this does not return."""
+        """Load nothing: Qt would load a resource that this does not return."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
@@ -398,7 +398,7 @@ class ProseView(ReadText, QTextBrowser):
     def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the document, in order.
 
-        Returns the height in pixels from which the marks changed; None: unchanged.
+        Returns the height in pixels from which the marks changed; None if they did not change.
         """
         place = self.marks.show(ranges, self._theme.tokens)
         if place is None:
@@ -407,7 +407,7 @@ class ProseView(ReadText, QTextBrowser):
         return self._top_of(place)
 
     def mark_formulas(self, sources: dict[int, Source]) -> None:
-        """Mark the formulas at these positions with their sources."""
+        """Mark the formulas at these document positions."""
         if self._formulas is not None and sources != self._formulas.marks:
             self._formulas.marks = sources
             self.viewport().update()
@@ -449,7 +449,7 @@ class ProseView(ReadText, QTextBrowser):
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handles only the caret and links; copying and paging are the transcript's."""
+        """Handles only the caret and links; copying and paging are left to the transcript."""
         pages = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
         if event.key() in pages or self.is_of_page(event):
             event.ignore()
@@ -492,7 +492,7 @@ class ProseView(ReadText, QTextBrowser):
         self._reload()
 
     def _reload(self) -> None:
-        # The cursor follows the document, so its places are kept as numbers.
+        # The cursor moves with the document, so keep its positions as numbers.
         anchor, position = self.textCursor().anchor(), self.textCursor().position()
         self._wrap()
         if self._html is None:
@@ -507,7 +507,7 @@ class ProseView(ReadText, QTextBrowser):
         self.fit(self._width)
 
     def _wrap(self) -> bool:
-        """Wrap between words, or anywhere if a word is absurdly long. Returns whether that changed."""
+        """Wrap between words, or anywhere if a word is extremely long. Returns whether the mode changed."""
         text = self._plain if self._html is None else self._html
         is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(_TAG.sub("", text)) is not None
         modes = QTextOption.WrapMode
@@ -557,10 +557,10 @@ class ProseView(ReadText, QTextBrowser):
         self.setTextCursor(cursor)
 
     def fit(self, width: int) -> None:
-        """Fit the height to this width; 0 if unknown."""
+        """Fit the height to this width in pixels; 0 if unknown."""
         self._width = width
         if width > 0:
-            if self.document().textWidth() != width:  # Qt would lay everything out again
+            if self.document().textWidth() != width:  # otherwise Qt would lay out everything again
                 self.document().setTextWidth(width)
             self.setFixedHeight(max(round(self.document().size().height() + 0.49), 1))
             self.verticalScrollBar().setValue(0)  # Qt scrolls to the caret while the view is lower than a line

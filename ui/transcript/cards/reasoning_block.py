@@ -25,14 +25,14 @@ TICK_MS = 500
 
 
 def _span(seconds: float) -> str:
-    """Tenths of a second from one second on."""
+    """A duration; with tenths of a second from one second to a minute."""
     if not 1 <= seconds < 59.95:
         return duration(seconds)
     return tr("{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
 
 
 class _Header(QToolButton):
-    """Opens with Enter as well as Space."""
+    """The fold button; Enter works like Space."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -42,10 +42,10 @@ class _Header(QToolButton):
 
 
 class ReasoningBlock(QWidget):
-    """Takes the reasoning as it grows; nothing is laid out while folded."""
+    """Shows the reasoning as it grows; lays out nothing while folded."""
 
-    unfolded = Signal()  # the user opened it
-    link_activated = Signal(str)  # a link in it
+    unfolded = Signal()  # the user unfolded the reasoning
+    link_activated = Signal(str)  # a link in the reasoning was clicked
 
     def __init__(self, theme: Theme, text_width: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class ReasoningBlock(QWidget):
         self._clock = clock
         self._text_width = text_width
         self.text, self._base = "", 0
-        self._num_fed = 0  # characters that the body has
+        self._num_fed = 0  # number of characters that the body has
         self._is_live = False
         self._since_s: float | None = None
         self.duration_ms: int | None = None
@@ -94,7 +94,7 @@ class ReasoningBlock(QWidget):
         self.header.setChecked(is_open)
 
     def reopen(self) -> None:
-        """Open it for a restored card, without a signal; `build_next` fills it."""
+        """Unfold the reasoning of a restored card, without a signal; `build_next` fills it."""
         with QSignalBlocker(self.header):
             self.header.setChecked(True)
         self._show_frame()
@@ -106,7 +106,7 @@ class ReasoningBlock(QWidget):
         return self.body is not None and self.body.build_next()
 
     def set_text(self, text: str, base: int, *, live: bool) -> None:
-        """Show reasoning at ``base`` of the raw text; ``live``: it continues."""
+        """Show reasoning that starts at ``base`` of the raw text; ``live``: more text follows."""
         if (text, base, live) == (self.text, self._base, self._is_live) and (text or not live):
             return
         if base != self._base or not text.startswith(self.text):
@@ -148,7 +148,7 @@ class ReasoningBlock(QWidget):
             self.body.follow(raw, runs, wanted)
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
-        """Mark the tokens of the wanted sources, if it is open."""
+        """Mark the tokens of the wanted sources, if unfolded."""
         self._provenance = (raw, runs, wanted)
         if self.body is not None and self.is_open:
             self.body.mark(raw, runs, wanted, afresh=afresh)
@@ -186,7 +186,7 @@ class ReasoningBlock(QWidget):
         return body
 
     def _update_body(self) -> None:
-        """Update the body, if open: growing text in chunks, finished text in slices."""
+        """Update the body if unfolded: growing text in chunks, finished text in slices."""
         if not self.is_open or self._num_fed == len(self.text):
             return
         if self._is_live or self._num_fed:

@@ -1,6 +1,6 @@
 """A readable text of the page: its view, and the position of each character in its message.
 
-The selection belongs to the page: a text passes on the mouse, and highlights what the page says.
+The selection belongs to the page: a text passes mouse events on and highlights the range that the page sets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QAbstractScrollArea, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.markdown.source_map import SourceMap
-from ui.transcript.marks.provenance import PassView, SourceRuns, source_places
+from ui.transcript.marks.provenance import PassView, SourceRuns, source_positions
 
 if TYPE_CHECKING:
     Base = QAbstractScrollArea
@@ -28,14 +28,14 @@ CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
 class ReadText(Base):
-    """A mixin of text views: mouse and page-wide keys go to the page."""
+    """A mixin of text views: passes mouse events and page-wide keys to the page."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)  # links
+        super().mousePressEvent(event)  # Qt handles links
         event.ignore()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if not event.buttons():  # else Qt would scroll the text by itself
+        if not event.buttons():  # otherwise Qt would scroll the text by itself
             super().mouseMoveEvent(event)
         event.ignore()
 
@@ -71,34 +71,34 @@ def _page_of(text: QWidget) -> _Page:
 
 @dataclass(slots=True, eq=False)
 class TextPart:
-    """``source_map``: the part of the message's raw text that the view shows."""
+    """A text view and ``source_map``, the part of the message's raw text that it shows."""
 
     view: TextView
     source_map: SourceMap
-    _places: Sequence[int] = field(default=(), init=False)
+    _positions: Sequence[int] = field(default=(), init=False)
     _placed: tuple[object, int] | None = field(default=None, init=False)
 
     @property
     def span(self) -> tuple[int, int]:
-        places = self.source_map.places
-        return (places[0], places[-1] + 1) if places else (0, 0)
+        positions = self.source_map.positions
+        return (positions[0], positions[-1] + 1) if positions else (0, 0)
 
     @property
     def num_units(self) -> int:
         return self.view.document().characterCount() - 1
 
-    def place_of(self, unit: int) -> int:
-        """The raw text position of a unit of the view; at the end, the last one's end."""
-        places = self._all_places()
-        return places[min(unit, len(places) - 1)]
+    def offset_of(self, unit: int) -> int:
+        """The raw text position of a UTF-16 unit of the view; at the end, the end of the last character."""
+        positions = self._all_positions()
+        return positions[min(unit, len(positions) - 1)]
 
     def unit_of(self, place: int) -> int:
         """The first unit of the view at or after a raw text position."""
-        return min(bisect_left(self._all_places(), place), self.num_units)
+        return min(bisect_left(self._all_positions(), place), self.num_units)
 
     def pass_at(self, unit: int, raw: str, runs: SourceRuns) -> PassView | None:
         """The pass of the token at a unit; None if unknown."""
-        place = min(self.place_of(unit), self.span[1] - 1)
+        place = min(self.offset_of(unit), self.span[1] - 1)
         return runs.pass_at(raw, place) if place >= 0 and len(runs.sources) == len(raw) else None
 
     def select(self, begin: int, end: int, *, backwards: bool = False) -> None:
@@ -127,33 +127,33 @@ class TextPart:
         self._set_cursor(cursor)
 
     def _set_cursor(self, cursor: QTextCursor) -> None:
-        """Set the cursor without Qt's scrolling."""
+        """Set the cursor without scrolling, which Qt's own method would do."""
         bar = self.view.horizontalScrollBar()
         across = bar.value()
         self.view.setTextCursor(cursor)
         bar.setValue(across)
 
-    def _all_places(self) -> Sequence[int]:
-        """For each unit of the view and its end; non-decreasing."""
+    def _all_positions(self) -> Sequence[int]:
+        """The raw text positions of each unit of the view and of its end; non-decreasing."""
         key = (self.source_map, self.view.document().revision())
         if self._placed is None or self._placed[0] is not key[0] or self._placed[1] != key[1]:
-            self._placed, self._places = key, _places(self.view.toPlainText(), self.source_map)
-        return self._places
+            self._placed, self._positions = key, _positions(self.view.toPlainText(), self.source_map)
+        return self._positions
 
 
-def _places(shown: str, source_map: SourceMap) -> Sequence[int]:
-    mapped = source_map.places
+def _positions(shown: str, source_map: SourceMap) -> Sequence[int]:
+    mapped = source_map.positions
     if not mapped:
         return [0] * (len(shown) + 1)
     if isinstance(mapped, range) and source_map.text.startswith(shown) and max(shown, default="") <= "\uffff":
         return range(mapped[0], mapped[0] + len(shown) + 1)
-    found = source_places(shown, source_map)
+    found = source_positions(shown, source_map)
     following, limits = mapped[-1] + 1, [0] * len(found)
     for index in range(len(found) - 1, -1, -1):
         limits[index] = following
         following = found[index] if found[index] >= 0 else following
-    places, last = list[int](), mapped[0] - 1
+    positions, last = list[int](), mapped[0] - 1
     for char, place, limit in zip(shown, found, limits, strict=True):
         last = max(last, place if place >= 0 else min(last + 1, limit - 1), mapped[0])
-        places += [last, last] if char > "\uffff" else [last]
-    return [*places, max(mapped[-1] + 1, last)]
+        positions += [last, last] if char > "\uffff" else [last]
+    return [*positions, max(mapped[-1] + 1, last)]

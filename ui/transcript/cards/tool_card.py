@@ -31,9 +31,9 @@ tr = Translator("ToolCard")
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
-MOST_ARGUMENTS = 6
+MAX_ARGUMENTS = 6
 DETAILS_LINES = 14
-MOST_LINES = 10_000  # of a result in the details: 260,000 empty ones took Qt half a second
+MAX_LINES = 10_000  # maximum lines of a result in the details: Qt needed half a second for 260,000 empty ones
 ICON_PX = 14
 TICK_MS = 1000
 
@@ -58,7 +58,7 @@ _ICONS = {
     CallStatus.STOPPED: "square",
     CallStatus.UNKNOWN: "triangle-alert",
 }
-# What a person may say, as `app.core.tools.policy.Permission` has it.
+# The decisions of the user, as in `app.core.tools.policy.Permission`.
 DECISIONS = (
     ("once", tr.mark("Allow once")),
     ("chat", tr.mark("Allow in this chat")),
@@ -67,12 +67,12 @@ DECISIONS = (
 
 
 class ToolCard(MessageCard):
-    """Shows its call by `show_call`."""
+    """A tool call; `show_call` updates it."""
 
     decided = Signal(int, str, str)  # "once", "chat" or "always" allow the call; "refused" with an optional reason
-    repeat_requested = Signal(int)  # run a call without a result again
+    repeat_requested = Signal(int)  # repeat a call that has no result
     attachment_opened = Signal(int)  # show a picture of the result
-    resized = Signal()  # its height changed
+    resized = Signal()  # the card's height changed
 
     def __init__(self, theme: Theme, view: MessageView, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(theme, view, "")
@@ -90,7 +90,7 @@ class ToolCard(MessageCard):
         self.toggle.toggled.connect(self._on_toggled)
         self.copy_button = self.add_copy_action(tr("Copy result"))
         self.buttons: dict[str, QPushButton] = {}
-        self._asking: QWidget | None = None
+        self._permission_buttons: QWidget | None = None
         self.reason: QLineEdit | None = None
         self.repeat_button: QPushButton | None = None
         self._arrange()
@@ -127,7 +127,7 @@ class ToolCard(MessageCard):
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
         is_unreadable = not call.server and call.name == UNREADABLE
         self.author.setText(tr("Tool call") if is_unreadable else call.title or call.name)
-        name = call.name if call.title and call.title != call.name else ""  # the heading has it
+        name = call.name if call.title and call.title != call.name else ""  # the heading shows it
         show_text(self.server, " · ".join(filter(None, (call.server, name))))
         lines = readable_arguments(call.arguments)
         show_text(self.arguments, lines)
@@ -155,7 +155,7 @@ class ToolCard(MessageCard):
             self.details.fit()
 
     def _show_pictures(self) -> None:
-        """Thumbnails below the text of the result."""
+        """Show thumbnails below the text of the result."""
         shown = self._view.attachments
         if self.pictures is None and shown:
             self.pictures = AttachmentRows(self.theme, removable=False, parent=self)
@@ -191,18 +191,18 @@ class ToolCard(MessageCard):
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
 
     def _show_asking(self, asks: bool) -> None:
-        if asks and self._asking is None:
-            self._asking = self._make_asking()
-            self._column.insertWidget(self._column.indexOf(self.toggle), self._asking)
-            self._asking.show()
-        elif not asks and self._asking is not None:
-            self._column.removeWidget(self._asking)
-            self._asking.hide()
-            self._asking.deleteLater()
-            self._asking, self.reason, self.buttons = None, None, {}
+        if asks and self._permission_buttons is None:
+            self._permission_buttons = self._make_permission_buttons()
+            self._column.insertWidget(self._column.indexOf(self.toggle), self._permission_buttons)
+            self._permission_buttons.show()
+        elif not asks and self._permission_buttons is not None:
+            self._column.removeWidget(self._permission_buttons)
+            self._permission_buttons.hide()
+            self._permission_buttons.deleteLater()
+            self._permission_buttons, self.reason, self.buttons = None, None, {}
 
-    def _make_asking(self) -> QWidget:
-        """Create the buttons; none has the focus or reacts to Enter."""
+    def _make_permission_buttons(self) -> QWidget:
+        """Create the buttons that ask for permission; none takes the focus or reacts to Enter."""
         asking = QWidget()
         for answer, words in DECISIONS:
             decide = partial(self._decide, answer)
@@ -247,7 +247,7 @@ class ToolCard(MessageCard):
         if is_open and self.details is None:
             self.details = CodeView(self.theme, most_lines=DETAILS_LINES)
             self.details.setAccessibleName(tr("Arguments and result"))
-            self.details.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+            self.details.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has its own menu
             self.details.setPlainText(self.raw_text)
             self._column.insertWidget(self._column.indexOf(self.toggle), self.details)
         if self.details is not None:
@@ -295,12 +295,12 @@ class ToolCard(MessageCard):
 
 
 def is_result(call: StoredCall) -> bool:
-    """Whether the text is a tool's output; otherwise the app wrote it for the model."""
+    """Whether the result is the tool's output; otherwise the app wrote it for the model."""
     return bool(call.server) and call.status is not CallStatus.REFUSED
 
 
 def call_text(view: MessageView) -> str:
-    """All of a call: tool, arguments as JSON, its tokens, and the whole result."""
+    """The whole call: tool, arguments as JSON, tokens, and result."""
     call = view.call or StoredCall("", "", "", "")
     arguments = tr("Arguments")
     result = tr("Result") if is_result(call) else tr("Sent to the model")
@@ -312,7 +312,7 @@ def call_text(view: MessageView) -> str:
 
 def tokens_words(written: CallTokens) -> str:
     """How many tokens the call has, in how many passes, and how many needed no pass of their own."""
-    if not written.passes:  # of an earlier version
+    if not written.passes:  # stored by an older version
         words = tr("Written with {count} tokens; {drafted} of them were drafted and accepted.")
     elif written.forced:
         words = tr(
@@ -326,15 +326,15 @@ def tokens_words(written: CallTokens) -> str:
 
 
 def readable_arguments(arguments: str) -> str:
-    """Each argument as a shortened line; empty if they are no JSON object."""
+    """Each argument as a shortened line; empty if the arguments are not a JSON object."""
     try:
         found = json.loads(arguments)
     except ValueError:
         return arguments[:ARGUMENT_CHARS]
     if not isinstance(found, dict):
         return arguments[:ARGUMENT_CHARS]
-    lines = [f"{key}: {_one_line(value)}" for key, value in list(found.items())[:MOST_ARGUMENTS]]
-    return "\n".join([*lines, *(["…"] if len(found) > MOST_ARGUMENTS else [])])
+    lines = [f"{key}: {_one_line(value)}" for key, value in list(found.items())[:MAX_ARGUMENTS]]
+    return "\n".join([*lines, *(["…"] if len(found) > MAX_ARGUMENTS else [])])
 
 
 def _one_line(value: object) -> str:
@@ -351,16 +351,16 @@ def pretty_json(arguments: str) -> str:
 
 
 def _first_lines(text: str) -> str:
-    """The result as the details show it; very many lines are cut."""
-    lines = text.split("\n", MOST_LINES)
-    if len(lines) <= MOST_LINES:
+    """The result as shown in the details; extremely many lines are cut."""
+    lines = text.split("\n", MAX_LINES)
+    if len(lines) <= MAX_LINES:
         return text
     more = tr("{count} more lines are not shown here. Copy the result to have them all.")
-    return "\n".join([*lines[:MOST_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
+    return "\n".join([*lines[:MAX_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
 
 
 def preview_of(text: str) -> tuple[str, bool]:
-    """The first lines of a result, and whether they are all."""
+    """The first lines of a result, and whether they are the whole result."""
     lines = text.splitlines()
     preview = "\n".join(lines[:PREVIEW_LINES])
     is_whole = len(lines) <= PREVIEW_LINES and len(preview) <= PREVIEW_CHARS

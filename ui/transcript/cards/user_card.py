@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
-from ui.composer.attachments.reader import MOST_CHARS
+from ui.composer.attachments.reader import MAX_CHARS
 from ui.markdown.blocks import plain_segments
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
@@ -27,20 +27,20 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("UserCard")
 
-FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
+FOLD_CHARS, FOLD_LINES = 2_400, 24  # longer messages are folded
 SHOWN_CHARS, SHOWN_LINES = 800, 10
 MORE = " …"
-LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
+LINE_CHARS = 5_000  # longer lines are broken: the layout time of a line without spaces is quadratic
 
 
 def shown_text(text: str) -> str:
-    """The part of a message that can be laid out at once, absurd lines broken; copying and sending use all."""
-    lines = text[:MOST_CHARS].split("\n")
+    """The part of a message that can be laid out at once, with extremely long lines broken; only for display."""
+    lines = text[:MAX_CHARS].split("\n")
     shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
-    if len(text) <= MOST_CHARS:
+    if len(text) <= MAX_CHARS:
         return shown
     words = translate("AttachmentReader", "Showing the first {shown} of {all} characters; the model gets all of them")
-    return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
+    return f"{shown}\n\n({words.format(shown=count(MAX_CHARS), all=count(len(text)))})"
 
 
 def beginning(text: str) -> str:
@@ -56,17 +56,17 @@ class UserCard(MessageCard):
     edited = Signal(int, str)  # ask the edited message
     edit_typed = Signal(int, str)  # the message and its editor's text; empty if closed or unchanged
     attachment_opened = Signal(int)  # show an attachment
-    attachments_left_out = Signal(int, object)  # the message and ids of attachments that the next `edited` drops
+    attachments_removed = Signal(int, object)  # the message and ids of attachments that the next `edited` drops
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, tr("You"))
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(tr("Your message"))
-        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
-        self._whole: TextPart | None = None  # the body, if it shows the message
-        self._mixed: AnswerBody | None = None  # words and code, for a message with code
-        self._is_mixed = False  # whether that is shown
+        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has its own menu
+        self._whole: TextPart | None = None  # the body, if it shows the whole message
+        self._mixed: AnswerBody | None = None  # text and code of a message with code
+        self._is_mixed = False  # whether `_mixed` is shown
         self._text_width = text_width
         self._fold: QPushButton | None = None
         if beginning(view.text):
@@ -81,7 +81,7 @@ class UserCard(MessageCard):
         self.editor: MessageEditor | None = None
         self._top = top = hbox((self.author, 1), copy, spacing=2)
         if self.versions is not None:
-            top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it
+            top.addWidget(self.versions)  # at the end, so that buttons that appear on hover leave no gap beside it
             QWidget.setTabOrder(self.versions.back, self.versions.forth)
         self._texts = vbox(self.body)
         self._place = hbox(
@@ -138,7 +138,7 @@ class UserCard(MessageCard):
         self.body.set_plain(shown)
         source = shown.removesuffix(MORE) if is_folded else text
         self._whole = TextPart(self.body, SourceMap(source, range(len(source))))
-        # Before its width is set, Qt would scroll to the caret of a right-to-left text, at the right.
+        # Until its width is set, Qt would scroll right-to-left text to the caret at its right end.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
 
@@ -183,8 +183,8 @@ class UserCard(MessageCard):
         return self.editor.edit
 
     def _send_edited(self, text: str) -> None:
-        if self.editor is not None and self.editor.left_out:
-            self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
+        if self.editor is not None and self.editor.removed_ids:
+            self.attachments_removed.emit(self.message_id, frozenset(self.editor.removed_ids))
         self.edited.emit(self.message_id, text)
 
     def _emit_typed(self) -> None:

@@ -1,1 +1,1 @@
-"""The sources of tokens, drawn over an answer's text."""
+"""Marks of token sources, painted over an answer's text."""

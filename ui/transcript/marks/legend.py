@@ -24,7 +24,7 @@ OFF_OPACITY = 0.55
 
 
 class SourceChip(QPushButton):
-    """A source's name, marked like its tokens; switched together with its row of the statistics."""
+    """The name of a source, marked like its tokens. It switches the source together with its row of the statistics."""
 
     def __init__(self, theme: Theme, source: Source, row: LegendRow, parent: QWidget) -> None:
         super().__init__(parent)
@@ -57,12 +57,12 @@ class SourceChip(QPushButton):
         painter.setFont(cache.font(-1))
         painter.setPen(cache.color(tokens.text if is_on else tokens.text_muted))
         painter.drawText(text, Qt.AlignmentFlag.AlignCenter, self.name)
-        painter.setOpacity(1.0 if is_on else OFF_OPACITY)  # of the mark alone: its name stays readable
+        painter.setOpacity(1.0 if is_on else OFF_OPACITY)  # only the mark fades; the name stays readable
         paint_marks(painter, [(text, text.bottom() + 1, self._source)], tokens, self.devicePixelRatioF())
 
 
 class MarksLegend(QFrame):
-    """Hidden while nothing is marked."""
+    """The legend; hidden while nothing is marked."""
 
     def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow], refused: QAbstractButton) -> None:
         super().__init__()
@@ -90,12 +90,12 @@ class MarksLegend(QFrame):
         self._follow()
 
     def set_offered(self, sources: frozenset[Source]) -> None:
-        """The sources that the next answer can have."""
+        """Set the sources that the next answer can have."""
         self._offered = sources
         self._show_sources()
 
     def set_messages(self, messages: Iterable[MessageView]) -> None:
-        """The messages of the open chat; `add_message` adds others."""
+        """Set the messages of the open chat; `add_message` adds later ones."""
         self._occurred = frozenset[Source]().union(*map(_sources_of, messages))
         self._show_sources()
 
@@ -126,17 +126,17 @@ class MarksLegend(QFrame):
             button.setChecked(False)
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as two names."""
+        """Wide enough for two names."""
         widest = max((chip.sizeHint().width() for chip in self._shown), default=0)
-        return QSize(2 * widest + self._beside_px(), super().minimumSizeHint().height())
+        return QSize(2 * widest + self._other_px(), super().minimumSizeHint().height())
 
-    def _beside_px(self) -> int:
+    def _other_px(self) -> int:
         line = self.layout()
         margins = line.contentsMargins() if line is not None else self.contentsMargins()
         return margins.left() + margins.right() + self.close_button.sizeHint().width() + 2 * PAD_PX
 
     def _fit(self) -> None:
-        room, widths = self.width() - self._beside_px(), [chip.sizeHint().width() for chip in self._shown]
+        room, widths = self.width() - self._other_px(), [chip.sizeHint().width() for chip in self._shown]
         for num in range(len(widths), 0, -1):
             columns = [max(widths[column::num]) for column in range(num)]
             if num == 1 or sum(columns) + (num - 1) * LINE_GAP_PX <= room:
@@ -165,10 +165,10 @@ def _sources_of(message: MessageView) -> frozenset[Source]:
 
 
 class SourceSwitch(IconButton):
-    """Switches a legend's rows together, and follows them.
+    """Switches all rows of a legend together, and shows their state.
 
-    The target's own tokens stay unmarked: their row is not changed and not counted. Rejected tokens (``refused``) are
-    switched off with the marks, not on.
+    The row of the target's own tokens is neither switched nor counted. Rejected tokens (``refused``) are only switched
+    off together with the marks, not on.
     """
 
     def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], refused: QAbstractButton) -> None:
@@ -178,12 +178,12 @@ class SourceSwitch(IconButton):
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
         for row in self._rows:
             row.toggled.connect(self._follow)
-        self.clicked.connect(self._turn)
+        self.clicked.connect(self._switch)
 
-    def _turn(self, wanted: bool) -> None:
+    def _switch(self, wanted: bool) -> None:
         changed = [row for row in self._rows if row.isChecked() is not wanted]
         for row in changed[:-1]:
-            with QSignalBlocker(row):  # the answers are marked once, not row by row
+            with QSignalBlocker(row):  # the answers are marked once, not once per row
                 row.setChecked(wanted)
         for row in changed[-1:]:
             row.setChecked(wanted)

@@ -1,7 +1,7 @@
 """Marks tokens by source in a document: a tint and an underline each.
 
-Marks in prose are painted around the text, not part of its layout: formats would split the text into pieces that are
-shaped separately, which takes three times as long and can move letters.
+Marks in prose are painted over the text instead of being formats of its layout. Formats would split the text into
+pieces that are shaped separately, which takes three times as long and can move letters.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ UNDERLINES = {
     Source.BONUS: QTextCharFormat.UnderlineStyle.DashUnderline,
     Source.TARGET: QTextCharFormat.UnderlineStyle.NoUnderline,
 }
-LINE_PX = 3  # the height of a picture of an underline; a wave fills it
-_DASHES = {  # period, and the drawn part of it
+LINE_PX = 3  # height of the image of an underline; a wave fills it
+_DASHES = {  # period, and the length of the dash in it
     QTextCharFormat.UnderlineStyle.DotLine: (3, 1),
     QTextCharFormat.UnderlineStyle.DashUnderline: (6, 4),
     QTextCharFormat.UnderlineStyle.DashDotLine: (12, 9),
     QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
     QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
 }
-Strip = tuple[QRectF, float, Source]  # tinted rectangle, and the base line of its text
+Strip = tuple[QRectF, float, Source]  # tinted rectangle, base line of its text, source
 
 
 def mark_format(source: Source, tokens: Palette) -> QTextCharFormat:
@@ -110,7 +110,7 @@ class DocumentMarks:
     def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> int | None:
         """Mark exactly these ranges, in order, none across a line end.
 
-        Returns the first changed position in UTF-16 units; None: unchanged.
+        Returns the first changed position in UTF-16 units; None if nothing changed.
         """
         known, self.ranges = self.ranges, list(ranges)
         if tokens != self.tokens:
@@ -140,7 +140,7 @@ class DocumentMarks:
 
 
 def paint_marks(painter: QPainter, strips: Sequence[Strip], tokens: Palette, ratio: float) -> None:
-    """Paint over the words, multiplied or screened so that letters stay."""
+    """Paint over the text, multiplied or screened so that letters stay readable."""
     groups = _by_source(strips)
     painter.setPen(Qt.PenStyle.NoPen)
     modes = QPainter.CompositionMode
@@ -154,7 +154,7 @@ def paint_marks(painter: QPainter, strips: Sequence[Strip], tokens: Palette, rat
     for source, parts in groups.items():
         if UNDERLINES[source] is not QTextCharFormat.UnderlineStyle.NoUnderline:
             painter.setBrush(QBrush(_underline(source, tokens.source(source), ratio)))
-            for phase in range(LINE_PX):  # the picture is repeated downwards, too
+            for phase in range(LINE_PX):  # the image is also repeated downwards
                 painter.setBrushOrigin(0, phase)
                 places = [(box, base) for box, base in parts if base % LINE_PX == phase]
                 painter.drawRects([QRectF(box.x(), base, box.width(), LINE_PX) for box, base in places])
@@ -196,7 +196,7 @@ def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange]
 def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
     for unit in units:
         left, right = sorted((_x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)))
-        if left == right:  # Qt gives the first letter of a run in the other direction no width
+        if left == right:  # Qt reports no width for the first letter of a run in the other direction
             left, right = _edges_of_glyphs(line, unit) or (left, right)
         yield left, right
 
@@ -211,7 +211,7 @@ def _edges_of_glyphs(line: QTextLine, unit: int) -> tuple[float, float] | None:
 
 
 def _x(line: QTextLine, unit: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:
-    place = cast("tuple[float, int]", line.cursorToX(unit, edge))  # declared as an object
+    place = cast("tuple[float, int]", line.cursorToX(unit, edge))  # PySide declares the result as object
     return place[0]
 
 

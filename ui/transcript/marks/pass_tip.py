@@ -1,4 +1,4 @@
-"""The tool tip of a marked token: what its pass proposed, accepted and rejected, with probabilities."""
+"""The tool tip of a marked token: the proposed, accepted and rejected tokens of its pass, with probabilities."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ui.transcript.marks.provenance import PassView
 
 tr = Translator("PassTip")
 
-MOST_ROWS = 16
-NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
+MAX_ROWS = 16
+NUM_COLUMNS = 4  # token, result, probability of the target, probability of the draft
 _LAST = {
     Source.RECOVERED: tr.mark("sampled instead"),
     Source.BONUS: tr.mark("one more, because all were accepted"),
@@ -35,10 +35,10 @@ class TokenLine:
 
 
 def pass_tip(view: PassView) -> str:
-    """Rich text with escaped words; a token per line, rejected ones struck through."""
+    """The tool tip as rich text: one token per line, rejected ones struck through. Token texts are escaped."""
     lines = _lines(view)
-    rows = "".join(_row(line) for line in lines[:MOST_ROWS])
-    left = len(lines) - MOST_ROWS
+    rows = "".join(_row(line) for line in lines[:MAX_ROWS])
+    left = len(lines) - MAX_ROWS
     more = f"<p>{escape(tr('and %n more tokens', None, left))}</p>" if left > 0 else ""
     note = f"<p style='margin-top: 6px'><small>{escape(_note(view))}</small></p>" if _note(view) else ""
     return (
@@ -48,7 +48,7 @@ def pass_tip(view: PassView) -> str:
 
 
 def pass_words(view: PassView) -> str:
-    """The same as plain sentences, for screen readers."""
+    """The tool tip as plain sentences, for screen readers."""
     said = (_heading(view), *(f"{line}." for line in _lines(view)), _note(view))
     return " ".join(words for words in said if words)
 
@@ -58,7 +58,7 @@ def _heading(view: PassView) -> str:
     proposed = len(view.accepted) + num_refused
     if view.source not in _LAST:
         return tr("One pass of the target, in which the answer ended.")
-    if not proposed or (num_refused and view.probabilities is None):  # once it was not noted how many were refused
+    if not proposed or (num_refused and view.probabilities is None):  # old versions did not store the number
         return tr("One pass of the target.")
     words = tr("One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
     return words.format(accepted=len(view.accepted))
@@ -72,10 +72,10 @@ def _note(view: PassView) -> str:
 
 def _lines(view: PassView) -> list[TokenLine]:
     kept = tr("accepted")
-    lines = [TokenLine(text, kept, _chances(view, i)) for i, text in enumerate(view.accepted)]
+    lines = [TokenLine(text, kept, _probabilities(view, i)) for i, text in enumerate(view.accepted)]
     refused = view.refused or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
     for i, text in enumerate(refused, len(view.accepted)):
-        chances = _chances(view, i)
+        chances = _probabilities(view, i)
         unseen = view.probabilities is not None and not chances
         fate = tr("not checked") if unseen else tr("rejected")
         lines.append(TokenLine(text, fate, chances, refused=True))
@@ -101,8 +101,8 @@ def _last_chance(view: PassView) -> tuple[str, ...]:
     return () if probabilities.last is None else (_target(probabilities.last),)
 
 
-def _chances(view: PassView, place: int) -> tuple[str, ...]:
-    """The probabilities of the proposed token at ``place``."""
+def _probabilities(view: PassView, place: int) -> tuple[str, ...]:
+    """The probabilities of the proposed token at index ``place``."""
     probabilities, num_accepted = view.probabilities, len(view.accepted)
     if probabilities is None or (probabilities.greedy and place > num_accepted):
         return ()

@@ -1,7 +1,7 @@
 """The source of each character of a rendered answer. Pure: text and spans in, ranges out; no Qt.
 
-Rendering drops Markdown marks; a `SourceMap` has the raw position of each shown character. Widgets lay out spaces
-differently, so only other characters are compared.
+Rendering drops Markdown marks; a `SourceMap` has the raw position of each shown character. Widgets change spaces, so
+only non-space characters are compared.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from engine.records import LAST_SOURCES, PassProbabilities, Source, TokenSpan
 from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
-NEXT_CHARS = 8  # of formatting, if the accepted token itself is not shown
+NEXT_CHARS = 8  # length of the searched formatting if the accepted token itself is not shown
 _RUNS = re.compile(r"\s+|\S+")
-_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
-OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
+_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run of spaces or others
+OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # the character of a typeset formula in a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class MarkedRange:
 
 @dataclass(frozen=True, slots=True)
 class PassView:
-    """One pass: the texts of its accepted tokens, the rejected text, and the token in its place."""
+    """One pass: the texts of its accepted tokens, the rejected text, and the recovered token."""
 
     accepted: tuple[str, ...]
     rejected: str
@@ -43,7 +43,7 @@ class PassView:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The rejected text by token, if their lengths are known."""
+        """The rejected text split into tokens, if their lengths are known."""
         lengths = self.probabilities.rejected_chars if self.probabilities is not None else ()
         if not lengths:
             return (self.rejected,) if self.rejected else ()
@@ -53,7 +53,7 @@ class PassView:
 
 @dataclass(slots=True)
 class SourceRuns:
-    """The source of each character of a raw text, and their tokens."""
+    """The source of each character of a raw text, and the token boundaries."""
 
     sources: list[Source] = field(default_factory=list)
     spans: list[TokenSpan] = field(default_factory=list)
@@ -93,39 +93,39 @@ class SourceRuns:
         return PassView(tuple(texts), "", "", last.source, last.probabilities)  # the answer ended within the pass
 
     def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
-        """The ranges of one source each in a shown text; empty beyond the spans."""
+        """The ranges of a shown text, each of one source; text after the last span has none."""
         return RangeLocator(self).locate(shown, source_map)
 
 
-def source_places(shown: str, source_map: SourceMap) -> list[int]:
+def source_positions(shown: str, source_map: SourceMap) -> list[int]:
     """The raw position of each shown character; -1 for spaces and foreign characters."""
-    return SourceAligner().places(shown, source_map)
+    return SourceAligner().positions(shown, source_map)
 
 
 @dataclass(slots=True)
 class SourceAligner:
-    """Walks a shown text along its source map; continues with appended text."""
+    """Walks a shown text along its source map; can continue with appended text."""
 
-    number: int = 0  # of the next character of the source map
+    number: int = 0  # index of the next character of the source map
 
-    def places(self, shown: str, source_map: SourceMap) -> list[int]:
-        """As `source_places`, for the characters after the previous call's."""
-        text, places = source_map.text, []
+    def positions(self, shown: str, source_map: SourceMap) -> list[int]:
+        """Like `source_positions`, for the characters after those of the previous call."""
+        text, positions = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
-                places += [-1] * len(run)
+                positions += [-1] * len(run)
                 continue
             while self.number < len(text) and text[self.number].isspace():
                 self.number += 1
-            if text.startswith(run, self.number):  # nearly always
-                places += source_map.places[self.number : self.number + len(run)]
+            if text.startswith(run, self.number):  # true for nearly all runs
+                positions += source_map.positions[self.number : self.number + len(run)]
                 self.number += len(run)
             else:
-                places += self._one_by_one(run, source_map)
-        return places
+                positions += self._one_by_one(run, source_map)
+        return positions
 
-    def of_words(self, words: str, source_map: SourceMap) -> Sequence[int]:
-        """As `places`, for words that match the source map exactly; otherwise empty, consuming nothing."""
+    def word_positions(self, words: str, source_map: SourceMap) -> Sequence[int]:
+        """Like `positions`, for words that match the source map exactly; else returns nothing and does not advance."""
         text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
             number += 1
@@ -133,28 +133,28 @@ class SourceAligner:
         if text[number:end].replace("\n", " ") != words:  # a line may be broken elsewhere
             return ()
         self.number = end
-        return source_map.places[number:end]
+        return source_map.positions[number:end]
 
     def _one_by_one(self, run: str, source_map: SourceMap) -> list[int]:
         ends = dict(source_map.formulas)
-        text, number, places = source_map.text, self.number, []
+        text, number, positions = source_map.text, self.number, []
         for char in run:
             while number < len(text) and text[number].isspace():
                 number += 1
             if char == OBJECT and number in ends:
-                places.append(source_map.places[number])
+                positions.append(source_map.positions[number])
                 number = ends[number]
                 continue
             if number >= len(text) or text[number] != char:
                 found = text.find(char, number, number + LOOK_AHEAD_CHARS)
                 if found < 0:
-                    places.append(-1)
+                    positions.append(-1)
                     continue
                 number = found
-            places.append(source_map.places[number])
+            positions.append(source_map.positions[number])
             number += 1
         self.number = number
-        return places
+        return positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +171,14 @@ class _Checkpoint:
 
 
 class RangeLocator:
-    """The ranges of a growing text; unchanged text is not scanned again."""
+    """The marked ranges of a growing text; unchanged text is not scanned again."""
 
     def __init__(self, runs: SourceRuns) -> None:
         self.runs = runs
         self._shown, self._source_map = "", SourceMap()
         self._checkpoints = [_Checkpoint()]
         self._closed: list[MarkedRange] = []
-        self._unit = self._start = 0  # while a text is gone through
+        self._unit = self._start = 0  # state while scanning
         self._current: Source | None = None
         self._before = ""
 
@@ -193,7 +193,7 @@ class RangeLocator:
         for words in _CHUNKS.findall(added):
             if not self._scan_words(words, aligner, source_map):
                 for run in _RUNS.findall(words):
-                    self._scan(run, aligner.places(run, source_map))
+                    self._scan(run, aligner.positions(run, source_map))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
             self._checkpoints.append(_Checkpoint(len(shown), aligner.number, *here))
@@ -204,29 +204,29 @@ class RangeLocator:
         if self._before or words[0].isspace() or not words.isascii():
             return False
         number, known = aligner.number, self.runs.sources
-        places = aligner.of_words(words, source_map)
-        if not places or min(places) < 0 or max(places) >= len(known):
+        positions = aligner.word_positions(words, source_map)
+        if not positions or min(positions) < 0 or max(positions) >= len(known):
             aligner.number = number
             return False
-        sources = [known[place] for place in places]
+        sources = [known[place] for place in positions]
         begin = 0
         for source, same in groupby(sources):
             length = len(list(same))
             part = words[begin : begin + length].lstrip(" ")
             begin += length
-            self._unit += length - len(part)  # spaces belong to what they follow
+            self._unit += length - len(part)  # spaces belong to the token before them
             if part and source is not self._current:
                 self._close(source)
             self._unit += len(part)
         return True
 
-    def _scan(self, run: str, places: Sequence[int]) -> None:
+    def _scan(self, run: str, positions: Sequence[int]) -> None:
         """Scan spaces, or a word, which usually matches the raw text exactly."""
-        first, length = places[0], len(run)
+        first, length = positions[0], len(run)
         if run == " " and not self._before:
             self._unit += 1
             return
-        together = run.isascii() and not self._before and first >= 0 and places == list(range(first, first + length))
+        together = run.isascii() and not self._before and first >= 0 and positions == list(range(first, first + length))
         sources = self.runs.sources[first : first + length] if together else []
         if len(sources) == length:
             for source, same in groupby(sources):
@@ -234,11 +234,11 @@ class RangeLocator:
                     self._close(source)
                 self._unit += len(list(same))
         else:
-            self._scan_chars(run, places)
+            self._scan_chars(run, positions)
 
-    def _scan_chars(self, run: str, places: Sequence[int]) -> None:
+    def _scan_chars(self, run: str, positions: Sequence[int]) -> None:
         sources = self.runs.sources
-        for char, place in zip(run, places, strict=True):
+        for char, place in zip(run, positions, strict=True):
             if place >= 0 and char != OBJECT != self._before:
                 source = sources[place] if place < len(sources) else None
             else:
@@ -248,12 +248,12 @@ class RangeLocator:
             self._unit += 2 if ord(char) > 0xFFFF else 1
 
     def _source_of(self, char: str, place: int) -> Source | None:
-        """The source of a space, a formula, its neighbours, and foreign characters."""
-        if OBJECT in (char, self._before):  # a formula is marked on its own
+        """The source of a space, a formula, its neighbours, or a character that the raw text lacks."""
+        if OBJECT in (char, self._before):  # a formula is marked separately
             self._close(None)
         self._before = char if char == OBJECT else ""
         if char.isspace():
-            return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
+            return None if char in "\n\u2029" else self._current  # a range across table cells would mark whole cells
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
     def _rewind(self, shown: str, source_map: SourceMap) -> None:
@@ -267,7 +267,7 @@ class RangeLocator:
         return (
             shown.startswith(self._shown[: known.num_shown])
             and source_map.text.startswith(self._source_map.text[:end])
-            and source_map.places[:end] == self._source_map.places[:end]
+            and source_map.positions[:end] == self._source_map.positions[:end]
             and [each for each in source_map.formulas if each[0] < end]
             == [each for each in self._source_map.formulas if each[0] < end]
         )
@@ -287,7 +287,7 @@ def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -
     if known[:limit] == ranges[:limit]:
         return limit
     pairs = enumerate(zip(known, ranges, strict=False))
-    return next((number for number, pair in pairs if pair[0] != pair[1]), limit)  # a list is not equal to a tuple
+    return next((number for number, pair in pairs if pair[0] != pair[1]), limit)  # a list never equals a tuple
 
 
 def formula_units(shown: str) -> frozenset[int]:
@@ -303,9 +303,9 @@ def formula_units(shown: str) -> frozenset[int]:
 
 
 def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
-    """UTF-16 units before which rejected text stood, and that text."""
+    """The UTF-16 units that rejected text preceded, and that text."""
     units, unit = [], 0
-    for char, place in zip(shown, source_places(shown, source_map), strict=True):
+    for char, place in zip(shown, source_positions(shown, source_map), strict=True):
         if place >= 0:
             units.append((place, unit))
         unit += 2 if ord(char) > 0xFFFF else 1

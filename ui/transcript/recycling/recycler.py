@@ -1,6 +1,6 @@
 """Recycles the cards of distant messages, and restores them before they become visible.
 
-So memory depends on what is visible.
+So memory depends on the visible messages only.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ui.transcript.cards.part_prefetcher import polish_some
 from ui.transcript.column import MessageColumn
 from ui.widgets.offscreen_scheduler import OffscreenScheduler
 
-MAX_CARDS = 5  # of questions, and of answers: more come only when many are recycled at once
+MAX_CARDS = 5  # maximum number of question cards, and of answer cards
 
 
 class CardPool:
-    """Its cards stay hidden children of the column."""
+    """Keeps cards for reuse, as hidden children of the column."""
 
     def __init__(self) -> None:
         self._cards: list[MessageCard] = []
 
     def recycle(self, card: MessageCard) -> bool:
-        """Keep a hidden card; False if the pool is full or it cannot be reused."""
+        """Keep a hidden card; False if the pool is full or the card cannot be reused."""
         if sum(type(one) is type(card) for one in self._cards) >= MAX_CARDS or not card.reset():
             return False
         self._cards.append(card)
@@ -39,7 +39,7 @@ class CardPool:
         return any(card.can_show(view) for card in self._cards)
 
     def take(self, view: MessageView, text_width: int) -> MessageCard | None:
-        """A card showing this message; None without a suitable one."""
+        """A card that shows this message; None if no card is suitable."""
         for card in reversed(self._cards):
             if card.can_show(view):
                 self._cards.remove(card)
@@ -52,13 +52,13 @@ class CardPool:
         return cards
 
 
-PREFETCH_PAGES = 3  # heights of the page above and below the viewport within which all cards are whole
-RECYCLE_PAGES = 5  # beyond these cards are recycled; more than the messages that are built ahead
-NUM_LAST = 2  # the last question and answer stay: keys act on them from anywhere
+PREFETCH_PAGES = 3  # pages above and below the viewport within which all cards are complete
+RECYCLE_PAGES = 5  # pages beyond which cards are recycled; more than are built ahead
+NUM_LAST = 2  # the last question and answer are never recycled: keys act on them from anywhere
 SETTLE_MS = 250
-NO_MESSAGE = -1  # the id of what a card without a message shows
+NO_MESSAGE = -1  # message id of a card without a message
 _IS_OPAQUE = Qt.WidgetAttribute.WA_OpaquePaintEvent
-RESIZE_PAUSE_MS = 100  # an edge of the window that is dragged moves some sixty times a second
+RESIZE_PAUSE_MS = 100  # a dragged window edge moves about sixty times a second
 MIN_HEIGHT_PX = 24
 
 
@@ -66,7 +66,7 @@ MIN_HEIGHT_PX = 24
 class _ScrollAnchor:
     """The message at the upper edge of the viewport, and the fraction of it above the edge.
 
-    By id, since older messages may be inserted above.
+    Identified by id, since older messages may be inserted above.
     """
 
     message_id: int
@@ -76,19 +76,19 @@ class _ScrollAnchor:
 class OffscreenHeights(QObject):
     """Estimates the heights of recycled messages, and keeps the reading position, when width or style change.
 
-    Heights are scaled as those of existing cards changed; exact after restoring. Call `record` when idle, and
+    Heights are scaled like those of existing cards; they are exact after restoring. Call `record` when idle, and
     `begin_relayout` and `end_relayout` around a change.
     """
 
-    layout_changed = Signal()  # spacer heights changed; run the layouts
+    layout_changed = Signal()  # spacer heights changed: run the layouts
 
     def __init__(self, page: QScrollArea, column: Callable[[], MessageColumn], at_end: Callable[[], bool]) -> None:
         super().__init__(page)
         self._page, self._column, self._at_end = page, column, at_end
-        self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height, and how much of it is text that wraps
-        self._recycled: frozenset[CardState] = frozenset()  # states at the current sizes
+        self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height in pixels, and its part that is wrapping text
+        self._recycled: frozenset[CardState] = frozenset()  # states whose heights fit the current width and style
         self._anchor: _ScrollAnchor | None = None
-        self._maximum = 0  # of the scroll bar, when it was looked at last
+        self._maximum = 0  # the scroll bar's maximum at the last check
         self._in_relayout = False
         self._rescale_timer = QTimer(self, singleShot=True, interval=RESIZE_PAUSE_MS)
         self._rescale_timer.timeout.connect(self._rescale)
@@ -98,7 +98,7 @@ class OffscreenHeights(QObject):
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._range_timer.start())
 
     def record(self) -> None:
-        """Record the current sizes, for comparison after a change."""
+        """Record the current sizes for comparison after a change."""
         if not self._rescale_timer.isActive():
             entries = self._column().entries
             self._sizes = {card: _size(card) for card in self._column().cards if not card.is_incomplete}
@@ -113,28 +113,28 @@ class OffscreenHeights(QObject):
         self._anchor = None
 
     def begin_relayout(self) -> None:
-        """Before width or style change; until `end_relayout`, scrolling is not the user's."""
+        """Call before width or style change. Until `end_relayout`, scrolling is not attributed to the user."""
         self._in_relayout = True
         self._anchor = self._anchor or self._current_anchor()
 
     def end_relayout(self, *, is_final: bool = True) -> None:
-        """The cards are laid out: restore the reading position; spacers follow soon.
+        """Restore the reading position after the cards were laid out; spacers follow soon.
 
-        Not ``is_final``: more layouts will follow, during which scrolling is not the user's.
+        If not ``is_final``, more layouts follow, during which scrolling is not attributed to the user.
         """
         self._restore_anchor()
         self._in_relayout = not is_final
         self._rescale_timer.start()
 
     def _on_scrolled(self) -> None:
-        # A change of style may have laid out something before `begin_relayout`: then the page has another height.
+        # A style change may have started a layout before `begin_relayout`: then the page height has changed already.
         maximum, before = self._page.verticalScrollBar().maximum(), self._maximum
         self._maximum = maximum
         if not self._in_relayout and maximum == before:
             self._anchor = None
 
     def _on_range_settled(self) -> None:
-        """All signals of a changed page height have arrived."""
+        """Called when all signals of a changed page height have arrived."""
         if not self._in_relayout:
             self._maximum = self._page.verticalScrollBar().maximum()
 
@@ -163,7 +163,7 @@ class OffscreenHeights(QObject):
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
 
         def rescaled(state: CardState) -> CardState:
-            if state not in self._recycled:  # recycled since
+            if state not in self._recycled:  # recycled after the change
                 return state
             wrapping = round(state.wrapping * wraps)
             height = wrapping + round((state.height - state.wrapping) * rest)
@@ -178,7 +178,7 @@ class OffscreenHeights(QObject):
         self.layout_changed.emit()
         self._restore_anchor()
         maximum = self._page.verticalScrollBar().maximum()
-        if maximum != before:  # spacers follow in a later turn, or cards do once more
+        if maximum != before:  # spacers follow in a later event loop iteration, or cards are laid out once more
             self._maximum = maximum
             self._rescale_timer.start()
             return
@@ -204,10 +204,11 @@ class _Missing:
 
 
 class CardRecycler(QObject):
-    """Watches the transcript's scroll bar.
+    """Recycles and restores cards as the transcript scrolls.
 
-    ``make`` replaces the spacer at an index by a card; ``prefetch`` does one step ahead and returns whether there was
-    one; ``recycle`` takes a removed card. ``building``: the card that is being filled; it is not recycled meanwhile.
+    ``make`` replaces the spacer at an index by a card; ``prefetch`` does one prefetch step and returns False if there
+    was nothing to do; ``recycle`` takes a removed card. ``building``: the card that is being filled, which is not
+    recycled.
     """
 
     restored_above = Signal()  # a card above the viewport is complete; its height may have changed
@@ -232,13 +233,13 @@ class CardRecycler(QObject):
         self._recycle = recycle
         self._scheduler = scheduler
         self.building: MessageCard | None = None
-        self._restoring: dict[MessageCard, CardState] = {}  # cards that are not whole yet
-        self._filled: set[MessageCard] = set()  # of these, those that only have to be laid out
+        self._restoring: dict[MessageCard, CardState] = {}  # incomplete cards and the states to restore
+        self._filled: set[MessageCard] = set()  # cards of `_restoring` that only need a layout
         self._restore_timer = QTimer(self, singleShot=True)
         self._restore_timer.timeout.connect(lambda: scheduler.run(self._restore_timer, self._restore_near))
         self._recycle_timer = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._recycle_timer.timeout.connect(lambda: scheduler.run(self._recycle_timer, self._recycle_far))
-        self._check_timer = QTimer(self, singleShot=True, interval=0)  # when all has its place
+        self._recycle_timer.timeout.connect(lambda: scheduler.run(self._recycle_timer, self._recycle_distant))
+        self._check_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layouts
         self._check_timer.timeout.connect(self.check)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._check_timer.start())
@@ -261,7 +262,7 @@ class CardRecycler(QObject):
         self.check()
 
     def check(self) -> None:
-        """Restore visible messages now, near ones soon; recycle distant ones later."""
+        """Restore visible messages now and near ones soon; recycle distant ones later."""
         missing = self._nearest_missing()
         while missing is not None and not missing.pages:
             self.restore(missing.index)
@@ -287,7 +288,7 @@ class CardRecycler(QObject):
         return card
 
     def _build_step(self, card: MessageCard) -> bool:
-        """One step; False for the last two, which need turns of their own."""
+        """Do one step; False before each of the last two steps, which need their own event loop iteration."""
         if card not in self._filled:
             if card.build_next():
                 return True
@@ -295,7 +296,7 @@ class CardRecycler(QObject):
             return False
         self._filled.remove(card)
         state, column = self._restoring.pop(card), self._column()
-        # What is in it is laid out while its height is still fixed: the page would shrink and grow.
+        # Lay out the content while the height is still fixed: otherwise the page would shrink and grow.
         self.layout_changed.emit()
         card.release_height()
         if column.top_of(column.entries.index(card)) < self._page.verticalScrollBar().value():
@@ -311,8 +312,8 @@ class CardRecycler(QObject):
             return
         entry = self._column().entries[near.index]
         until = self._scheduler.own_s() + self._scheduler.slice_s(near.pages)
-        # A card without its parts takes a turn of its own; and before it, one that is far is recycled, since its card
-        # can be that of this message.
+        # A card without its parts takes its own event loop iteration. Before it, a distant card is recycled, so that it
+        # can be reused for this message.
         if isinstance(entry, MessageCard):
             while self._build_step(entry) and self._scheduler.own_s() < until:
                 pass
@@ -320,15 +321,15 @@ class CardRecycler(QObject):
             self._begin_restore(near.index)
         self._restore_timer.start(self._scheduler.pause_ms(near.pages))
 
-    def _recycle_far(self) -> None:
-        """One card per turn."""
+    def _recycle_distant(self) -> None:
+        """Recycle one card per event loop iteration."""
         if self.recycle_one():
             self._recycle_timer.start(self.pause_ms)
         elif not self._restoring:
             self.settled.emit()
 
     def recycle_one(self) -> bool:
-        """Recycle a distant card; False without one."""
+        """Recycle a distant card; False if there is none."""
         if not self._is_long():
             return False
         column = self._column()
@@ -346,18 +347,18 @@ class CardRecycler(QObject):
         return False
 
     def _is_long(self) -> bool:
-        """Whether any message can be distant: a cheap test during answers."""
+        """Whether any message can be distant: a cheap test while an answer streams."""
         bar, distance = self._page.verticalScrollBar(), RECYCLE_PAGES * self._page.viewport().height()
         return bar.value() > distance or bar.maximum() - bar.value() > distance
 
     def _is_beside_focus(self, index: int) -> bool:
-        """The caret may move from a text to its neighbours."""
+        """Whether the message is next to the focused one: the caret may move into it."""
         entries = self._column().entries
         around = entries[max(index - 1, 0) : index + 2]
         return any(isinstance(entry, MessageCard) and entry.has_focus for entry in around)
 
     def _nearest_missing(self) -> _Missing | None:
-        """The next message to complete: visible first, then begun, then nearest."""
+        """The next message to complete: visible ones first, then begun ones, then the nearest."""
         if not self._restoring and all(isinstance(entry, MessageCard) for entry in self._column().entries):
             return None
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
@@ -396,17 +397,17 @@ class CardPrefetcher:
         self._pool, self._make, self._column = pool, make, column
         self._empty_card: MessageCard | None = None
         self._unpolished: list[QWidget] = []
-        self._prefetched_for: int | None = None  # the id of the message for which a card was made last
+        self._prefetched_for: int | None = None  # id of the message for which a card was created last
 
     def prefetch_step(self, view: MessageView) -> bool:
-        """One step; False if the pool has such a card or cannot have one."""
+        """Do one step; False if the pool has a suitable card already, or the message has none."""
         if self._empty_card is not None:
             self._polish_some(self._empty_card)
             return True
         if self._pool.has_card_for(view):
             return False
         if self._prefetched_for == view.id:
-            return False  # it has more than words, or the pool is full
+            return False  # the message is not plain text, or the pool is full
         self._prefetched_for = view.id
         self._empty_card = self._make(MessageView(NO_MESSAGE, view.role, ""))
         self._column().adopt(self._empty_card)
@@ -431,16 +432,16 @@ def show_above(
 ) -> None:
     """Show a hidden card above ``others`` in the same layout, outside the viewport.
 
-    Qt would lay out and paint twice: the content moves down and the page scrolls up by the same amount. The page
-    scrolls by its growth; what still moved within the viewport is repainted.
+    Qt alone would lay out and paint twice, since the content moves down and the page scrolls up by the same amount.
+    Here the page scrolls by its growth, and only content that moved within the viewport is repainted.
     """
     viewport, others = page.viewport(), list(others)
     around = list(_ancestors_between(card, content))
     beside = content.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    before, fills = _in_sight(viewport, others), content.autoFillBackground()
-    card.resize(card.width(), _wanted_height(card))  # in another height its parts would be laid out twice
+    before, fills = _are_visible(viewport, others), content.autoFillBackground()
+    card.resize(card.width(), _wanted_height(card))  # at another height its parts would be laid out twice
     with updates_disabled([viewport, content, *beside, *around, card, *others]):
-        content.setAutoFillBackground(False)  # otherwise Qt would scroll its pixels
+        content.setAutoFillBackground(False)  # otherwise Qt would move its pixels when scrolling
         content.setAttribute(_IS_OPAQUE, False)
         with layouts_disabled([*around, content]):
             card.show()
@@ -450,7 +451,7 @@ def show_above(
         lay_out()
         content.setAttribute(_IS_OPAQUE)
         content.setAutoFillBackground(fills)
-    if _in_sight(viewport, others) != before:
+    if _are_visible(viewport, others) != before:
         content.update()
 
 
@@ -469,7 +470,7 @@ def _wanted_height(content: QWidget) -> int:
     return layout.totalHeightForWidth(content.width()) if flows else layout.totalSizeHint().height()
 
 
-def _in_sight(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
+def _are_visible(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
     shown = [widget for widget in widgets if not widget.isHidden()]
     places = {widget: QRect(widget.mapTo(viewport, QPoint(0, 0)), widget.size()) & viewport.rect() for widget in shown}
     return {widget: place for widget, place in places.items() if not place.isEmpty()}

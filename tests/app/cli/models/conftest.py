@@ -1,4 +1,4 @@
-"""Commands about models, which poll more often than in normal use."""
+"""Fixtures for the commands about models."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loopback hub answers at once."""
+    """Poll often, since the loopback hub answers at once."""
     monkeypatch.setattr("app.cli.models.commands.LOOK_EVERY_S", 0.02)

@@ -1,4 +1,4 @@
-"""`paceline models ...` against a real HTTP hub: HF_ENDPOINT is the only thing that differs from the real one."""
+"""Tests `paceline models ...` with a real HTTP hub; only HF_ENDPOINT differs from normal use."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_changed_library_folder(filled: LoopbackHub, capsys: Capture, tmp_path
 
 @pytest.fixture
 def heard_ctrl_c() -> Iterator[None]:
-    """Let a child hear Ctrl+C where this process was started deaf to it, in a shell's background: it would inherit."""
+    """Restore SIGINT for child processes: a background job of a shell ignores it, and children would inherit this."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -249,7 +249,7 @@ def test_names_that_differ_in_capitals_only_are_told_apart(hub: LoopbackHub, cap
     for word, size in (("twin-Q8_0.gguf", 105), ("Twin-Q8_0.gguf", 104), ("twin-Q8_0", 105), ("Twin-Q8_0", 104)):
         model = asked(capsys, "pull", REPO, word)["model"]
         assert (model["name"], model["size_bytes"]) == (word.removesuffix(".gguf"), size), word
-    for word in ("lone-q4_0.GGUF", "A/LONE-Q4_0.gguf", "LONE-Q4_0", "q4_0"):  # the only one, however it is typed
+    for word in ("lone-q4_0.GGUF", "A/LONE-Q4_0.gguf", "LONE-Q4_0", "q4_0"):  # every spelling finds the only model
         assert asked(capsys, "pull", REPO, word)["model"]["name"] == "Lone-Q4_0"
     for word in ("TWIN-Q8_0.gguf", "q8_0"):
         assert main(["models", "pull", REPO, word]) == 1
@@ -261,13 +261,13 @@ def test_a_repository_in_other_capitals_gets_the_hubs_name(hub: LoopbackHub, cap
     typed = REPO.upper()
     hub.answers[f"/api/models/{typed}/revision/main"] = json.dumps(
         {"id": REPO, "siblings": [{"rfilename": "m-Q8_0.gguf"}]}
-    ).encode()  # where the real hub redirects to
+    ).encode()  # the target of the real hub's redirect
     model = asked(capsys, "pull", typed, "Q8_0")["model"]
     assert (model["repo_id"], Path(model["files"][0])) == (REPO, find_paths().models / REPO / "m-Q8_0.gguf")
 
 
 def test_of_two_models_of_one_name_the_pulled_one_is_told(hub: LoopbackHub, capsys: Capture) -> None:
-    """They come from two repositories, or from two folders of one; the second has another name in the library."""
+    """Both have the same name, from two repositories or two folders of one; the library renames the second."""
     for number, (repo, path) in enumerate(((REPO, "m.gguf"), (REPO, "x/m.gguf"), ("other/m-GGUF", "m.gguf"))):
         hub.add_file(repo, path, b"GGUF" + bytes(100 + number))
     for number, (repo, path, name) in enumerate(

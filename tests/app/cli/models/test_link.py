@@ -1,4 +1,4 @@
-"""`paceline models pull URL`, against a web server on this machine."""
+"""Tests `paceline models pull URL` with a web server on this machine."""
 
 from __future__ import annotations
 

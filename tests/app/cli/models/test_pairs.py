@@ -1,4 +1,4 @@
-"""`paceline models pairs`: drafts for a target with reasons, the recommended pairs, and exit codes."""
+"""Tests `paceline models pairs`: drafts for a target with reasons, the recommended pairs, and exit codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 
 @pytest.fixture(name="target")
 def fixture_target(tmp_path: Path) -> Path:
-    """A target; beside it in the library a draft that fits and one that does not."""
+    """A target; the library also has a draft that matches and one that does not."""
     paths = find_paths()
     library = Library(paths.models, paths.library_file)
     draft = tiny_llama(n_ff=32)

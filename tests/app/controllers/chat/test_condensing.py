@@ -1,4 +1,4 @@
-"""What is sent in place of summarised messages, branch by branch; and where summaries go with their messages."""
+"""Tests the messages that are sent in place of summarised ones in each branch, and when summaries are deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The context in the window, by real clicks and keys: the meter, the choice for a full one, summaries, kept caches."""
+"""Tests the context in the window with real clicks and keys: meter, options, summaries, saved caches."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def update(harness: AppHarness, **changes: object) -> None:
 
 
 def summarised(harness: AppHarness, qtbot: QtBot) -> int:
-    """Two turns, and a third before which the first was summarised; return the last summarised message."""
+    """Two turns, and a third before which the first was summarised; returns the last summarised message."""
     answer(harness, qtbot, "one", "first")
     answer(harness, qtbot, "two", "second")
     first_answer = harness.messages()[1].id
@@ -103,7 +103,7 @@ def test_the_meter_follows_an_answer_and_warns(loaded: AppHarness, qtbot: QtBot)
     qtbot.waitUntil(lambda: meter(loaded).parts.used == 460)
     assert "nearly full" in meter(loaded).text()
     assert "nearly full" in meter(loaded).accessibleName()
-    for used in (512, 700):  # the last ones of its messages alone fill it
+    for used in (512, 700):  # only its last messages fit
         meter(loaded).set_parts(ContextParts(conversation=used, size=512))
         assert meter(loaded).text().strip() == "100% · full"
         assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
@@ -127,7 +127,7 @@ def test_what_one_model_reported_of_its_tokens_is_not_said_of_another_one(loaded
 
 
 def refuse(harness: AppHarness, qtbot: QtBot, question: str, num_tokens: int) -> None:
-    """Send a question by the keys, and have the engine say that it is too long."""
+    """Send a question by keyboard, and let the engine reject it as too long."""
     harness.window.composer.edit.setPlainText(question)
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     request_id = harness.engine.requests[-1].request_id
@@ -150,7 +150,7 @@ def test_a_question_that_was_too_long_says_what_it_would_take(loaded: AppHarness
     loaded.controller.conversations.new_chat()
     qtbot.waitUntil(lambda: "too long" not in meter(loaded).text())
     loaded.controller.conversations.select(chat)
-    qtbot.waitUntil(lambda: "too long" in meter(loaded).text())  # there again with its chat
+    qtbot.waitUntil(lambda: "too long" in meter(loaded).text())  # shown again with its chat
     answer(loaded, qtbot, "two", "second")
     assert meter(loaded).parts.refused == 0
     assert "too long" not in meter(loaded).text()
@@ -172,7 +172,7 @@ def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: Ap
 def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: AppHarness, qtbot: QtBot) -> None:
     loaded.engine.counts_at_once = False
     refuse(loaded, qtbot, "word " * 600, 612)
-    qtbot.waitUntil(lambda: "612 of 512 · too long" in meter(loaded).text())  # nothing is counted for that
+    qtbot.waitUntil(lambda: "612 of 512 · too long" in meter(loaded).text())  # no new count is requested
     loaded.window.composer.submitted.emit("and now")
     assert "too long" not in meter(loaded).text()
     for request in [each for each in loaded.engine.counts if len(each.texts) == 3]:
@@ -184,7 +184,7 @@ def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: AppHar
 def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: AppHarness, qtbot: QtBot) -> None:
     refuse(loaded, qtbot, "word " * 600, 612)
     qtbot.waitUntil(lambda: "612 of 512" in meter(loaded).text())
-    loaded.controller.context._refused.clear()  # nobody told since the start
+    loaded.controller.context._refused.clear()  # as after a restart
     loaded.controller.context.show()
     qtbot.waitUntil(lambda: meter(loaded).parts.counted)
     assert meter(loaded).parts.refused >= 600
@@ -292,7 +292,7 @@ def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: AppHarness,
     panel = meter(loaded).panel
     assert panel is not None
     qtbot.waitUntil(panel.isVisible)
-    assert QApplication.focusWidget() in (panel.radios["drop"], None)  # None where no window manager gives the focus
+    assert QApplication.focusWidget() in (panel.radios["drop"], None)  # None: no window manager sets the focus
     assert all(radio.text() and radio.accessibleDescription() for radio in panel.radios.values())
     panel.close()
 

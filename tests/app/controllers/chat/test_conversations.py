@@ -1,4 +1,4 @@
-"""What goes on in chats that are not open, as the list shows it: while it goes on, and until it was looked at."""
+"""Tests activity marks of chats that are not open: while an answer is running, and until it was seen."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.app.controllers.chat.test_answers import BROKEN, answer
 from tests.app.fakes import AppHarness
 from ui.conversations.model import ANSWERING, UNSEEN
 
-NEAR = 150  # of the sum of three differences
+NEAR = 150  # maximum sum of three colour differences
 
 
 def sign(harness: AppHarness, title: str) -> str:
-    """What a screen reader is told of a chat beside its title."""
+    """The accessible text of a chat besides its title."""
     rows = harness.window.sidebar.list.rows
     number = next(row.id for row in harness.store.conversations() if row.title == title)
     said = str(rows.data(rows.index_of(number), Qt.ItemDataRole.AccessibleTextRole))
@@ -30,7 +30,7 @@ def picture(harness: AppHarness, title: str) -> QImage:
 
 
 def num_accented(harness: AppHarness, image: QImage) -> int:
-    """How much of the right end of a row has about the colour of the signs."""
+    """The number of pixels at the right end of a row with the colour of the marks."""
     red, green, blue = QColor(harness.window.theme.tokens.accent_text).getRgb()[:3]
     places = (QPoint(x, y) for x in range(image.width() - 24, image.width()) for y in range(image.height()))
     colors = (image.pixelColor(place).getRgb() for place in places)
@@ -38,7 +38,7 @@ def num_accented(harness: AppHarness, image: QImage) -> int:
 
 
 def begin_and_leave(harness: AppHarness, qtbot: QtBot) -> None:
-    """An answer is in the making in "first", and "other" is open."""
+    """An answer is running in "first", and "other" is open."""
     answer(harness, qtbot, "other", "yes")
     harness.window.sidebar.new_chat.emit()
     harness.window.composer.submitted.emit("first")

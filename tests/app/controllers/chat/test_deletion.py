@@ -1,4 +1,4 @@
-"""Deleting in the window by real keys and clicks, taking it back in time, and what is gone for good after that."""
+"""Tests deletion with real keys and clicks: undone in time, or permanent afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.window.main_window import UNDO_SHOWN_MS, UndoBar
 
 @pytest.fixture
 def chats(harness: AppHarness, qtbot: QtBot) -> AppHarness:
-    """Two chats, the second open."""
+    """Two chats; the second is open."""
     answer(harness, qtbot, "about zebras", "Zebras have stripes.")
     harness.window.sidebar.new_chat.emit()
     answer(harness, qtbot, "about giraffes", "Giraffes are tall.")
@@ -34,7 +34,7 @@ def bar(harness: AppHarness) -> UndoBar:
 
 
 def press_del(harness: AppHarness, qtbot: QtBot) -> int:
-    """Delete the open chat by the keyboard; return its id."""
+    """Delete the open chat by keyboard; returns its id."""
     listing, current = harness.window.sidebar.list, harness.controller.state.chat_id
     assert current is not None
     listing.setFocus()
@@ -102,7 +102,7 @@ def test_after_some_seconds_it_can_be_restored_from_recently_deleted(chats: AppH
     assert not wiped(chats)
     assert chats.engine.forgotten_states == [gone]
     assert chats.engine.num_forgotten >= 1
-    chats.controller.deletions.undo_deletion()  # of the bar: nothing happens any more
+    chats.controller.deletions.take_back()  # the bar has expired: nothing happens
     assert chats.rows() == ["about zebras"]
     dialog, rows = recently_deleted(chats)
     assert [(row.title, row.side) for row in rows.rows.rows] == [("about giraffes", "30 days left")]
@@ -142,7 +142,7 @@ def test_several_chats_are_selected_deleted_and_taken_back_at_once(chats: AppHar
     other = next(row.id for row in chats.store.conversations() if row.id != chats.controller.state.chat_id)
     place = listing.visualRect(listing.rows.index_of(other)).center()
     qtbot.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, control, place)
-    assert list(chats.window.shown) == shown  # nothing was opened by it
+    assert list(chats.window.shown) == shown  # no chat was opened
     assert len(listing.selected_ids) == 2
     menu = listing.make_menu(listing.rows.index_of(listing.selected_ids[0]))
     assert menu is not None
@@ -174,7 +174,7 @@ def test_a_second_deletion_lets_go_of_the_first(chats: AppHarness, qtbot: QtBot)
 
 
 def folder_with(harness: AppHarness, *chats: int) -> int:
-    """A folder with these chats, in the list."""
+    """A folder with these chats, shown in the list."""
     folder = harness.store.library.create_folder("Animals")
     for chat in chats:
         harness.window.sidebar.library_signals.moved_to_folder.emit(chat, folder)
@@ -183,7 +183,7 @@ def folder_with(harness: AppHarness, *chats: int) -> int:
 
 
 def press_del_on_folder(harness: AppHarness, qtbot: QtBot, folder: int) -> None:
-    """Delete a folder by the keyboard."""
+    """Delete a folder by keyboard."""
     listing = harness.window.sidebar.list
     listing.setFocus()
     listing.setCurrentIndex(listing.rows.index_of_folder(folder))
@@ -219,7 +219,7 @@ def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: AppHarness, 
     assert chats.store.library.folders() == ()
     press_del(chats, qtbot)
     press_del_on_folder(chats, qtbot, folder_with(chats))
-    chats.controller.deletions.undo_deletion()  # the bar takes one deletion back: the last
+    chats.controller.deletions.take_back()  # the bar undoes only the last deletion
     assert chats.rows() == ["about zebras"]
 
 

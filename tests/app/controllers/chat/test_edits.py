@@ -1,4 +1,4 @@
-"""What is typed into a message that was sent: nothing of it is lost, whatever happens to the process."""
+"""Text typed into the editor of a sent message survives any end of the process."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
     assert typed(again, "two") == "two and a half"
     assert typed(again, "one") is None
     assert again.window.composer.edit.hasFocus() or again.window.focusWidget() is again.window.composer.edit
-    assert "still editing" in " ".join(again.window.notices)  # it may be out of sight
+    assert "still editing" in " ".join(again.window.notices)  # the editor may not be visible
     editor = card(again, "two").editor
     assert editor is not None
     qtbot.keyClicks(editor.edit, ", please")
     qtbot.keyClick(editor.edit, Qt.Key.Key_Return)
     assert again.engine.requests[-1].messages[-1].content == "two and a half, please"
     assert kept(again) == []
-    qtbot.wait(2 * DEBOUNCE_MS)  # what was typed last must not come back
+    qtbot.wait(2 * DEBOUNCE_MS)  # the last typed text must not come back
     assert kept(again) == []
     again.close()
 
@@ -81,7 +81,7 @@ def test_another_chat_and_back_finds_the_editor_as_it_was_left(harness: AppHarne
     first = harness.controller.state.chat_id
     assert first is not None
     qtbot.keyClicks(edit(harness, "one"), "!")
-    harness.controller.conversations.new_chat()  # before anything was due to be written
+    harness.controller.conversations.new_chat()  # before the text is due to be written
     ask(harness, qtbot, "elsewhere")
     assert kept(harness) == []
     harness.window.notices.clear()

@@ -1,4 +1,4 @@
-"""Search, folders, copies and unsent texts through the whole app but the engine."""
+"""Tests search, folders, copies and drafts of messages in the whole app with a scripted engine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_typing_finds_and_enter_opens_at_the_message_in_its_branch(harness: AppH
     qtbot.keyClicks(sidebar.search, "zeb")
     qtbot.waitUntil(lambda: bool(sidebar.results.hits))
     qtbot.keyClick(sidebar.search, Qt.Key.Key_Return)
-    # Where the hits are still those of a part of the words, it is taken when those of all of them come.
+    # While only hits of a part of the words are shown, Enter waits for those of all words.
     qtbot.waitUntil(lambda: harness.controller.state.chat_id == first)
     assert [view.text for view in harness.messages()] == ["animals", "the zebra runs"]
     qtbot.waitUntil(lambda: not harness.window.transcript.is_building)
@@ -98,9 +98,9 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(harness: AppHarness, qt
         chats.append(answer(harness, qtbot, question, "yes"))
     library_signals = harness.window.sidebar.library_signals
     library_signals.pinned.emit(chats[0], True)
-    library_signals.folder_made.emit(chats[1])
+    library_signals.folder_created.emit(chats[1])
     editor = harness.window.sidebar.list.findChild(QLineEdit)
-    assert editor is not None  # a new folder is named at once
+    assert editor is not None  # a new folder is named immediately
     editor.selectAll()
     qtbot.keyClicks(editor, "Work")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
@@ -124,7 +124,7 @@ def test_a_duplicate_is_opened(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 class TestUnsent:
-    """What stands in the composer."""
+    """Text in the composer."""
 
     def test_it_belongs_to_its_chat(self, harness: AppHarness, qtbot: QtBot) -> None:
         chat = answer(harness, qtbot, "one", "yes")

@@ -1,4 +1,4 @@
-"""Several chats that are answered at once, or one after the other, by clicks and keys; the test plays the engine."""
+"""Tests answers in several chats, parallel or queued, with clicks and keys and a scripted engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENDED = Problem("The engine ended", "The engine ended unexpectedly (signal SIGAB
 
 @pytest.fixture
 def two(harness: AppHarness, qtbot: QtBot) -> AppHarness:
-    """The app with a model that gives two answers at once."""
+    """The app with a model that makes two answers in parallel."""
     harness.engine.tell(EngineReady(info("models/two.gguf", parallel=2)))
     qtbot.waitUntil(lambda: harness.controller.state.models.num_parallel == 2)
     return harness
@@ -47,7 +47,7 @@ def send(harness: AppHarness, qtbot: QtBot, question: str) -> None:
 
 
 def send_anew(harness: AppHarness, qtbot: QtBot, question: str) -> int:
-    """Ask in a chat that is begun for it; give its number."""
+    """Ask in a new chat; returns the number of the request."""
     qtbot.mouseClick(harness.window.sidebar.new_button, LEFT)
     send(harness, qtbot, question)
     number = harness.controller.state.chat_id
@@ -56,7 +56,7 @@ def send_anew(harness: AppHarness, qtbot: QtBot, question: str) -> int:
 
 
 def click(harness: AppHarness, qtbot: QtBot, title: str) -> None:
-    """Open a chat by a click on its row."""
+    """Open a chat by clicking its row."""
     listing = harness.window.sidebar.list
     number = next(row.id for row in harness.store.conversations() if row.title == title)
     place = listing.visualRect(listing.rows.index_of(number)).center()
@@ -65,14 +65,14 @@ def click(harness: AppHarness, qtbot: QtBot, title: str) -> None:
 
 
 def shown(harness: AppHarness) -> str:
-    """The words of the last answer on the page."""
+    """The text of the last answer on the page."""
     card = harness.window.transcript.last_answer()
     assert isinstance(card, AnswerCard)
     return card.raw_text
 
 
 def told(harness: AppHarness) -> str:
-    """What the page says of the answer before its first word."""
+    """The notice of the answer before its first token."""
     card = harness.window.transcript.last_answer()
     assert isinstance(card, AnswerCard)
     return "" if card.progress_label.isHidden() else card.progress_label.text()
@@ -83,7 +83,7 @@ def text_of(harness: AppHarness, conversation_id: int) -> str:
 
 
 def call_in(harness: AppHarness, qtbot: QtBot, tools: ScriptedTools, path: str) -> None:
-    """The model calls a tool in the chat that was asked in last."""
+    """Let the model call a tool in the chat of the last request."""
     num_calls = len(tools.calls)
     harness.engine.say(written(("read", path)))
     harness.engine.finish()
@@ -195,7 +195,7 @@ def test_one_that_waits_is_stopped_at_once(harness: AppHarness, qtbot: QtBot) ->
     assert harness.window.composer.send_button.isVisible()
     harness.engine.say("one", 0)
     harness.engine.finish(place=0)
-    harness.engine.finish(FinishReason.CANCELLED, 1)  # in its turn
+    harness.engine.finish(FinishReason.CANCELLED, 1)  # when its turn comes
     qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     assert [view.text for view in harness.messages()] == ["second", ""]
     assert len(harness.window.finished) == 1

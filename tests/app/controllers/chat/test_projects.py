@@ -1,4 +1,4 @@
-"""Projects in the whole app: files read by a real process, passages with questions, and their sources shown."""
+"""Tests projects in the whole app: files read by a real process, passages with questions, and cited sources."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def papers(tmp_path: Path) -> Path:
 
 
 def in_project(harness: AppHarness, papers: Path, **values: str) -> Project:
-    """A chat that is about to begin in a project whose files are read."""
+    """Begin a chat in a project whose files are read."""
     folder = harness.store.library.create_folder("House")
     projects = Projects(harness.paths.projects_file)
     project = replace(with_sources(projects.add("House", folder), [str(papers)]), values=values)
@@ -52,7 +52,7 @@ def controller(harness: AppHarness) -> ProjectController:
 
 
 def ask(harness: AppHarness, qtbot: QtBot, question: str, answer: str = "It is 940 euros [1].") -> str:
-    """What the engine was told with a question that is answered."""
+    """Ask a question and answer it; returns the messages that the engine got."""
     harness.window.composer.submitted.emit(question)
     told = harness.engine.requests[-1].messages[-1].content
     harness.engine.say(answer)
@@ -63,7 +63,7 @@ def ask(harness: AppHarness, qtbot: QtBot, question: str, answer: str = "It is 9
 
 @pytest.fixture
 def tooled(qtbot: QtBot) -> Iterator[AppHarness]:
-    """The app with a model that takes tools."""
+    """The app with a model that can use tools."""
     keep_settings({"tools": True})
     harness = open_app()
     harness.engine.is_loaded = True
@@ -170,9 +170,9 @@ def test_a_slow_machine_gets_few_passages_and_a_fast_one_more(harness: AppHarnes
     projects.on_stats(RunStats(prompt_tokens=1_000, prompt_s=100.0))
     slow = projects._max_tokens
     projects.on_stats(RunStats(prompt_tokens=100_000, prompt_s=1.0))
-    assert slow <= projects._max_tokens
-    projects.on_stats(RunStats(prompt_tokens=10, prompt_s=10.0))  # too few to say anything
-    assert slow <= projects._max_tokens
+    assert slow <= projects._room_tokens
+    projects.on_stats(RunStats(prompt_tokens=10, prompt_s=10.0))  # too few tokens for a measurement
+    assert slow <= projects._room_tokens
 
 
 def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:

@@ -1,4 +1,4 @@
-"""An answer is given again by another model of the library: chosen from its menu, loaded, then asked."""
+"""Tests regenerating an answer with another model: chosen from its menu, loaded, then asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER = "models/other.gguf"
 @pytest.fixture
 def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({})
-    model_titles._TITLES.clear()  # what other tests saw
+    model_titles._TITLES.clear()  # titles of other tests
     result = open_app()
     result.controller.versions._lists.targets = lambda: [(OTHER, "other"), (TARGET, "target")]  # type: ignore[method-assign]
     result.engine.ready()
@@ -35,7 +35,7 @@ def harness(qtbot: QtBot) -> Iterator[AppHarness]:
 
 
 def choose(harness: AppHarness, qtbot: QtBot, name: str) -> None:
-    """Open the answer's menu with the mouse, walk to the model with the keys."""
+    """Open the answer's menu with the mouse, and choose the model with keys."""
     card = harness.window.transcript.last_answer()
     assert card is not None
     qtbot.mouseClick(card.more_button, Qt.MouseButton.LeftButton)
@@ -74,7 +74,7 @@ def test_another_model_is_loaded_and_then_asked(harness: AppHarness, qtbot: QtBo
 
 
 def test_the_model_in_use_is_asked_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    choose(harness, qtbot, "puppet (in use)")  # by its title, as the header has it
+    choose(harness, qtbot, "puppet (in use)")  # by its title, as in the header
     assert len(harness.engine.requests) == 2
     assert len(harness.engine.loads) == 1
 
@@ -125,7 +125,7 @@ def test_a_chat_that_was_left_meanwhile_is_left_alone(harness: AppHarness, qtbot
 
 
 def test_an_answer_that_was_deleted_meanwhile_is_not_given_again(harness: AppHarness, qtbot: QtBot) -> None:
-    """It would stand beside nothing, as the beginning of another conversation."""
+    """Otherwise it would become the beginning of another conversation."""
     before = harness.messages()
     choose(harness, qtbot, "other")
     harness.window.transcript.delete_requested.emit(before[-1].id)

@@ -1,4 +1,4 @@
-"""The seed of an answer: given again by it, another one, kept for the chat; from the menu to the file and back."""
+"""Tests the seed of an answer: regenerated with it, with another one, kept for the chat; from the menu to the file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def last_card(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
 
 
 def choose(harness: AppHarness, qtbot: QtBot, *words: str) -> None:
-    """Open the menu of the last answer with the mouse, take an entry."""
+    """Open the menu of the last answer with the mouse, and choose an entry."""
     come_back(harness.window, qtbot)
     qtbot.mouseClick(last_card(harness, qtbot).more_button, Qt.MouseButton.LeftButton)
     take(qtbot, *words)
@@ -44,7 +44,7 @@ def choose(harness: AppHarness, qtbot: QtBot, *words: str) -> None:
 
 
 def seeds_of(harness: AppHarness, qtbot: QtBot) -> tuple[str, dict[str, bool]]:
-    """What the menu says of the seed: the title, and each entry with whether it can be taken; empty for nothing."""
+    """The seed's entries in the menu: the title, and each entry with whether it is enabled; empty if there are none."""
     qtbot.mouseClick(last_card(harness, qtbot).more_button, Qt.MouseButton.LeftButton)
     menu = open_menu(qtbot)
     found = next((action for action in menu.actions() if "eed" in action.text()), None)
@@ -55,7 +55,7 @@ def seeds_of(harness: AppHarness, qtbot: QtBot) -> tuple[str, dict[str, bool]]:
 
 
 def give(harness: AppHarness, qtbot: QtBot, text: str, reason: FinishReason = FinishReason.END) -> MessageView:
-    """The engine gives what was asked of it."""
+    """Let the engine send an answer."""
     num_finished = len(harness.window.finished)
     harness.engine.say(text)
     harness.engine.finish(reason)
@@ -69,7 +69,7 @@ def own(harness: AppHarness, **values: object) -> None:
 
 @pytest.fixture
 def seeded(harness: AppHarness, qtbot: QtBot) -> AppHarness:
-    """One answer, drawn by a seed."""
+    """The app with one answer that was sampled with a seed."""
     own(harness, seed=SEED, temperature=0.7)
     answer(harness, qtbot, "one", "first")
     return harness
@@ -240,7 +240,7 @@ def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
 
 @pytest.fixture
 def real(qtbot: QtBot, tried: None) -> Iterator[AppHarness]:
-    """The app with the built-in pair itself."""
+    """The app with the real built-in pair."""
     keep_settings({"target_path": str(builtin_target()), "draft_path": str(builtin_draft()), "max_tokens": 24})
     harness = open_app(real_engine)
     qtbot.waitUntil(lambda: harness.window.engine.target is not None, timeout=60_000)

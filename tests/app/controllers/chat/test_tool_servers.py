@@ -1,4 +1,4 @@
-"""Servers of tools in the whole app: waited for at the first question, and none of them holds the window up."""
+"""Tests tool servers in the whole app: the first question waits for them, the window never does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WAIT_MS = 60_000
 
 @pytest.fixture
 def app(qtbot: QtBot, request: pytest.FixtureRequest) -> Iterator[AppHarness]:
-    """The app with the server of a kind, switched on, and all of its tools allowed; its model is not loaded yet."""
+    """The app with one enabled server of this kind, all its tools allowed, and no loaded model."""
     names = ("echo", "tool000", "remote", "b_tool_b_red_name")
     allowed = ", ".join(f"x/{name}" for name in names)
     keep_settings({"tools": True, "built_in_tools": "calculate", "allowed_tools": allowed})
@@ -43,7 +43,7 @@ def app(qtbot: QtBot, request: pytest.FixtureRequest) -> Iterator[AppHarness]:
 
 
 def file_of(harness: AppHarness) -> Path:
-    """What the server `waits for a file` waits for."""
+    """The file that the server `waits for a file` waits for."""
     return harness.paths.tool_servers_file.with_name("begin")
 
 
@@ -59,7 +59,7 @@ def names(harness: AppHarness) -> list[object]:
 
 @pytest.mark.parametrize("app", ["waits for a file"], indirect=True)
 def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbot: QtBot) -> None:
-    load(app, qtbot)  # begins to start it
+    load(app, qtbot)  # starts the server
     app.window.composer.submitted.emit("What is there?")
     card = app.window.transcript.last_answer()
     assert card is not None
@@ -72,7 +72,7 @@ def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbo
     app.engine.finish()
     qtbot.waitUntil(lambda: app.window.engine.state is EngineState.READY)
     app.window.composer.submitted.emit("And now?")
-    assert names(app) == ["calculate", "echo", "second"]  # at once, and the same
+    assert names(app) == ["calculate", "echo", "second"]  # immediately, and with the same result
     assert app.engine.requests[0].tools == app.engine.requests[1].tools
 
 
@@ -97,7 +97,7 @@ def test_a_server_that_fails_is_told_and_the_question_is_sent(app: AppHarness, q
     app.engine.finish()
     qtbot.waitUntil(lambda: app.window.engine.state is EngineState.READY)
     num_told = len(app.window.notices)
-    app.window.composer.submitted.emit("And now?")  # it has failed before the question: that was told
+    app.window.composer.submitted.emit("And now?")  # its failure was reported before the question
     qtbot.waitUntil(lambda: len(app.engine.requests) == 2, timeout=WAIT_MS)
     assert len(app.window.notices) == num_told
 
@@ -119,7 +119,7 @@ def test_definitions_are_counted_before_anything_is_sent(app: AppHarness, qtbot:
     has_second = lambda text: '"second"' in text and '"calculate"' in text  # noqa: E731
     qtbot.waitUntil(lambda: any(has_second(one.texts[0]) for one in app.engine.counts), timeout=WAIT_MS)
     meter = app.controller.context.meter
-    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)  # words, here
+    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)  # counted as words here
     counted = meter.parts.system
     app.window.composer.edit.setPlainText("Hello there")
     sums = app.controller.attachments.sums
@@ -166,7 +166,7 @@ def test_a_hostile_server_does_not_hold_the_window_up(
     shown = (card.author.text(), card.server.text(), card.preview.text(), card.accessibleName())
     assert not any(ord(char) < 32 and char != "\n" for text in shown for char in text)
     result = app.engine.requests[-1].messages[-1]
-    assert (result.role, result.content.split("\n[")[0]) == ("tool", view.text.split("\n[")[0])  # of nobody else
+    assert (result.role, result.content.split("\n[")[0]) == ("tool", view.text.split("\n[")[0])  # sent to no other one
     sys.stderr.write(heartbeat.told)
     assert heartbeat.most_calls < MAX_CALLS
 

@@ -1,4 +1,4 @@
-"""Turns with tools in the whole app: a scripted model calls tools of a scripted provider."""
+"""Tests turns with tools in the whole app: a scripted model calls tools of a scripted provider."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ui.widgets.choice_list import ChoiceList
 
 
 class ScriptedTools:
-    """A provider whose calls wait until the test answers them."""
+    """A provider whose calls wait for the test."""
 
     def __init__(self) -> None:
         self.calls: list[ParsedToolCall] = []
@@ -81,7 +81,7 @@ def app(qtbot: QtBot) -> Iterator[tuple[AppHarness, ScriptedTools]]:
 
 @pytest.fixture
 def asking(qtbot: QtBot) -> Iterator[tuple[AppHarness, ScriptedTools]]:
-    """The app with tools that are not."""
+    """The app with tools that need permission."""
     harness, tools = opened(qtbot, allowed_tools="")
     yield harness, tools
     harness.close()
@@ -93,7 +93,7 @@ def written(*calls: tuple[str, str]) -> str:
 
 
 def answer(app: AppHarness, qtbot: QtBot, text: str, reason: FinishReason = FinishReason.END) -> None:
-    """The model answers, in pieces."""
+    """Let the model send an answer in chunks."""
     num = len(app.window.finished)
     for start in range(0, len(text), 7):
         app.engine.say(text[start : start + 7])
@@ -114,7 +114,7 @@ def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTool
     harness.window.composer.submitted.emit("Read a.txt")
     assert [tool["function"]["name"] for tool in harness.engine.requests[-1].tools] == ["read", "write"]
     answer(harness, qtbot, "Let me see. " + written(("read", "a.txt")))
-    assert harness.window.text.strip() == "Let me see."  # no JSON of a call was ever shown
+    assert harness.window.text.strip() == "Let me see."  # the JSON of the call was never shown
     assert harness.window.engine.state is EngineState.ANSWERING
     assert [(call.name, call.arguments) for call in tools.calls] == [("read", {"path": "a.txt"})]
     assert statuses(harness) == [CallStatus.RUNNING]
@@ -165,7 +165,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     viewer.copy_button.click()
     assert QApplication.clipboard().image().width() == WIDTH
     qtbot.keyClick(viewer, Qt.Key.Key_Escape)
-    # A model that does not see is told of them in the next question.
+    # A model without vision gets their names in the next question.
     harness.engine.tell(EngineReady(target))
     qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.has_vision))
     harness.window.composer.submitted.emit("And now?")
@@ -173,7 +173,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     assert told.pictures == ()
     assert "Attached picture, which you cannot see: picture 1" in told.content
     answer(harness, qtbot, "I cannot see it.")
-    # Stored once, exported and imported, and gone with its chat.
+    # stored once, exported and imported, and deleted with its chat
     store, file = harness.store, harness.paths.data / "chats.json"
 
     def num_pictures() -> int:
@@ -195,7 +195,7 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     harness, tools = app
     harness.window.composer.submitted.emit("Read a.txt")
     answer(harness, qtbot, "There is none.")
-    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
+    harness.window.transcript.seed_requested.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
     answer(harness, qtbot, written(("read", "a.txt")))
     tools.give("one")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
@@ -246,7 +246,7 @@ def test_a_person_is_asked_and_may_refuse(asking: tuple[AppHarness, ScriptedTool
     tools.give("B")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     answer(harness, qtbot, written(("read", "again")))
-    assert statuses(harness)[-1] is CallStatus.ASKED  # once was once
+    assert statuses(harness)[-1] is CallStatus.ASKED  # the permission was for one call
 
 
 @pytest.mark.parametrize("answered", ["chat", "always"])
@@ -394,7 +394,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     first = harness.window.transcript.last_answer()
     assert first is not None
     qtbot.waitUntil(lambda: first.notice.text() == "Writing a tool call")
-    assert first.progress_label.isHidden()  # the prompt is read
+    assert first.progress_label.isHidden()  # the prompt has been read
     harness.engine.finish()
     qtbot.waitUntil(lambda: len(tools.calls) == 1)
     assert (first.author.isHidden(), first.body.isHidden(), first.notice.isHidden()) == (False, True, True)
@@ -404,15 +404,15 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     assert second is not None
     assert second is not first
     answer(harness, qtbot, "It says A.")
-    assert (second.author.isHidden(), second.body.isHidden()) == (True, False)  # one heading above both
+    assert (second.author.isHidden(), second.body.isHidden()) == (True, False)  # both share one heading
     assert second.view.follows_calls
-    harness.controller.conversations.show()  # as after a start
+    harness.controller.conversations.show()  # as after a restart
 
     def headless() -> list[bool]:
         shown = harness.window.transcript.cards
         return [card.author.isHidden() for card in shown if isinstance(card, AnswerCard)]
 
-    qtbot.waitUntil(lambda: headless() == [False, True])  # a long way up, cards are made when there is time
+    qtbot.waitUntil(lambda: headless() == [False, True])  # cards far above are created when idle
     (card,) = cards(harness)
     card.set_open(True)
     assert card.details is not None
@@ -423,7 +423,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     harness.store.write(lambda db: answer_records.note_models(db, last, "another.gguf", ""))
     harness.controller.conversations.show()
     answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
-    assert [card.author.isHidden() for card in answers] == [False, False]  # another model went on
+    assert [card.author.isHidden() for card in answers] == [False, False]  # another model continued
 
 
 @pytest.mark.parametrize("holds", [False, True, None])
@@ -457,7 +457,7 @@ def picker(harness: AppHarness) -> ChoiceList:
 
 
 def shown_tools(harness: AppHarness) -> dict[str, tuple[str, str, str]]:
-    """Title, cost and state of each row, by its key."""
+    """The title, cost and state of each row by key."""
     return {row.key: (row.title, row.side, row.spoken) for row in picker(harness).rows.rows if row.key}
 
 
@@ -486,7 +486,7 @@ def test_the_picker_switches_servers_and_tools_and_says_what_they_cost(
     before = composer.tools_button.accessibleName()
     assert before.startswith("Tools are on. They take about ")
     click_row(harness, qtbot, "files\nwrite")
-    assert picker(harness).isVisible()  # for the next one
+    assert picker(harness).isVisible()  # stays open for the next choice
     assert shown_tools(harness)["files\nwrite"][2] == "off"
     assert composer.tools_button.accessibleName() != before
     click_row(harness, qtbot, "Built in\ncalculate")
@@ -511,7 +511,7 @@ def test_one_pick_switches_tools_on_and_another_all_of_them_off(qtbot: QtBot) ->
         "files\nread": "off",
         "files\nwrite": "off",
     }
-    click_row(harness, qtbot, "files\nread")  # brings its server back
+    click_row(harness, qtbot, "files\nread")  # switches its server on again
     assert shown_tools(harness)["files\n"][2] == "on"
     click_row(harness, qtbot, "\n")
     assert harness.controller.state.chat.settings.values["tools"] is False

@@ -1,4 +1,4 @@
-"""Export and import from the window, with the file chosen by the test."""
+"""Tests export and import in the window with files chosen by the test."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_menus_ask_for_a_file(harness: AppHarness) -> None:
 
 
 def test_several_exports_are_chosen_at_once(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    """LM Studio keeps each chat in a file of its own."""
+    """LM Studio has a separate file for each chat."""
     files = [tmp_path / f"{number}.md" for number in (1, 2)]
     for file in files:
         file.write_text(f"# {file.stem}\n\n## You\n\nQuestion {file.stem}\n\n## Assistant\n\nAnswer\n")

@@ -1,4 +1,4 @@
-"""A library, a folder that stands for PyPI, and what tests of the small real model do with them."""
+"""A library, a folder that replaces PyPI, and steps of the tests of the small real model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def library(tmp_path: Path) -> Library:
 
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in place of the package index, without any hub."""
+    """A folder that replaces the package index, without a hub."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     folder = tmp_path / "wheels"
     folder.mkdir()
@@ -55,7 +55,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def asks_hub() -> Iterator[Callable[[], HubClient]]:
-    """Makes clients, and closes them."""
+    """Creates hub clients, and closes them at the end."""
     made: list[HubClient] = []
 
     def make() -> HubClient:
@@ -79,7 +79,7 @@ def fetched(library: Library, model: FirstModel, watch: FirstModelControl | None
 
 
 def nothing_is_left(library: Library, model: FirstModel) -> bool:
-    """No model, no part, no package."""
+    """Whether no model, partial file or package is left."""
     place = library.place_for(model.repo_id, model.file)
     left = list(place.parent.iterdir()) if place.parent.exists() else []
     return not left and not (library.folder / SCRATCH).exists() and library.models() == ()

@@ -1,4 +1,4 @@
-"""The Models pages of the app, with a user's real clicks and keys."""
+"""Drives the Models pages of the app with real clicks and keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def place_of(harness: AppHarness) -> ModelsPanel:
 
 
 def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
-    """Press the visible button of this name as soon as it is there."""
+    """Press the visible button of this name as soon as it exists."""
 
     def found() -> list[QPushButton]:
         QApplication.processEvents()

@@ -1,4 +1,4 @@
-"""Downloads between the queue and the window: news is told once, failures always, whatever comes in between."""
+"""Tests download notices: news is shown once and failures always, in any order of events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def row(name: str, state: DownloadStatus = DownloadStatus.DONE) -> Download:
 
 
 class HubService:
-    """A queue that stands as the test says."""
+    """A download queue whose state the test sets."""
 
     def __init__(self) -> None:
         self.rows: tuple[Download, ...] = ()
@@ -51,7 +51,7 @@ class HubService:
 
 
 class Bench:
-    """The controller, with a window that only listens; what its jobs deliver is called by `settle`."""
+    """The controller with a window that only records; `settle` delivers the results of its jobs."""
 
     def __init__(self) -> None:
         self.service = HubService()
@@ -84,7 +84,7 @@ def bench(qtbot: QtBot) -> Bench:
 
 
 def test_a_model_that_came_before_the_first_look_is_reported(bench: Bench, qtbot: QtBot) -> None:
-    """A small one is here before the queue was ever seen with it."""
+    """A small model is complete before the queue is first queried."""
     bench.made.start()
     bench.settle(qtbot)
     bench.service.rows = (row("one.gguf"),)
@@ -96,7 +96,7 @@ def test_a_model_that_came_before_the_first_look_is_reported(bench: Bench, qtbot
 
 def test_what_came_last_time_is_no_news(bench: Bench, qtbot: QtBot) -> None:
     bench.service.last_time = (row("old.gguf"),)
-    bench.made.show()  # the page of the downloads, before the queue of last time was read
+    bench.made.show()  # the downloads page, before the stored queue was read
     bench.settle(qtbot)
     bench.made.start()
     bench.settle(qtbot)

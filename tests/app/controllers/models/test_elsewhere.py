@@ -1,4 +1,4 @@
-"""Models from other apps' folders, from a folder and from a link, in the whole app by clicks and keys."""
+"""Tests models from other apps, a folder or a link in the whole app with clicks and keys."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_link_is_looked_at_then_fetched_and_chatted_with(harness: AppHarness, 
         )
     open_library(harness, qtbot)
     qtbot.waitUntil(
-        # A look into the folder may come first, which knows of no server.
+        # an earlier scan of the folder does not know the server
         lambda: [line.row.source for line in place.library.lines] == ["127.0.0.1"],
         timeout=WAIT_MS,
     )

@@ -1,4 +1,4 @@
-"""The engine's process ends by itself: text is kept, the model is loaded again, and nothing goes round in circles."""
+"""The engine's process exits unexpectedly: text is kept, the model is reloaded, and crashes do not repeat endlessly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AGAIN = "Your text is safe; the model is being loaded again."
 
 
 def end(harness: AppHarness, *request_ids: int) -> None:
-    """The process ends, and what was asked for fails, as the client tells it."""
+    """The process exits, and its requests fail as reported by the client."""
     harness.engine.tell(EngineEnded(REASON))
     for request_id in request_ids:
         harness.engine.tell(EngineFailed(PROBLEM, request_id, engine_ended=True))

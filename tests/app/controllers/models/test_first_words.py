@@ -1,4 +1,4 @@
-"""What is typed while the first chat opens, or a model loads, stands in the message: no letter is lost on the way."""
+"""Text typed while the first chat opens or a model loads ends up in the message: no letter is lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUILTIN = str(builtin_target())
 
 
 def type_letters(qtbot: QtBot, harness: AppHarness, text: str) -> None:
-    """Press keys where the system would send them: at what has the focus, else at the window."""
+    """Press keys like the system: in the focused widget, else in the window."""
     for letter in text:
         QApplication.processEvents()
         focused: QWidget = QApplication.focusWidget() or harness.window
@@ -60,7 +60,7 @@ def test_what_is_typed_before_a_chosen_model_is_found_is_kept(harness: AppHarnes
 
 
 def test_a_chat_that_begins_in_the_models_place_has_the_caret(harness: AppHarness, qtbot: QtBot) -> None:
-    """Whatever had the focus when the place was opened: what is typed then is the message."""
+    """Whatever had the focus before the Models panel opened, typing goes to the message."""
     window = harness.window
     window.models.leave()
     window.focus_search()

@@ -1,4 +1,4 @@
-"""What the service of the Models panel says of models that are here."""
+"""Tests what the service of the Models panel knows about local models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.models.library_page import facts
 
 
 def test_models_that_see_are_named_with_their_side_file(tmp_path: Path) -> None:
-    """And no others: a side file without its model is none, and one that is gone is not named any more."""
+    """Only they: a projector without its model is none, and a deleted one is not named any more."""
     for name in ("seeing", "blind", "library"):
         (tmp_path / name).mkdir()
     pair = write_pair(tmp_path / "seeing", "llava")

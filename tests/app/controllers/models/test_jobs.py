@@ -1,4 +1,4 @@
-"""Jobs of the Models place: results are delivered once and to the right place, replaced ones never."""
+"""Tests jobs of the Models panel: results are delivered once to the right receiver; replaced jobs deliver nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMIT_S = 30.0
 
 
 class WindowThread:
-    """Stands for the window's thread: what is delivered waits until it is taken."""
+    """Replaces the window's thread: deliveries wait until the test takes them."""
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
@@ -123,7 +123,7 @@ def test_closing_stops_what_is_under_way() -> None:
 
 
 def test_a_job_that_outlives_the_app_tells_nobody() -> None:
-    """There is nobody any more: what would take it is gone, and the traceback would be the last that is seen."""
+    """The receiver is deleted, and a traceback would be the last output."""
     goes_on, ended = threading.Event(), threading.Event()
     told: list[object] = []
     jobs = JobRunner(told.append)

@@ -1,4 +1,4 @@
-"""Loading, replacing, refusing; what the settings remember of it."""
+"""Tests loading and replacing models, failures, and what the settings remember."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def saved(harness: AppHarness, key: str) -> object:
 
 @pytest.fixture
 def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A built-in pair, as far as its files go."""
+    """A built-in pair of dummy files."""
     assets = tmp_path / "assets"
-    import_module("app.controllers.models.pairs")  # else, imported while a window is open, it would keep these for good
+    import_module("app.controllers.models.pairs")  # otherwise an import while a window is open would keep these paths
     monkeypatch.setattr("app.core.paths.assets_dir", lambda: assets)
     builtin_target().parent.mkdir(parents=True)
     builtin_target().touch()
@@ -288,7 +288,7 @@ def test_past_chats_are_forgotten_when_switched_off_or_deleted(harness: AppHarne
     harness.window.dialogs.saved.emit({"learn_past": True})
     assert harness.engine.num_forgotten == 1
     harness.window.sidebar.list.delete_requested.emit(harness.controller.state.chat_id)
-    assert harness.engine.num_forgotten == 1  # it can still be taken back
+    assert harness.engine.num_forgotten == 1  # the deletion can still be undone
     harness.controller.deletions.wipe()
     assert harness.engine.num_forgotten == 2
 
@@ -302,7 +302,7 @@ def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHar
 
 
 def pick_action(harness: AppHarness, qtbot: QtBot, words: str) -> None:
-    """Take a row of the list of models by the pointer."""
+    """Choose a row of the model list with the mouse."""
     header = harness.window.header
     header.open_models()
     rows = header.picker.list

@@ -1,4 +1,4 @@
-"""The Models place against a real loopback hub, by real clicks and keys, with the real engine for the chat."""
+"""Tests the Models panel with a real loopback hub, real clicks and keys, and the real engine for the chat."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
 
 
 def _wait_for_jobs(harness: AppHarness, qtbot: QtBot) -> None:
-    """Else the app would be closed below requests that are on their way."""
+    """Otherwise the app would be closed while requests are running."""
     hub = harness.controller.hub
     assert hub is not None
     qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
@@ -92,7 +92,7 @@ def test_each_wish_is_heard_once(harness: AppHarness, qtbot: QtBot, monkeypatch:
 def test_a_download_that_moves_on_leaves_what_is_being_opened(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody downloads one model and looks at the next while the hub takes its time."""
+    """The user downloads one model and opens the next while the hub is slow."""
     search_and_open(harness, qtbot, "tiny-GGUF")
     place, hub = place_of(harness), harness.controller.hub
     assert hub is not None
@@ -158,7 +158,7 @@ def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarne
     words = f"{REPO} does not contain tiny-target-Q2_K.gguf."
     qtbot.waitUntil(lambda: words in " ".join(texts_of(place.drafts.card)), timeout=WAIT_MS)
     harness.window.models.open("library")
-    place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # it was removed since it was shown
+    place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # the model was removed after it was shown
     qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=WAIT_MS)
     assert harness.window.problems[-1].message == f"{TARGET_FILE} is missing."
     _wait_for_jobs(harness, qtbot)

@@ -1,4 +1,4 @@
-"""What is judged of a pair: where it is refused, what its target takes alone."""
+"""Tests the verdicts on a pair, and for rejected pairs the memory of the target alone."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ MIB = 2**20
 @pytest.mark.parametrize(
     ("settings", "faster_beside", "gpu_mib", "on_gpu"),
     [
-        ({}, None, 1000, True),  # as the engine opens it at first
+        ({}, None, 1000, True),  # the engine's initial setting
         ({}, True, 1000, False),  # measured
         ({}, False, 1000, True),
-        ({}, None, 28, False),  # the target fits there, both do not
-        ({"gpu_layers": 99}, None, 28, True),  # asked for, so told as it is
+        ({}, None, 28, False),  # the target fits in GPU memory, both do not
+        ({"gpu_layers": 99}, None, 28, True),  # set by the user, so reported unchanged
         ({"draft_gpu_layers": 99}, True, 28, True),
         ({"draft_gpu_layers": 0}, False, 1000, False),
-        ({"gpu_layers": 0}, None, 1000, False),  # beside its target
+        ({"gpu_layers": 0}, None, 1000, False),  # in main memory beside its target
     ],
 )
 def test_a_draft_is_planned_where_it_would_be_opened(

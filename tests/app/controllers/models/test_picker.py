@@ -1,4 +1,4 @@
-"""The header's list of models, filled from a real library and loading what is taken."""
+"""Tests the header's model list, filled from a real library; choosing a row loads the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["filled", "harness", "hub"]  # fixtures
 
 @pytest.fixture
 def files(harness: AppHarness, tmp_path: Path) -> tuple[Path, Path]:
-    """A target and a draft, copied from the built-in ones and added to the library."""
+    """Copies of the built-in target and draft, added to the library."""
     target, draft = tmp_path / "mine" / "big.gguf", tmp_path / "mine" / "small.gguf"
     target.parent.mkdir()
     shutil.copy(builtin_target(), target)

@@ -1,4 +1,4 @@
-"""Downloads in the Models place against a real loopback hub, by real clicks."""
+"""Tests downloads in the Models panel with a real loopback hub and real clicks."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_project_fetches_its_embedding_model_and_uses_it(
     row = next(row for row in range(page.search.count()) if page.search.itemText(row).endswith("(146 MB)"))
     page.search.setCurrentIndex(row)
     page.search.activated.emit(row)
-    assert page.search.currentText() == "By words"  # until it is here
+    assert page.search.currentText() == "By words"  # until the model is downloaded
     assert page.progress_words.text().startswith(f"{offer.name} is being downloaded")
     path = str(harness.paths.models / offer.ref.repo / offer.ref.file)
     qtbot.waitUntil(lambda: harness.controller.state.settings.text("embedding_path") == path, timeout=WAIT_MS)

@@ -1,4 +1,4 @@
-"""The library in the Models place: what is added where it lies, and taken off again."""
+"""Tests the library in the Models panel: files are added in place, and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recommended pairs by their listed sizes: what is suggested has room in memory and, unless it is here, on the disk."""
+"""Tests recommended pairs by their listed sizes: they fit in memory and, unless downloaded, on the disk."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ GB = 1_000_000_000
 
 
 def unknown(_pair: CatalogPair) -> SpeedForecast | None:
-    """Of a machine on which nothing was measured."""
+    """The forecast of a machine without measurements."""
     return None
 
 
 def read_at(gb_per_s: float) -> Callable[[CatalogPair], SpeedForecast]:
-    """Of a machine whose memory is read so fast."""
+    """The forecast of a machine with this memory bandwidth."""
 
     def speed_forecast(pair: CatalogPair) -> SpeedForecast:
         middle = gb_per_s * GB / pair.target.size_bytes
@@ -58,7 +58,7 @@ def recommended(
     speed_forecast: Callable[[CatalogPair], SpeedForecast | None] = unknown,
     free_memory: int = 60 * GB,
 ) -> Recommendations:
-    """For a machine with much memory; ``path`` is where every model lies, or empty."""
+    """The recommendations for a machine with much memory; ``path``: the path of every model, or empty."""
     judge: Any = SimpleNamespace(
         hardware=lambda: Hardware(8, 64 * GB, free_memory, free_disk),
         service=SimpleNamespace(path_of=lambda _ref: path),
@@ -99,7 +99,7 @@ def test_a_slow_machine_is_not_offered_models_that_crawl_on_it() -> None:
 @pytest.mark.parametrize(
     ("gb_per_s", "free_memory", "first"),
     [
-        (26.0, 21 * GB, "smollm2-1.7b"),  # what thinks, or comes no faster than it is read, is not the first
+        (26.0, 21 * GB, "smollm2-1.7b"),  # models that reason, or are slower than reading speed, do not come first
         (41.0, 21 * GB, "gemma-3-4b"),
         (41.0, 5 * GB, "smollm2-1.7b"),  # half of the memory stays free
         (400.0, 21 * GB, "gemma-3-12b"),
@@ -164,7 +164,7 @@ verified = false
 
 
 def listed(file: Path, **sizes: int) -> None:
-    """Write a list of the one pair that the hub of the tests has."""
+    """Write a list with the one pair that the tests' hub has."""
     text = LISTED
     for part, repo, name in (("target", REPO, TARGET_FILE), ("draft", DRAFT_REPO, DRAFT_FILE)):
         text += f'[pair.{part}]\nrepo = "{repo}"\nfile = "{name}"\nquantization = "Q8_0"\nlicence = "mit"\n'
@@ -174,7 +174,7 @@ def listed(file: Path, **sizes: int) -> None:
 
 @pytest.fixture
 def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The list, in the place of the one that comes with the app."""
+    """The path of a list that replaces the bundled one."""
     file = tmp_path / "catalog.toml"
     listed(file, target=builtin_target().stat().st_size, draft=builtin_draft().stat().st_size)
     monkeypatch.setattr("app.controllers.models.pairs.CATALOG_FILE", str(file))
@@ -182,7 +182,7 @@ def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def open_tiny(harness: AppHarness, qtbot: QtBot) -> ModelsPanel:
-    """Have the hub asked about the pair."""
+    """Open the panel, and let it query the hub about the pair."""
     harness.window.models.open("recommended")
     place = place_of(harness)
     qtbot.waitUntil(lambda: place.recommended.list.rows.rowCount() > 0, timeout=WAIT_MS)

@@ -1,4 +1,4 @@
-"""Headers that were read are remembered up to a number of bytes, the oldest go first."""
+"""Read headers are cached up to a number of bytes; the oldest are dropped first."""
 
 from __future__ import annotations
 

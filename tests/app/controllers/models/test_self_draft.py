@@ -1,4 +1,4 @@
-"""A draft made of a model itself, from the library: made and measured on the engine's thread, offered or not."""
+"""Tests a draft made from a library model: made and measured on the engine's thread, offered or not."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from tests.ui import conftest as ui_parts
 from ui.window.main_window import MainWindow
 
 theme, window = ui_parts.theme, ui_parts.window  # fixtures
-EARLY = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3)  # what it says is there after half of its layers
+EARLY = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3)  # half of its layers determine its output
 
 
 class Posted(QObject):
-    """Calls functions of other threads on this one."""
+    """Calls functions from other threads on this thread."""
 
     arrived = Signal(object)
 
@@ -41,7 +41,7 @@ class Posted(QObject):
 
 
 class IdleEngine:
-    """An engine whose thread has nothing else to do."""
+    """An engine whose thread is always idle."""
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
@@ -68,7 +68,7 @@ class IdleEngine:
 
 
 class Bench:
-    """The controller with all that it talks to."""
+    """The controller with everything it uses."""
 
     def __init__(self, window: MainWindow, folder: Path, worker: EngineClient | None = None) -> None:
         self.engine, self.posted, self.used = IdleEngine(), Posted(), list[tuple[ModelRef, ModelRef]]()

@@ -1,4 +1,4 @@
-"""A target that is opened without a draft: one that is here and worth it is suggested, once, with a button."""
+"""For a target without a draft, a local draft that speeds it up is suggested once, with a button."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAIT_MS = 60_000
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """A model of somebody's own, with the built-in vocabulary."""
+    """A user's model with the built-in vocabulary."""
     return Path(shutil.copy(builtin_target(), tmp_path / "mine.gguf"))
 
 
@@ -33,7 +33,7 @@ def opened(harness: AppHarness, target: Path, draft: str | None = None) -> None:
 
 
 def pays(target: Path, draft_ms: float) -> None:
-    """Let passes of the target be known here, and those of a draft of this cost."""
+    """Store measured passes of the target, and of a draft with this cost."""
     keep_passes(find_paths().cache, target, 4.0)
     keep_passes(find_paths().cache, builtin_draft(), draft_ms)
 

@@ -1,4 +1,4 @@
-"""What hub, downloads and library say, as it is shown."""
+"""Tests how information of hub, downloads and library is shown."""
 
 from __future__ import annotations
 

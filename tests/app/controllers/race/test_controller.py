@@ -1,4 +1,4 @@
-"""Races in the window, with an engine that the test plays: by click and by key, beside the chat, to files."""
+"""Tests races in the window with a scripted engine: by click and key, beside the chat, exported to files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_question_in_the_composer_is_raced_as_it_would_be_asked(harness: AppHa
     assert job._request.conversation_id == 0
     assert [choice.mode for choice in job._setup.lanes] == [Mode.OFF, Mode.AUTO]
     assert page.pages.currentWidget() is page.track
-    assert harness.window.composer.text == "Where does water flow?"  # it was not sent
+    assert harness.window.composer.text == "Where does water flow?"  # the question was not sent
 
 
 def test_the_temperature_of_the_settings_can_be_raced_too(harness: AppHarness, qtbot: QtBot) -> None:
@@ -77,7 +77,7 @@ def test_the_temperature_of_the_settings_can_be_raced_too(harness: AppHarness, q
     page.form.temperature.setCurrentIndex(1)
     page.form.start()
     assert job_of(harness)._request.sampling.temperature == 0.7
-    assert job_of(harness)._request.sampling.seed == 0  # each round has one of its own
+    assert job_of(harness)._request.sampling.seed == 0  # each round has its own seed
 
 
 def test_the_question_of_a_message_is_raced_with_what_came_before_it(harness: AppHarness, qtbot: QtBot) -> None:
@@ -116,7 +116,7 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     answer(harness, qtbot, "What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form
-    assert form.of_pictures.text() == "With 1 picture"
+    assert form.includes_pictures.text() == "With 1 picture"
     harness.window.race.page.start_requested.emit(form.setup)
     request = job_of(harness)._request
     assert [one.width for _, one in request.messages[-1].pictures] == [40]
@@ -144,12 +144,12 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.window.composer.edit.setPlainText("What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form
-    assert form.of_pictures.text() == "With 1 picture"
+    assert form.includes_pictures.text() == "With 1 picture"
     assert form.question.exact_text().endswith("one two three\n```\n\nWhat is it?")
     harness.window.race.page.start_requested.emit(form.setup)
     assert [one.width for _, one in job_of(harness)._request.messages[-1].pictures] == [40]
     assert len(harness.controller.attachments._attached) == 2, "it is still to be sent"
-    # One that cannot see is raced with the picture's name.
+    # a model without vision gets the picture's name
     harness.engine.tell(EngineReady(target))
     qtbot.waitUntil(lambda: harness.controller._parts.decode is None)
     harness.engine.tell(RaceEnded(problem=Problem("Ended", "It ended.", "")))
@@ -191,12 +191,12 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     assert track.lanes[1].lines["accepted"].value == "33% of 15"
     tell(LaneProgress(1, 0, RunStats(tokens=200, passes=90, decode_s=20.0), finished=True))
     qtbot.waitUntil(lambda: track.lanes[1].bar.share == 1.0)
-    assert track.lanes[0].bar.share == 0.5  # of the tokens of the answer that is known by now
+    assert track.lanes[0].bar.share == 0.5  # relative to the longest answer so far
     tell(RaceRoundEnded(1, (VERDICT,)))
     qtbot.waitUntil(lambda: track.lanes[1].ratio.value == "1.62×")
     tell(RaceRoundBegan(1))
     qtbot.waitUntil(lambda: track.lanes[0].bar.share == 0.0)
-    assert track.lanes[1].text.text == "Water flows"  # until the round has something to show
+    assert track.lanes[1].text.text == "Water flows"  # until the round has text
     tell(LaneText(1, 1, "W", (TokenSpan(1, Source.TARGET),)))
     qtbot.waitUntil(lambda: track.lanes[1].text.text == "W")
 
@@ -228,7 +228,7 @@ def test_escape_stops_the_race_then_leaves_the_page(harness: AppHarness, qtbot: 
     qtbot.keyClick(harness.window, Qt.Key.Key_Escape)
     assert harness.engine.num_job_stops == 1
     assert harness.engine.num_stops == 0
-    assert page.is_racing  # until the engine says so
+    assert page.is_racing  # until the engine confirms
     harness.engine.tell(RaceEnded(RESULT))
     qtbot.waitUntil(lambda: not page.is_racing)
     assert page.result == RESULT

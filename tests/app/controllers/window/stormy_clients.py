@@ -1,6 +1,6 @@
-"""Clients of a local server that behave well, behave badly or disconnect; each knows the expected result.
+"""Clients of a local server that behave well, misbehave or disconnect; each checks its own result.
 
-Knows HTTP and the server's promises only.
+Uses only HTTP and the documented behaviour of the server.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ TIMEOUT_S = 120.0
 CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
 MODES = ("off", "ngram", "suffix", "draft", "auto")
 BIG = 8 * 2**20 + 1
-LEAST_SHARED = 12  # characters that tell one answer from another
-# How often each happens, of about a hundred.
+LEAST_SHARED = 12  # a common prefix of this length identifies an answer
+# Frequency of each kind of request, in percent.
 KINDS = {
     "whole": 28,
     "stream": 24,
@@ -40,7 +40,7 @@ KINDS = {
     "garbage": 2,
     "look_around": 4,
 }
-OF_A_MODEL = {"schema": 6}  # and of what a model alone can do
+OF_A_MODEL = {"schema": 6}  # a kind that only a real model supports
 BAD_JSON = (b"", b"{", b"[]", b"null", b'{"messages": NaN}', b"\xff\xfe", b'{"a":' * 5000, b"[" * 200_000)
 BAD_FIELDS: tuple[dict[str, object], ...] = (
     {"messages": []},
@@ -72,7 +72,7 @@ def questions(seed: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and all its answers at temperature 0, including near ties."""
+    """A question and all valid answers at temperature 0; near ties allow several."""
 
     words: str
     answers: tuple[str, ...]
@@ -85,10 +85,10 @@ class Tally:
     lock: threading.Lock = field(default_factory=threading.Lock)
     kinds: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)  # what must not be
+    faults: list[str] = field(default_factory=list)  # violations
     num_right: int = 0
-    num_other: int = 0  # neither its own expected answer nor another question's
-    waits_s: list[float] = field(default_factory=list)  # to the end of a whole answer
+    num_other: int = 0  # answers that match no question
+    waits_s: list[float] = field(default_factory=list)  # time to the end of each complete answer
 
     def note(self, kind: str, status: int | None = None) -> None:
         """Count a finished request of this kind."""
@@ -103,7 +103,7 @@ class Tally:
             self.faults.append(text)
 
     def judge(self, question: Question, text: str, others: Sequence[Question], *, cut: bool) -> None:
-        """Whether an answer is the question's own."""
+        """Check that an answer belongs to its question."""
         own = max(shared(text, answer, cut=cut) for answer in question.answers)
         if own == len(text) and (cut or text in question.answers):
             with self.lock:
@@ -128,14 +128,14 @@ def shared(text: str, answer: str, *, cut: bool) -> int:
 
 @dataclass(frozen=True)
 class Where:
-    """The server, and its key."""
+    """Address and key of the server."""
 
     port: int
     key: str
 
 
 class StormyClient(threading.Thread):
-    """One client: sends requests one after the other until it is stopped."""
+    """One client: sends one request after another until stopped."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class StormyClient(threading.Thread):
         self._tally.judge(question, text, self._questions, cut=cut)
 
     def _response(self) -> None:
-        """One of the Responses API, streamed."""
+        """Request a streamed answer of the Responses API."""
         question, body, cut = self._request()
         asked = {"input": question.words, "temperature": 0, "stream": True}
         asked |= {name: body[name] for name in ("speculation",) if name in body}
@@ -241,7 +241,7 @@ class StormyClient(threading.Thread):
         self._tally.judge(question, text, self._questions, cut=cut)
 
     def _schema(self) -> None:
-        """An answer by a schema that no other client uses."""
+        """Request an answer with a schema that no other client uses."""
         _, body, _ = self._request()
         number = self._dice.randrange(10**6)
         properties = {f"p{number}": {"enum": ["yes", "no"]}, "n": {"type": "integer", "minimum": 0, "maximum": number}}
@@ -284,7 +284,7 @@ class StormyClient(threading.Thread):
                 for _ in range(self._dice.randint(0, 5)):
                     if not link.recv(200):
                         break
-            if self._dice.random() < 0.5:  # a reset instead of an orderly end
+            if self._dice.random() < 0.5:  # reset the connection instead of closing it
                 link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._tally.note(kind)
 
@@ -311,7 +311,7 @@ class StormyClient(threading.Thread):
         self._expect("bad_fields", status, (400,))
 
     def _oversized(self) -> None:
-        """A body that is too large: announced and not sent, or sent in pieces until the server refuses it."""
+        """Send a body that is too large: either only announced, or in chunks until the server refuses it."""
         status = 0
         with self._plain_socket() as link:
             if self._dice.random() < 0.5:
@@ -406,7 +406,7 @@ def _status(link: socket.socket) -> int:
 
 
 def ask(port: int, key: str, words: str) -> str:
-    """The answer to a question at temperature 0, decoded plainly."""
+    """The answer to a question at temperature 0 without speculation."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     body = {"messages": [{"role": "user", "content": words}], "temperature": 0, "speculation": {"mode": "off"}}
     connection.request("POST", CHAT, json.dumps(body), {"Authorization": f"Bearer {key}"})

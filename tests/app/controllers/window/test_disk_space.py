@@ -1,4 +1,4 @@
-"""A disk that is nearly full is told before anything cannot be saved, keeps nobody waiting, and goes by itself."""
+"""A nearly full disk is reported before saving fails, without blocking, and the notice disappears by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GENEROUS_MS = 30_000
 
 
 class Disk:
-    """How much is free, as the test says."""
+    """The free space that the test sets."""
 
     def __init__(self) -> None:
         self.free: int | OSError = 10 * ENOUGH_BYTES
@@ -88,7 +88,7 @@ def test_a_nearly_full_disk_is_reported_at_the_start_and_stops_nothing(disk: Dis
 def test_it_stays_until_there_is_space(
     harness: AppHarness, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ui.widgets.banner, "NOTICE_MS", 1)  # other notices go after a while
+    monkeypatch.setattr(ui.widgets.banner, "NOTICE_MS", 1)  # other notices disappear after a while
     disk.free = 0
     chat(harness, qtbot, "first")
     qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
@@ -113,7 +113,7 @@ def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(
         qtbot.wait(200)
         return len(disk.asked) == looks
 
-    qtbot.waitUntil(is_quiet, timeout=GENEROUS_MS)  # a last write may follow; with a timer there would be no such pause
+    qtbot.waitUntil(is_quiet, timeout=GENEROUS_MS)  # a last write may follow; a timer would leave no such pause
 
 
 def test_what_was_dismissed_is_reported_again_only_after_there_was_space(

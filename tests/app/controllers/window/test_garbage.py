@@ -1,4 +1,4 @@
-"""Garbage is looked for when it is quiet, and never while an answer is given."""
+"""Garbage is collected when idle, never during an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.controllers.window.garbage import GarbageController
 
 
 class Cycle:
-    """Refers to itself: only a look for cycles frees it."""
+    """Refers to itself: only cyclic garbage collection frees it."""
 
     def __init__(self) -> None:
         self.me = self

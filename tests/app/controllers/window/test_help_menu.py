@@ -1,4 +1,4 @@
-"""The help menu: what is copied helps, and holds nothing of what was said."""
+"""Tests the help menu: copied diagnostics are useful and contain nothing of the chats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window's layout is kept while the window is open: a kill takes nothing that somebody arranged."""
+"""The window's layout is saved while the window is open, so that a kill does not lose it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.theme.theme import TEXT_SIZES
 
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """What is written."""
+    """The written layouts."""
     written: list[bytes] = []
     monkeypatch.setattr(
         layout_controller, "write_layout", lambda path, data: written.append(data) or write_layout(path, data)
@@ -28,7 +28,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 def kept(harness: AppHarness) -> dict[str, Any]:
-    """What a start after a kill would find."""
+    """The layout that a start after a kill would restore."""
     file = harness.paths.layout_file
     return dict(json.loads(file.read_bytes())) if file.is_file() else {}
 
@@ -49,7 +49,7 @@ def test_a_kill_takes_neither_panes_nor_widths_nor_marks(harness: AppHarness, qt
     qtbot.waitUntil(lambda: kept(harness) == json.loads(window.layout_state.save()))
     left = harness.paths.layout_file.read_bytes()
     harness.close()
-    harness.paths.layout_file.write_bytes(left)  # as it was found, had there been no time to close
+    harness.paths.layout_file.write_bytes(left)  # restores the file as if the app had been killed
     again = open_app()
     assert again.window.stats.now.marks == (Source.DRAFT.value, "refused")
     assert again.window.height() == window.height()
@@ -80,7 +80,7 @@ def test_a_drag_is_not_written_pixel_by_pixel(harness: AppHarness, qtbot: QtBot,
     qtbot.waitUntil(lambda: kept(harness)["sizes"][0] == place + 59)
     assert len(writes) <= 2
     harness.controller.layout.keep()
-    assert len(writes) <= 2  # the same layout is not written twice
+    assert len(writes) <= 2  # an unchanged layout is not written again
 
 
 def test_a_file_that_cannot_be_written_disturbs_nothing_and_is_tried_again(harness: AppHarness, qtbot: QtBot) -> None:

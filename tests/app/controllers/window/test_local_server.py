@@ -1,4 +1,4 @@
-"""The window's server over real sockets: switched by the settings, on the window's own engine, beside its own chat."""
+"""Tests the window's server over real sockets: switched by settings, with the window's engine, beside its chat."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def free_port() -> int:
 
 @dataclass
 class Reply:
-    """What a program got, on a thread of its own."""
+    """The reply to a program, received on a separate thread."""
 
     status: int = 0
     text: str = ""
@@ -53,7 +53,7 @@ class Reply:
 
 @dataclass
 class Served:
-    """A window whose engine the test plays, and programs that ask it."""
+    """A window with a scripted engine, and programs that send requests."""
 
     harness: AppHarness
     session: ScriptedSession
@@ -151,7 +151,7 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
 
 
 def test_pictures_of_programs_reach_the_windows_model(qtbot: QtBot, tmp_path: Path) -> None:
-    """Over a real socket, with a model that really sees."""
+    """Over a real socket with a real vision model."""
     port, pair = free_port(), write_pair(tmp_path, "llava")
     keep_settings({"server": True, "server_port": port, "target_path": str(pair.model), "gpu_layers": 0})
     harness = open_app(lambda on_event: EngineWorker(on_event, Session))
@@ -236,7 +236,7 @@ def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
         )
     )
     assert served.wait(served.ask("late", model="other")).text == "late"
-    assert served.wait(served.ask("late", model="target")).status == 200  # of the one that is loaded
+    assert served.wait(served.ask("late", model="target")).status == 200  # by the loaded model
 
 
 def test_requests_begin_with_the_settings_and_keep_nothing_of_the_chats(served: Served) -> None:
@@ -315,7 +315,7 @@ def test_a_key_that_others_may_read_is_not_used_and_another_one_helps(qtbot: QtB
     assert access.key.text() == paths.api_key_file.read_text("utf-8").strip() != "everybody-knows-this-key"
     assert paths.api_key_file.stat().st_mode & 0o077 == 0
     paths.api_key_file.unlink()
-    paths.api_key_file.mkdir()  # what no key can be written over
+    paths.api_key_file.mkdir()  # a folder, so that no key can be written
     qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
     assert access.key.text() == ""
     harness.close()
@@ -391,7 +391,7 @@ def test_a_key_is_required_unless_declined_and_names_are_allowed(served: Served)
         try:
             connection.request("GET", "/v1/models", headers=headers)
             return connection.getresponse().status
-        except OSError:  # it begins anew
+        except OSError:  # the server restarts
             return 0
         finally:
             connection.close()

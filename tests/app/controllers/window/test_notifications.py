@@ -1,4 +1,4 @@
-"""A long answer that ends unseen is told, a short one or a seen one is not, and nothing of it is quoted."""
+"""A long answer that ends unseen is announced, a short or seen one is not; the text is never quoted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONG = RunStats(tokens=900, passes=300, decode_s=30.0)
 
 
 class Told:
-    """What the taskbar and the tray were asked to show."""
+    """The requests to taskbar and tray."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.num_alerts = 0
@@ -110,7 +110,7 @@ def test_coming_back_by_another_way_takes_the_icon_away(
     assert told_by.tray.isVisible()
     application = QApplication.instance()
     assert isinstance(application, QApplication)
-    application.focusWindowChanged.emit(None)  # to another program
+    application.focusWindowChanged.emit(None)  # another program is focused
     assert told_by.tray.isVisible()
     application.focusWindowChanged.emit(harness.window.windowHandle())
     assert not told_by.tray.isVisible()

@@ -1,4 +1,4 @@
-"""A program names another model of the library: where it may, it is loaded, and the chat's own comes back."""
+"""A program requests another model of the library: if permitted it is loaded, and then the chat's model again."""
 
 from __future__ import annotations
 

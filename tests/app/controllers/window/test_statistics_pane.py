@@ -1,4 +1,4 @@
-"""Answers are counted under the names of their models; the pane shows sums, exports them and counts anew."""
+"""Answers are counted by model names; the pane shows totals, exports them and resets them."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def test_an_answer_counts_for_its_models_and_mode(harness: AppHarness, qtbot: Qt
 def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(harness: AppHarness, qtbot: QtBot) -> None:
     long = replace(RUN, tokens=75, passes=40, proposed=60, accepted=35, decode_s=2.5, provenance={Source.DRAFT: 35})
     answer(harness, qtbot, long)
-    answer(harness, qtbot, replace(long, mode=Mode.OFF))  # nothing to compare
+    answer(harness, qtbot, replace(long, mode=Mode.OFF))  # nothing to compare with
     answer(harness, qtbot, replace(long, mode=Mode.AUTO, decode_s=5.0, plain_ms=None))
     answer(harness, qtbot, replace(long, mode=Mode.NGRAM))
-    answer(harness, qtbot, replace(long, looped=60))  # as fast as its drafts were easy
+    answer(harness, qtbot, replace(long, looped=60))  # its drafts were too easy to be representative
     answer(harness, qtbot, replace(long, mode=Mode.AUTO, provenance={Source.NGRAM: long.accepted}))  # not by the draft
-    harness.store.read(lambda _db: None)  # what was posted before is done
+    harness.store.read(lambda _db: None)  # waits for earlier writes
     speeds = PairSpeeds(harness.paths.pair_speeds_file)
     assert [(each.mode, each.speedup) for each in speeds.get("target", "draft").answers] == [
         ("draft", 1.5),
@@ -179,7 +179,7 @@ def test_the_menu_asks_for_a_file_and_writes_it(harness: AppHarness, qtbot: QtBo
     assert dialog is not None
     name = dialog.findChild(QLineEdit)
     assert name is not None
-    name.setText(str(tmp_path / "mine.json"))  # typed, its suggestions would take the Return
+    name.setText(str(tmp_path / "mine.json"))  # when typed, completion would take the Return key
     qtbot.keyClick(name, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "Statistics exported to mine.json." in harness.window.notices, timeout=PATIENCE_MS)
     assert json.loads((tmp_path / "mine.json").read_text("utf-8"))["answers"][0]["answer_tokens"] == 30

@@ -1,4 +1,4 @@
-"""The storm sees what it looks for: answers that are another question's."""
+"""The stress clients detect answers to other questions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ BEAR = stormy.Question("Repeat: bear.", ("A bear sits on the hill.",))
         ("The fox is by the river.", False, True, False),
         ("The fox is by the stream.", False, True, False),
         ("The fox is", True, True, False),
-        ("The fox is", False, False, False),  # neither whole nor cut: counted as another
-        ("The fox is by the road.", False, False, False),  # a near tie that was not seen before
+        ("The fox is", False, False, False),  # neither complete nor truncated: counted as a different answer
+        ("The fox is by the road.", False, False, False),  # a near tie that was not recorded
         ("A bear sits on the hill.", False, False, True),
         ("A bear sits on", True, False, True),
     ],

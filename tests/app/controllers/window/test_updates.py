@@ -1,4 +1,4 @@
-"""The window asks for updates when the menu says so, never by itself, and says what came of it."""
+"""The window checks for updates only on request, and shows the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of the formats that are read, made with the libraries of their programs."""
+"""Office documents in the supported formats, created with the usual libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pptx.util import Inches
 
 
 def word(*blocks: str) -> bytes:
-    """A Word document: ``# `` begins a heading, ``|`` a row of a table."""
+    """A Word document from blocks: ``# `` begins a heading, ``|`` a table row."""
     document = docx.Document()
     for block in blocks:
         if block.startswith("# "):
@@ -28,7 +28,7 @@ def word(*blocks: str) -> bytes:
 
 
 def slides(*texts: tuple[str, str]) -> bytes:
-    """A presentation: a title and a text for each slide."""
+    """A presentation with a title and a text per slide."""
     shown = pptx.Presentation()
     for title, text in texts:
         slide = shown.slides.add_slide(shown.slide_layouts[5])
@@ -47,7 +47,7 @@ def sheet(title: str, *rows: tuple[object, ...]) -> bytes:
 
 
 def book(*chapters: str) -> bytes:
-    """An EPUB: the body of each chapter as XHTML."""
+    """An EPUB from the XHTML bodies of its chapters."""
     out = io.BytesIO()
     names = [f"ch{number}.xhtml" for number in range(len(chapters))]
     items = "".join(

@@ -1,4 +1,4 @@
-"""Small PDFs, written by hand: with text, without, behind a password, damaged."""
+"""Small handwritten PDFs: with text, without text, encrypted, damaged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pypdf
 
 
 def with_text(pages: Sequence[str]) -> bytes:
-    """A PDF with one line of text on each page; an empty one is a page without text."""
+    """A PDF with one line of text per page; an empty line makes a page without text."""
     count = len(pages)
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(count))
     objects = [
@@ -38,7 +38,7 @@ def with_text(pages: Sequence[str]) -> bytes:
 
 
 def locked(password: str, algorithm: str = "RC4-128") -> bytes:
-    """A PDF that opens with a password; an empty one opens for everybody."""
+    """A PDF with this password; an empty one can be opened by everybody."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(with_text(["behind the door"])))
     writer.encrypt(user_password=password, algorithm=algorithm)
     out = io.BytesIO()

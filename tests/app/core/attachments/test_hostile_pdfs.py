@@ -1,6 +1,6 @@
-"""PDFs made to break their reader: bombs, circles, endless trees, absurd numbers, fonts and ciphers that cannot be.
+"""Hostile PDFs: bombs, cycles, endless trees, absurd numbers, impossible fonts and ciphers.
 
-Each ends as text or as one sentence, in a child process of bounded time and memory, and none is left behind.
+Each results in text or one sentence, in a child process with limited time and memory, and no process is left.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def of_one_page(content: bytes, font: str = FONT, *others: bytes, more: str = ""
 
 
 def blanks(num_mb: int) -> bytes:
-    """One megabyte is packed, and repeated: packing all of them would take ten seconds of every run of any test."""
+    """Spaces, deflated. One megabyte is compressed and repeated: compressing all would take ten seconds."""
     packer, count = zlib.compressobj(9), num_mb * 2**20
     packed = packer.compress(b" " * 2**20) + packer.flush(zlib.Z_FULL_FLUSH)
     head, block = packed[:2], packed[2:]
@@ -67,7 +67,7 @@ def blanks(num_mb: int) -> bytes:
 
 
 def forms(depth: int) -> bytes:
-    """Each form draws the next one twice."""
+    """Forms that each draw the next one twice."""
     resources = "/XObject << /X 6 0 R >>"
     inner = [stream(b"/X Do /X Do", PIPES.format(number)) for number in range(7, 7 + depth)]
     return whole(
@@ -77,7 +77,7 @@ def forms(depth: int) -> bytes:
 
 
 def tree(depth: int, kids: int) -> bytes:
-    """Nodes of pages below each other, each naming the next one so many times."""
+    """Nested page nodes; each refers to the next one several times."""
     nodes = [f"<< /Type /Pages /Kids [{f'{number} 0 R ' * kids}] /Count 1 >>" for number in range(3, 3 + depth)]
     return whole([CATALOG, *nodes, "<< /Type /Page >>"])
 

@@ -1,4 +1,4 @@
-"""Files of every sort: what is text is read as it was meant, what is not gets one sentence with what to do."""
+"""Tests attached files of all kinds: text is decoded correctly, anything else is rejected with a useful sentence."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_a_log_that_is_written_to_is_read_as_it_is(tmp_path: Path) -> None:
         for _ in range(50):
             *whole, last = read_attachment(path).attachment.text.split("\n")
             assert set(whole) == {"line"}
-            assert "line".startswith(last)  # it may be in the middle of a line
+            assert "line".startswith(last)  # the cut may be within a line
     finally:
         done.set()
         writer.join()
@@ -213,7 +213,7 @@ def test_files_beyond_their_bounds_are_not_read(tmp_path: Path, name: str, num_b
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("begin", ["", "a", "ab", "abc"])
 def test_a_too_long_text_is_named_wherever_its_beginning_is_cut(tmp_path: Path, encoding: str, begin: str) -> None:
-    """The first bytes end within a character: that says nothing of the file."""
+    """The last bytes of the beginning may be part of a character: this says nothing about the file."""
     line = "ab\U0001f601c" if encoding == "utf-16-le" else "\N{EURO SIGN}\U0001f601"
     path = tmp_path / "table.csv"
     with path.open("wb") as handle:
@@ -258,7 +258,7 @@ def test_a_pdf_that_opens_for_everybody_is_read(tmp_path: Path) -> None:
 
 
 def test_a_cipher_that_is_not_known_here_is_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most PDFs of today that may not be changed are encrypted with AES, and open for everybody."""
+    """Most PDFs that are protected against changes are encrypted with AES, and open without a password."""
     pytest.importorskip("cryptography", reason="only with it such a PDF can be made")
     path = put(tmp_path, "a.pdf", pdfs.locked("", "AES-256"))
     assert "behind the door" in read_attachment(path).attachment.text

@@ -1,9 +1,9 @@
-"""A stand-in for llama.cpp's server: its command line, health and completions, scripted by its model's name.
+"""A replacement for llama.cpp's server: command line, health and completions, scripted by the model's name.
 
-The variable ``SCRIPTED_SERVER`` names another script.
-``dies`` ends at once with a reason, ``never-ready`` stays in loading, ``refuses`` answers an error, ``mute`` one
-without a word, ``babbles`` no JSON, ``silent`` leaves the timings out, ``vanishes`` ends in the middle of an answer;
-any other name works after two requests for its health.
+The variable ``SCRIPTED_SERVER`` overrides the script. Scripts: ``dies`` exits at once with a reason, ``never-ready``
+keeps loading, ``refuses`` answers with an error, ``mute`` with an error without text, ``babbles`` with invalid JSON,
+``silent`` omits the timings, ``vanishes`` exits in the middle of an answer. Any other name works after two health
+requests.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ HELP = "--spec-type none,draft-simple,ngram-simple,ngram-mod\n    comma-separate
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One server's answers. ``looks`` counts how often its health was asked."""
+    """The server's answers. ``looks`` counts the health requests."""
 
-    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
+    disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the delayed ACK of its headers
     script = ""
     arguments: tuple[str, ...] = ()
     looks = 0
     answers = 0
 
     def do_GET(self) -> None:
-        """`/health`: loading at first."""
+        """Answer `/health`, at first with the status "loading"."""
         Handler.looks += 1
         ready = Handler.looks > 2 and self.script != "never-ready"
         self.reply(200 if ready else 503, {"status": "ok" if ready else "loading"})
 
     def do_POST(self) -> None:
-        """`/completion`: echoes the request in `generation_settings`."""
+        """Answer `/completion`; `generation_settings` repeats the request."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.script == "refuses":
             self.reply(400, {"error": {"message": "the prompt is too long."}})
@@ -63,11 +63,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the name of the base class)
-        """Say nothing."""
+        """Log nothing."""
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until ended."""
+    """Serve until the process is ended."""
     if "--help" in arguments:
         sys.stdout.write(HELP)
         return 0

@@ -1,4 +1,4 @@
-"""The best of many: picked on one half of the prompts, compared on the other, so that luck is not picked."""
+"""The best configuration is picked on one half of the prompts and compared on the other, so that it is not luck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers must have in common: whatever changes a speed or a word changes the facts, and nothing else does."""
+"""Anything that changes a speed or an answer changes the facts of a measurement, and nothing else does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole race on the engine's thread with the built-in pair: its events in order, its result, its ends."""
+"""Tests a whole race on the engine's thread with the built-in pair: order of events, result, ways to end."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def race(
 
 
 def test_lanes_are_shown_the_pictures_which_are_not_kept(tmp_path: Path, store: RaceStore) -> None:
-    """A lane that reads another picture would write another answer."""
+    """With another picture a lane would give another answer."""
     pair = write_pair(tmp_path, "llava")
     seeing = Session()
     seeing.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=""))
@@ -222,7 +222,7 @@ def test_another_model_is_compared_by_speed_alone(session: Session, store: RaceS
     kept = store.read(result.id)
     assert kept.setup.lanes[0].target_name == "The small one"
     assert kept.verdicts == result.verdicts
-    assert [pair.draft for pair in speeds(store).all()] == ["paceline-tiny-draft"]  # it is no speed of a pair
+    assert [pair.draft for pair in speeds(store).all()] == ["paceline-tiny-draft"]  # it is not a pair's speed
 
 
 def test_lanes_without_plain_decoding_say_nothing_of_the_pair(session: Session, store: RaceStore) -> None:
@@ -260,4 +260,4 @@ def test_rounds_go_on_until_they_are_sure_or_time_is_up(
 ) -> None:
     monkeypatch.setattr(lane_runner, "UNTIL_MINUTES", 1e-9)
     result = result_of(race(session, store, replace(SETUP, rounds=None)))
-    assert result.num_rounds == 1  # no further round began after the time was up
+    assert result.num_rounds == 1  # no further round began after the time limit

@@ -1,4 +1,4 @@
-"""The journal: what was measured is there at the next start, cut lines are dropped, other measurements refused."""
+"""Tests the journal: measurements survive a restart, truncated lines are dropped, other measurements are rejected."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_an_answer_is_on_the_disk_at_once_and_comes_back_whole(path: Path) -> No
     run = full_run()
     assert journal.find(PROMPT, 0.8, AUTO, 0) is None
     journal.keep(PROMPT, run)
-    assert len(path.read_bytes().splitlines()) == 2  # not closed yet, as where it is killed
+    assert len(path.read_bytes().splitlines()) == 2  # not closed yet, as after a kill
     journal.close()
     again = reopened(path)
     assert len(again) == 1

@@ -1,4 +1,4 @@
-"""Lanes of a race: their words, and what is refused."""
+"""Tests lanes of a race: their names, and rejected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as Markdown: every section that there is something for, and no section that there is nothing for."""
+"""Tests the Markdown report: it has exactly the sections with data."""
 
 from __future__ import annotations
 

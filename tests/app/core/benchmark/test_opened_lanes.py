@@ -1,4 +1,4 @@
-"""Lanes on loaded models: contexts as large as the question asks for, refused where they do not fit."""
+"""Tests lanes on loaded models: contexts are as large as the question needs, and rejected if they do not fit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_lanes_hold_question_and_answer_and_share_no_cache(session: Session) -> 
         ]
     assert len({end.token_ids for end in ends}) == 1
     assert [end.stats.prompt_cached_tokens for end in ends] == [0] * 3
-    assert session._pair_costs().pacer is not None  # what passes cost was looked at before any lane
+    assert session._pair_costs().pacer is not None  # pass costs were measured before any lane
 
 
 def test_a_context_is_never_larger_than_that_of_the_model(session: Session) -> None:
@@ -71,10 +71,10 @@ def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
     opened_lanes._check_memory(texts, session, 1024, available_bytes=two)
     with pytest.raises(NotEnoughMemoryError, match="The 2 lanes need about"):
         opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)
-    with pytest.raises(NotEnoughMemoryError):  # auto has a draft's cache, too
+    with pytest.raises(NotEnoughMemoryError):  # auto also needs the draft's cache
         opened_lanes._check_memory((PLAIN_LANE, AUTO_LANE), session, 1024, available_bytes=two)
     for own in (replace(texts[1], draft=str(builtin_draft())), replace(texts[1], target=str(builtin_draft()))):
-        weights = builtin_draft().stat().st_size // 2  # what a lane has of its own is loaded beside
+        weights = builtin_draft().stat().st_size // 2  # a lane's own models are loaded additionally
         with pytest.raises(NotEnoughMemoryError):
             opened_lanes._check_memory((texts[0], own), session, 1024, two + weights)
 
@@ -104,7 +104,7 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
             for lane in opened[1:]
         ]
         assert ends[0].stats.proposed > 0
-    assert alone.ready().draft is None  # what was loaded for the lane is gone with it
+    assert alone.ready().draft is None  # models of the lane were unloaded with it
     alone.close()
 
 
@@ -121,7 +121,7 @@ def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) ->
         paths = [lane.session.ready().target.path for lane in opened]
         assert paths == [str(builtin_target()), *[str(builtin_draft())] * 2]
         assert _model_of(opened[1]) is _model_of(opened[2])
-        assert opened[2].session.ready().draft is None  # the loaded draft is the loaded target's
+        assert opened[2].session.ready().draft is None  # the loaded draft belongs to the loaded target
         ends = [
             next(event for event in lane.session.generate(QUESTION, lambda: False) if isinstance(event, Finished))
             for lane in opened

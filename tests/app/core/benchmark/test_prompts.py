@@ -1,4 +1,4 @@
-"""Prompts from files: read, or refused with the place that is wrong."""
+"""Prompts are read from files, or rejected with the position of the error."""
 
 from __future__ import annotations
 

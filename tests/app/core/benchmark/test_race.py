@@ -1,4 +1,4 @@
-"""A race with scripted sessions on a scripted clock: whose turn it is, and whose time."""
+"""Tests a race of scripted sessions on a scripted clock: order of the lanes, and their times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLAIN, AUTO = 0, 1
 
 
 class Clock:
-    """Time that passes only where somebody computes."""
+    """A clock that only advances during computation."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -41,7 +41,7 @@ class Clock:
 
 @dataclass
 class ScriptedSession:
-    """Gives a token for each ``token_s`` seconds, after ``prompt_s`` seconds of prompt."""
+    """Emits a token every ``token_s`` seconds, after ``prompt_s`` seconds for the prompt."""
 
     clock: Clock
     token_s: float
@@ -119,7 +119,7 @@ def test_a_lane_has_the_seconds_of_its_own_slices_without_the_prompt() -> None:
     assert [run.stats.decode_s for run in race.runs] == pytest.approx([0.6, 0.18] * 2)
     assert [run.wall_s for run in race.runs] == pytest.approx([0.6, 0.18] * 2)
     first = slices(events)[0]
-    assert first.stats.tokens == 1  # the slice was over with the prompt, and goes on to the first token
+    assert first.stats.tokens == 1  # the slice ended with the prompt, and continues to the first token
     assert first.stats.decode_s == pytest.approx(0.1)
 
 
@@ -128,7 +128,7 @@ def test_all_read_the_prompt_before_the_clock_runs_and_in_their_own_mode() -> No
     plain, draft = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.1)
     list(race_of(RacePlan(rounds=1), plain, draft, choices=(PLAIN_LANE, DRAFT)).events())
     asked = [(request.mode, request.depth, request.max_tokens) for request in draft.asked]
-    before = [(Mode.OFF, None, 1), (Mode.DRAFT, 1, 2), (Mode.HEAD, 1, 2)]  # a draft or a head, whichever there is
+    before = [(Mode.OFF, None, 1), (Mode.DRAFT, 1, 2), (Mode.HEAD, 1, 2)]  # a draft or a head
     assert asked == [*before, (Mode.DRAFT, 3, 2), (Mode.DRAFT, 3, 6)]
     assert [request.mode for request in plain.asked] == [Mode.OFF] * 3
 
@@ -151,7 +151,7 @@ def test_a_stop_ends_all_answers_with_what_there_is() -> None:
     for event in race.events(lambda: bool(stopped)):
         if isinstance(event, LaneProgress) and event.round == 1:
             stopped.append(True)
-    assert [run.stats.tokens for run in race.partial] == [2]  # the other had not begun
+    assert [run.stats.tokens for run in race.partial] == [2]  # the other lane had not begun
     assert race.rounds == 1
     assert len(race.runs) == 2
     assert plain.closed == len(plain.asked)
@@ -175,7 +175,7 @@ def test_it_goes_on_until_the_ratio_is_sure_or_the_time_is_over() -> None:
     same = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.05)
     race = race_of(RacePlan(rounds=1, until_percent=5.0), *same)
     list(race.events())
-    assert race.rounds == 2  # the first that give an interval
+    assert race.rounds == 2  # the minimum for an interval
     bounded = race_of(RacePlan(rounds=9, max_minutes=0.001), *same)
     list(bounded.events())
     assert bounded.rounds == 1

@@ -1,4 +1,4 @@
-"""What a race says of its runs: verdicts in words, where answers differ, tables."""
+"""Tests the report of a race: verdicts as text, differences of answers, tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sentence(verdict: LaneVerdict) -> str:
 
 
 def rounds(*ids: tuple[int, ...], temperature: float = 0.0, spread: float = 0.0) -> list[BenchmarkRun]:
-    """Plain answers 1, 2, 3 in two seconds, `auto` one of ``ids`` for each round in about one."""
+    """Plain answers 1, 2, 3 in two seconds, and answers of `auto` with one of ``ids`` per round in about one."""
     runs = []
     for number, own in enumerate(ids):
         seconds = 1.0 + spread * (number % 2)

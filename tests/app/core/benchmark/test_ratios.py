@@ -1,4 +1,4 @@
-"""Ratios: throughput over throughput, paired by prompt and round, with intervals that say what they should."""
+"""Tests throughput ratios, paired by prompt and round, with correct confidence intervals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_interval_over_rounds_holds_the_truth_as_often_as_it_says() -> None:
         runs = []
         for number in range(3):
             for i in range(8):
-                speed = 0.7 + 0.1 * i  # every prompt has a gain of its own
+                speed = 0.7 + 0.1 * i  # every prompt has its own gain
                 runs.append(made_run(f"p{i}", PLAIN, rng.gauss(1.0, 0.05), round_number=number))
                 runs.append(made_run(f"p{i}", DRAFT, speed * rng.gauss(1.0, 0.05), round_number=number))
         ratio = ratio_of(runs, DRAFT, PLAIN)
@@ -80,7 +80,7 @@ def test_the_quantile_is_that_of_the_tables(df: int, quantile: float) -> None:
 
 
 def test_one_prompt_says_nothing_of_others() -> None:
-    """Drawn again and again it would give an interval of no width."""
+    """Resampling a single prompt would give an interval of width zero."""
     runs = [made_run("p", variant, seconds) for variant, seconds in ((PLAIN, 2.0), (DRAFT, 1.0))]
     ratio = ratio_of(runs, DRAFT, PLAIN)
     assert ratio is not None

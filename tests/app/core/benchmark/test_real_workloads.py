@@ -1,4 +1,4 @@
-"""The prompts for real models: complete, each of its kind, without doubles, and none too long."""
+"""The prompts for real models are complete, of their category, without duplicates, and not too long."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def vocab(request: pytest.FixtureRequest) -> Iterator[Vocab]:
 
 
 def test_no_prompt_is_too_long(vocab: Vocab) -> None:
-    """What a context of a few thousand tokens has to hold beside the answer."""
+    """A context of a few thousand tokens must also hold the answer."""
     lengths = {
         prompt.id: sum(len(vocab.tokenize(message.content, special=False)) for message in prompt.messages)
         for category in CATEGORIES

@@ -1,4 +1,4 @@
-"""A measurement that was stopped goes on where it was: nothing is asked twice, nothing is lost."""
+"""A stopped measurement continues where it was: no question is repeated, no result is lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROMPTS = [prompt("x"), prompt("y"), prompt("z", "b")]
 
 
 class Stopping(Scripted):
-    """Ends as Ctrl+C does after so many answers."""
+    """Ends like Ctrl+C after this number of answers."""
 
     def __init__(self, variants: tuple[Variant, ...], after: int) -> None:
         super().__init__(variants, (0.1 * number for number in count(1)))
@@ -86,7 +86,7 @@ def test_time_ends_it_after_any_answer_but_what_is_kept_is_reported(path: Path) 
     ticks = iter([0.0, 0.0, 0.0, 0.0, 0.0, 100.0])  # at the start, then before each answer
     first = run_once(path, Scripted((PLAIN, AUTO), steady()), Scripted((PEER,), steady()), timed(1.0), ticks)
     assert first.out_of_time
-    assert len(first.runs) == 4  # one more than a prompt's three
+    assert len(first.runs) == 4  # one more than the three of a prompt
     own = Scripted((PLAIN, AUTO), steady())
     second = run_once(path, own, Scripted((PEER,), steady()), timed(0.0))
     assert second.out_of_time
@@ -104,7 +104,7 @@ def test_rounds_can_begin_later_and_have_other_seeds(path: Path) -> None:
     runner = run_once(path, own, Scripted((), steady()), replace(PLAN, first_round=1))
     assert {run.round for run in runner.runs} == {1, 2}
     assert {question.sampling.seed for _, question in own.asked} == {6, 7}
-    assert len(own.asked) == 12  # nothing of round 0 is taken for another
+    assert len(own.asked) == 12  # results of round 0 are not used for other rounds
 
 
 def test_each_temperature_can_have_variants_of_its_own(path: Path) -> None:
@@ -113,4 +113,4 @@ def test_each_temperature_can_have_variants_of_its_own(path: Path) -> None:
     asked = {(run.temperature, run.variant) for run in runner.runs}
     assert asked == {(0.0, PLAIN), (0.0, DRAFT), (0.8, PLAIN), (0.8, AUTO), (0.8, PEER)}
     assert runner.runs_per_round == 15
-    assert peer.rounds == 2  # it is not begun where it has no part
+    assert peer.rounds == 2  # not started if it has no measurements to make

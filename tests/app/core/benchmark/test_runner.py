@@ -1,4 +1,4 @@
-"""The runner: everybody in turn, round after round, until it is sure enough or the time is over."""
+"""Tests the runner: all contestants in turn, round after round, until the result is certain or the time is over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def prompt(name: str, category: str = "a") -> BenchmarkPrompt:
 
 
 class Scripted:
-    """A contestant whose answers take the seconds that it is given."""
+    """A contestant whose answers take the given seconds."""
 
     def __init__(self, variants: Sequence[Variant], seconds: Iterator[float]) -> None:
         self.variants = variants
@@ -37,7 +37,7 @@ class Scripted:
         self.rounds += 1
 
     def prepare(self, question: Question) -> None:
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         self.asked.append((variant, question))
@@ -67,7 +67,7 @@ def test_everybody_answers_the_same_question_in_every_round() -> None:
     runner = runner_of(plan, own=own, peers=[peer], clock=count())
     runner.run()
     assert runner.rounds == 2
-    assert peer.rounds == 4  # once for each round and temperature
+    assert peer.rounds == 4  # once per round and temperature
     assert len(runner.runs) == runner.runs_per_round * 2 == 24
     for variant, question in peer.asked:
         assert variant == PEER
@@ -77,7 +77,7 @@ def test_everybody_answers_the_same_question_in_every_round() -> None:
 
 
 def test_rounds_are_repeated_until_the_interval_is_narrow_enough() -> None:
-    noise = iter([1.0, 2.0, 1.5, 1.0] * 2 + [1.0] * 10_000)  # wild at first, then steady
+    noise = iter([1.0, 2.0, 1.5, 1.0] * 2 + [1.0] * 10_000)  # noisy at first, then steady
     own = Scripted((PLAIN, AUTO), noise)
     runner = runner_of(BenchmarkPlan((0.0,), SamplingParams(), 8, until_percent=5.0), own=own, clock=count())
     runner.run()

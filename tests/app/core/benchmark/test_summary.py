@@ -1,4 +1,4 @@
-"""Rows: counters added up, shares of the time, and which answers equal plain decoding's."""
+"""Tests summary rows: added counters, shares of the time, and answers equal to plain decoding's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads that come along: complete, without doubles, and followed by the built-in pair."""
+"""The bundled workloads are complete, without duplicates, and the built-in pair follows them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_no_prompt_is_there_twice() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_built_in_pair_follows_them(file: Path) -> None:
-    """At least nine words of ten in their place, and an end of its own: the rule by which they were chosen."""
+    """The rule by which they were chosen: at least nine of ten words correct, and the answer ends by itself."""
     session = Session()
     session.load(LoadRequest(str(builtin_target())))
     try:

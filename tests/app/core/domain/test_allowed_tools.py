@@ -1,4 +1,4 @@
-"""The tools that may run without asking, as a line of the settings."""
+"""Tests the setting of tools that may run without permission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices, proportions and overrides as they are written: what can be read is read, all else is a sentence."""
+"""Tests parsing of devices, splits and overrides: valid text is parsed, anything else is rejected with a sentence."""
 
 from __future__ import annotations
 

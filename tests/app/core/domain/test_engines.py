@@ -1,4 +1,4 @@
-"""Names of models on engines of others, and whether an engine runs here."""
+"""Tests names of models on remote servers, and whether a server runs on this computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An attachment in the prompt: whatever it holds, it stays inside its fence."""
+"""An attachment in the prompt stays inside its fence, whatever it contains."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_content_cannot_leave_its_fence(files: list[tuple[str, AttachmentKind, s
         assert tokens[fence].content == expected
         assert tokens[fence].map is not None
         place = fence + 1
-    # What follows the last fence is what was typed, from its own line on.
+    # the text after the last fence is the typed message, on its own line
     assert prompt.endswith(typed)
     end = tokens[place - 1].map
     assert end is not None

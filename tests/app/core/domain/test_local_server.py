@@ -1,4 +1,4 @@
-"""Names of this computer, and who must show a key."""
+"""Tests names of this computer, and which clients need a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine is asked, from settings and stored messages."""
+"""Tests requests to the engine, made of settings and stored messages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_roles_always_take_turns_and_a_question_is_last(pairs: list[tuple[st
 
 def test_the_oldest_of_many_tool_pictures_are_only_named() -> None:
     def shown(num_results: int) -> list[int]:
-        """How many pictures each result shows; two are in each, and four in the question."""
+        """The number of pictures that each result shows; each has two, and the question has four."""
         drawn = Attachment(0, "p", AttachmentKind.PICTURE, 1, picture=StoredPicture("d", 4, 3, b""))
         calls = (StoredCall(f"c{number}", "look", "x", "{}", CallStatus.DONE) for number in range(num_results))
         results = [

@@ -1,4 +1,4 @@
-"""Variables for chat templates, as they are written."""
+"""Tests parsing of chat template variables."""
 
 from __future__ import annotations
 

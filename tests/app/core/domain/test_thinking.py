@@ -1,4 +1,4 @@
-"""Reasoning is told from the words of an answer, whole or in pieces."""
+"""Reasoning is separated from the text of an answer, complete or in chunks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_channels_of_gpt_oss_with_and_without_their_control_tokens() -> None:
         "<think:opensource>Plan it.</think:opensource>The answer.",
         "<|START_THINKING|>Plan it.<|END_THINKING|><|START_TEXT|>The answer.<|END_TEXT|>",
         "<|open|>think<|sep|>Plan it.<|close|>think<|sep|><|open|>response<|sep|>The answer.<|close|>response<|sep|>",
-        # What is left where the prompt had opened it.
+        # the rest if the prompt had opened the reasoning
         "Plan it.\n[BEGIN FINAL RESPONSE]\nThe answer.",
         "Plan it.<|END_THINKING|><|START_TEXT|>The answer.<|END_TEXT|>",
         "Plan it.</think>The answer.",
@@ -130,6 +130,6 @@ def test_what_grows_is_never_taken_back(tags: tuple[str, str], thought: str, wor
 
 
 def test_thousands_of_tags_in_code_are_looked_at_once() -> None:
-    code = "```\n" + "</think>\n" * 100_000  # looking at all before each of them would take minutes
+    code = "```\n" + "</think>\n" * 100_000  # scanning the whole text before each of them would take minutes
     assert not split_thinking(code).opened
     assert split_thinking(f"{code}```\nthought </think>\nwords").closed

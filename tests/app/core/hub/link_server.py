@@ -1,4 +1,4 @@
-"""A web server on this machine that serves files correctly, or with any fault of unknown servers."""
+"""A web server on this machine that serves files correctly or with the faults of arbitrary servers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Answer = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers each path by the function that a test gave it."""
+    """Answers each path with the function that the test set."""
 
-    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
+    disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the delayed ACK of its headers
     protocol_version = "HTTP/1.1"
     server: LinkServer
 
@@ -35,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def head(self, status: int, **headers: str) -> None:
-        """Status and headers; ``_`` stands for ``-``."""
+        """Send status and headers; ``_`` in a name stands for ``-``."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -51,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class LinkServer(ThreadingHTTPServer):
-    """Runs from entry to exit. ``answers``: by path. ``requests``: path and headers of what came."""
+    """Serves while its context is open. ``answers``: functions by path. ``requests``: paths and headers received."""
 
     daemon_threads = True
 
@@ -84,7 +84,7 @@ class LinkServer(ThreadingHTTPServer):
 
 
 def file(data: bytes, *, etag: str = '"v1"', ranges: bool = True, cut: int | None = None, **headers: str) -> Answer:
-    """An ordinary file; ``cut`` closes the connection after so many bytes of each answer that has more."""
+    """A regular file; ``cut`` closes the connection after this number of bytes of each answer."""
 
     def answer(handler: Handler) -> None:
         span = handler.wanted() if ranges else None
@@ -110,7 +110,7 @@ def redirect(target: str, status: int = 302) -> Answer:
 
 
 def says(status: int, body: bytes = b"", **headers: str) -> Answer:
-    """This status and body for every request."""
+    """Answers every request with this status and body."""
 
     def answer(handler: Handler) -> None:
         handler.head(status, Content_Length=str(len(body)), **headers)
@@ -120,7 +120,7 @@ def says(status: int, body: bytes = b"", **headers: str) -> Answer:
 
 
 def endless(first: bytes) -> Answer:
-    """A body without an announced end."""
+    """Sends a body without a length and without an end."""
 
     def answer(handler: Handler) -> None:
         handler.head(200, Transfer_Encoding="chunked")
@@ -132,7 +132,7 @@ def endless(first: bytes) -> Answer:
 
 
 def longer(data: bytes, announced: int) -> Answer:
-    """Announces ``announced`` bytes for ranges; a request for all the rest gets chunks without an end."""
+    """Announces ``announced`` bytes for range requests; a request for the rest gets endless chunks."""
 
     def answer(handler: Handler) -> None:
         span = handler.wanted()
@@ -148,5 +148,5 @@ def longer(data: bytes, announced: int) -> Answer:
 
 
 def silent(seconds: float) -> Answer:
-    """Sends nothing for ``seconds``."""
+    """Sends nothing for this number of seconds."""
     return lambda _handler: time.sleep(seconds)

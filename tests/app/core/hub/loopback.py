@@ -1,4 +1,4 @@
-"""A hub on this machine: real HTTP on 127.0.0.1 that speaks the part of the Hugging Face hub's protocol that we use.
+"""A hub on this machine: a real HTTP server on 127.0.0.1 with the used part of the Hugging Face hub's protocol.
 
 How to use it::
 
@@ -33,24 +33,24 @@ from types import TracebackType
 from typing import Any
 
 BLOCK_BYTES = 1 << 16
-LFS_BYTES = 1 << 16  # smaller files that are no GGUF carry git's own hash, as on the real hub
+LFS_BYTES = 1 << 16  # smaller files other than GGUF have a git hash as ETag, as on the real hub
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong with one answer. Byte counts are of this answer's body."""
+    """The fault of one answer. Byte counts refer to the body of this answer."""
 
-    status: int = 0  # answer with this status and no body of the file
-    path_part: str = ""  # a refusal waits for a path that contains this: the order of parallel requests is unknown
+    status: int = 0  # answer with this status and without the file
+    path_part: str = ""  # apply a refusal only to paths with this part: the order of parallel requests is unknown
     headers: tuple[tuple[str, str], ...] = ()
-    cut_after: int | None = None  # close the connection properly
-    reset_after: int | None = None  # break it with a TCP reset
-    stall_after: int | None = None  # go silent for stall_s, then close
+    cut_after: int | None = None  # then close the connection properly
+    reset_after: int | None = None  # then reset the TCP connection
+    stall_after: int | None = None  # then send nothing for stall_s, and close
     stall_s: float = 60.0
-    ignore_range: bool = False  # 200 and the whole file
-    wrong_range: bool = False  # 206 that begins elsewhere than asked
-    corrupt: bool = False  # flip a byte, same length
-    unannounced: bool = False  # no Content-Length and no Content-Range total
+    ignore_range: bool = False  # answer 200 with the whole file
+    wrong_range: bool = False  # answer 206 with another start than requested
+    corrupt: bool = False  # change a byte but not the length
+    unannounced: bool = False  # omit Content-Length and the total of Content-Range
 
 
 class Content:
@@ -79,29 +79,29 @@ class Content:
 
 @dataclass(slots=True)
 class Repo:
-    """One repository: every commit keeps its files."""
+    """A repository; every commit keeps its files."""
 
     commits: list[str] = field(default_factory=list)
-    files: dict[str, dict[str, Content]] = field(default_factory=dict)  # commit -> path -> content
+    files: dict[str, dict[str, Content]] = field(default_factory=dict)  # by commit and path
     facts: dict[str, Any] = field(default_factory=dict)
 
     def at(self, revision: str) -> tuple[str, dict[str, Content]] | None:
-        """The commit and files of a revision."""
+        """The commit and the files of a revision."""
         commit = self.commits[-1] if revision == "main" and self.commits else revision
         return (commit, self.files[commit]) if commit in self.files else None
 
 
 @dataclass(frozen=True, slots=True)
 class HubRequest:
-    """One request that came in."""
+    """A received request."""
 
     method: str
     path: str
-    headers: Mapping[str, str]  # names in small letters
+    headers: Mapping[str, str]  # lower-case names
 
 
 class LoopbackHub:
-    """A hub from `start` to `close`, or as a context manager."""
+    """A hub; runs from `start` to `close`, or as a context manager."""
 
     def __init__(self) -> None:
         self.repos: dict[str, Repo] = {}
@@ -123,7 +123,7 @@ class LoopbackHub:
 
     @property
     def url(self) -> str:
-        """The address, for HF_ENDPOINT."""
+        """The address for HF_ENDPOINT."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def start(self) -> LoopbackHub:
@@ -143,7 +143,7 @@ class LoopbackHub:
         self.close()
 
     def add_file(self, repo_id: str, path: str, source: bytes | Path | Content) -> Content:
-        """Commit one file; the same path again changes it. Older commits keep what they had."""
+        """Commit one file; committing a path again changes the file. Older commits stay as they were."""
         repo = self.repos.setdefault(repo_id, Repo())
         content = source if isinstance(source, Content) else Content(source, path)
         commit = hashlib.sha1(f"{repo_id}/{len(repo.commits)}".encode(), usedforsecurity=False).hexdigest()
@@ -154,7 +154,7 @@ class LoopbackHub:
         return content
 
     def describe(self, repo_id: str, **facts: object) -> None:
-        """Set fields of the repository's API answer: downloads, likes, tags, gguf, gated, lastModified, ..."""
+        """Set fields of the repository in API answers: downloads, likes, tags, gguf, gated, lastModified, ..."""
         self.repos.setdefault(repo_id, Repo()).facts.update(facts)
 
     def sent(self, repo_id: str, path: str) -> int:
@@ -167,18 +167,18 @@ class _Server(ThreadingHTTPServer):
     hub: LoopbackHub
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Ignore clients that disconnect, as the tests make them do; report all other errors."""
+        """Ignore clients that disconnect, as tests make them do; report all other errors."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
+    disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the delayed ACK of its headers
     protocol_version = "HTTP/1.1"
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
-        """Tests read `requests` instead."""
+        """Log nothing: tests read `requests`."""
 
     def setup(self) -> None:
         super().setup()
@@ -283,7 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._bytes(content, f'"{content.etag}"', f"{repo_id}/{name}", headers)
 
     def _blob(self, path: str) -> None:
-        """The store behind the redirect: it names the same bytes with an ETag of its own, as the real one does."""
+        """The storage behind the redirect: like the real one, it serves the file with a different ETag."""
         content = self.server.hub.blobs.get(path.removeprefix("/blob-store/"))
         if content is None:
             self._send(404, b"", {})
@@ -323,7 +323,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._body(content, (start, end), key, fault)
 
     def _requested_range(self, size: int, etag: str) -> tuple[int, int] | None:
-        """First byte and end of the requested range; None if the whole file is requested."""
+        """First byte and end (exclusive) of the requested range; None if the whole file is requested."""
         words = self.headers.get("Range", "")
         if not words.startswith("bytes=") or self.headers.get("If-Range", etag) != etag:
             return None

@@ -1,4 +1,4 @@
-"""What is believed of a hub's answers: fuzzed fields, path tricks, huge lists. Nothing crashes or escapes."""
+"""Tests which answers of a hub are accepted: fuzzed fields, path tricks, huge lists. Nothing crashes or escapes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_any_json_gives_records_or_a_sentence(answer: object) -> None:
 
 
 def mutated(draw: random.Random) -> Any:  # noqa: ANN401 (whatever a hub may send)
-    """A good answer with one to four fields, at any depth, replaced by tricks or dropped."""
+    """A valid answer with one to four fields, at any depth, replaced by hostile values or removed."""
     answer = json.loads(json.dumps(ANSWER))
     for _ in range(draw.randint(1, 4)):
         place: Any = answer

@@ -1,4 +1,4 @@
-"""The client against a real HTTP hub: what it asks, what it believes, and whom it tells the token."""
+"""Tests the client with a real HTTP hub: its requests, its checks, and which hosts get the token."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def client(hub: LoopbackHub) -> Iterator[HubClient]:
 
 
 class Dripping:
-    """An answer that never comes to an end."""
+    """An answer that never ends."""
 
     num_given = 0
 
@@ -139,7 +139,7 @@ def test_a_renamed_repository_is_followed(hub: LoopbackHub, client: HubClient) -
 def test_a_redirect_to_a_name_that_no_host_can_have_is_a_sentence(
     hub: LoopbackHub, client: HubClient, host: str
 ) -> None:
-    """The system refuses to look such a name up, and not by an error of the network."""
+    """The system rejects such a name without a network error."""
     location = client.locate(REPO, "target-Q4_K_M.gguf")
     told = f"http://{host}/file".encode().decode("latin-1")
     hub.refusals.append(Fault(status=302, headers=(("Location", told),)))
@@ -307,7 +307,7 @@ def test_starting_the_app_does_not_import_the_hub() -> None:
 
 
 def test_nothing_is_asked_of_the_hub_but_what_was_wanted(hub: LoopbackHub, tmp_path: Path) -> None:
-    """The library of the hub would fetch a list of programs at the first request of a day."""
+    """The hub's library would fetch a list of programs at the first request of a day."""
     code = "from app.core.hub.client import HubClient; HubClient().search('tiny')"
     env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "NO_PROXY": "*"}
     subprocess.run([sys.executable, "-c", code], env=env, check=True, cwd=Path(__file__).resolve().parents[4])

@@ -1,4 +1,4 @@
-"""What names tell, and which of them may become paths."""
+"""Tests the information in file names, and which names may become paths."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_shards_are_one_model() -> None:
     assert [file.path for file in models["m"].files] == [names[1], names[0], names[2]]
     assert (models["m"].size_bytes, models["m"].missing_shards) == (30, 0)
     assert models["a"].missing_shards == 1
-    assert set(models) == {"m", "a", "mmproj-F16", "x-00004-of-00003"}  # x: its number is beyond the total
+    assert set(models) == {"m", "a", "mmproj-F16", "x-00004-of-00003"}  # x: its number exceeds the total
     assert model_name("b/m-00002-of-00003.gguf") == "m"
 
 

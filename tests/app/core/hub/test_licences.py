@@ -1,4 +1,4 @@
-"""Licences as people write them."""
+"""Tests spellings of licences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.core.hub.licences import licence_name
         ("agpl-3.0", "AGPL 3.0"),
         ("bsd-3-clause", "BSD 3-Clause"),
         ("gemma", "Gemma"),
-        ("qwen-research", "qwen-research"),  # whatever else somebody calls a licence of their own
+        ("qwen-research", "qwen-research"),  # even if another licence has the same name
         ("My own licence-1.0", "My own licence-1.0"),
         ("", ""),
     ],

@@ -1,4 +1,4 @@
-"""Links to model files, against a web server on this machine: what is asked, refused, followed, and gone on with."""
+"""Tests links to model files with a web server on this machine: requested, rejected, redirected, resumed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def look(server: LinkServer, path: str, timeout_s: float = 5.0) -> object:
 @pytest.mark.parametrize(
     "address",
     [
-        "http://example.org/m.gguf",  # anybody between could change it
+        "http://example.org/m.gguf",  # could be modified on the way
         "http://192.168.1.4/m.gguf",
         "file:///etc/passwd",
         "ftp://example.org/m.gguf",
@@ -82,7 +82,7 @@ def test_addresses_that_may_be_asked(address: str) -> None:
     [
         ("https://h.example/a/b-Q4_0.gguf?download=true", "b-Q4_0.gguf"),
         ("https://h.example/a%20b.gguf", "a b.gguf"),
-        ("https://h.example/..%2f..%2fetc%2fx.gguf", "model.gguf"),  # leads elsewhere
+        ("https://h.example/..%2f..%2fetc%2fx.gguf", "model.gguf"),  # a path outside
         ("https://h.example/a%5cb.gguf", "model.gguf"),
         ("https://h.example/CON.gguf", "model.gguf"),
         ("https://h.example/get?id=7", "model.gguf"),
@@ -141,7 +141,7 @@ def test_a_page_is_no_model(server: LinkServer) -> None:
     server.answers["/m.gguf"] = says(200, HTML, Content_Type="text/html; charset=utf-8")
     with pytest.raises(LinkRefusedError, match="web page"):
         look(server, "/m.gguf")
-    server.answers["/m.gguf"] = file(HTML * 100)  # without saying so
+    server.answers["/m.gguf"] = file(HTML * 100)  # without an HTML content type
     with pytest.raises(ModelFileError):
         judge_link(request_of(server.url("/m.gguf")))
 
@@ -176,7 +176,7 @@ def test_silence_ends(server: LinkServer) -> None:
     [
         "file:///etc/passwd",
         "ftp://127.0.0.1/m.gguf",
-        "http://example.org/m.gguf",  # without encryption
+        "http://example.org/m.gguf",  # unencrypted
         "https://user:pass@example.org/m.gguf",
         "https:///nowhere",
         "http://[",
@@ -240,7 +240,7 @@ def test_only_a_named_version_is_gone_on_with(server: LinkServer) -> None:
     located = source.look("x/y", "m.gguf")
     with source.open(located.location, 100, if_range='"v1"') as stream:
         assert (stream.start, b"".join(stream.chunks())) == (100, MODEL[100:])
-    for validator in ("", 'W/"v1"', '"v0"'):  # none, one that may not be compared, another one
+    for validator in ("", 'W/"v1"', '"v0"'):  # none, a weak one, a different one
         with source.open(located.location, 100, if_range=validator) as stream:
             assert stream.start == 0
     with pytest.raises(HubAnswerError), source.open(replace(located.location, size_bytes=7)):
@@ -249,7 +249,7 @@ def test_only_a_named_version_is_gone_on_with(server: LinkServer) -> None:
 
 
 def certificate(folder: Path) -> Path:
-    """A certificate of our own for 127.0.0.1, with its key."""
+    """A self-signed certificate for 127.0.0.1, with its key."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

@@ -1,4 +1,4 @@
-"""The hub of the tests itself: huggingface_hub takes it for one, and its faults happen."""
+"""Tests the loopback hub itself: huggingface_hub accepts it, and its faults happen."""
 
 from __future__ import annotations
 

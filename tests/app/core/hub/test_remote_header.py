@@ -1,4 +1,4 @@
-"""Headers and proofs from the hub: what is fetched, what goes wrong, what comes out."""
+"""Tests headers and checks from the hub: requests, failures, results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GOOD = tiny_llama()
 
 @dataclass
 class FarStream:
-    """A range of a file elsewhere."""
+    """A range of a remote file."""
 
     data: bytes
     start: int
@@ -46,7 +46,7 @@ class FarStream:
 
 @dataclass
 class FarHub:
-    """A hub with one file, the first bytes of which are ``data``."""
+    """A hub with one file that begins with ``data``."""
 
     data: bytes
     size: int
@@ -209,7 +209,7 @@ def test_the_cost_of_a_token(tmp_path: Path) -> None:
     dense = known("Llama 3.1 8B")
     embedding = dense.header.tensors[0].num_bytes
     assert dense.bytes_per_token == dense.weights_bytes - embedding
-    small = known("Qwen2.5 0.5B")  # its embedding is its output, too
+    small = known("Qwen2.5 0.5B")  # its embedding is also its output layer
     assert small.bytes_per_token == small.weights_bytes
     mixture = known("Qwen3 30B-A3B")
     assert mixture.bytes_per_token < mixture.weights_bytes / 8

@@ -1,4 +1,4 @@
-"""The token: in the keyring or the environment, for its host, never in a file or a log."""
+"""Tests the access token: in the keyring or the environment, only for its host, never in a file or log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKEN = "hf_" + "canaryCANARY0123456789"
 
 
 class Memory(KeyringBackend):
-    """A keyring that forgets."""
+    """A keyring in memory."""
 
     priority = 1  # type: ignore[assignment]
 

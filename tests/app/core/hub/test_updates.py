@@ -1,4 +1,4 @@
-"""Asking for updates, against a web server on this machine."""
+"""Tests update checks with a web server on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project goes to a zip file and comes back; a stranger's file does no harm."""
+"""Tests export of a project to a zip file and back; hostile files do no harm."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def other(tmp_path: Path) -> Iterator[Machine]:
 
 
 def archive_of(path: Path, values: dict[str, Any] | None = None, **entries: str) -> Path:
-    """A project file as anybody may make one; ``entries`` by name, with "/" written as "__"."""
+    """A handmade project file; ``entries`` by name, with "/" written as "__"."""
     head = {"format": "paceline-project", "version": 1, "name": "Garden", "values": values or {}}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("project.json", json.dumps(head))
@@ -74,7 +74,7 @@ def test_files_settings_and_chats_come_back(mine: Machine, other: Machine, tmp_p
     assert is_project(file)
     taken = import_project(other.projects, other.store, file, other.files)
     assert [other.projects.find("garden")] == [taken]
-    assert taken.values == {"system_prompt": "Be short.", "depth": None}  # tools are not turned on by a file
+    assert taken.values == {"system_prompt": "Be short.", "depth": None}  # a file cannot enable tools
     assert {path.relative_to(other.files).as_posix(): path.read_text() for path in other.files.rglob("*.*")} == {
         "Garden/papers/rent.md": "The rent is 940 euros.",
         "Garden/papers/deep/beans.txt": "Beans are sown in May.",
@@ -97,7 +97,7 @@ def test_a_strangers_file_stays_in_its_folder_and_allows_no_tool(other: Machine,
     values = {"allowed_tools": "files/write", "tools": True, "temperature": 0.5, "mode": "nonsense"}
     odd = {"files__..__..__out.txt": "x", "files____etc__passwd": "y", "chats.json": "{"}
     file = archive_of(tmp_path / "a.zip", values, **odd)
-    with pytest.raises(Exception, match="not a JSON file"):  # the chats; the project is there
+    with pytest.raises(Exception, match="not a JSON file"):  # its chats are invalid, the project itself is not
         import_project(other.projects, other.store, file, other.files)
     assert other.projects.find("Garden").values == {"temperature": 0.5}
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.suffix == ".txt"}

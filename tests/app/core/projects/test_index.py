@@ -1,4 +1,4 @@
-"""The index finds passages by words in each kind of writing, joins them with vectors, and can be made anew."""
+"""The index finds passages by words in every script, combines them with vectors, and can be rebuilt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources are read once, again after a change, and on from where reading was stopped; each failure is one sentence."""
+"""Sources are read once, and again after a change; stopped reading resumes; each failure is one sentence."""
 
 from __future__ import annotations
 

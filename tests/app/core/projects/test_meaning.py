@@ -1,4 +1,4 @@
-"""Passages by meaning: an embedding model in its own process gives each a vector, once."""
+"""Tests passages by meaning: an embedding model in its own process computes each vector once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_vectors_are_made_once_and_again_after_a_change(
     index: DocumentIndex, tmp_path: Path, embedder: PassageEmbedder
 ) -> None:
     sources, told = [str(tmp_path / "papers")], list[tuple[int, int]]()
-    embedder.fill(index, sources, lambda: True, lambda *_: told.append((0, 0)))  # stopped before the first
+    embedder.fill(index, sources, lambda: True, lambda *_: told.append((0, 0)))  # stopped before the first passage
     embedder.fill(index, sources, lambda: False, lambda done, total: told.append((done, total)))
     (tmp_path / "papers" / "a.txt").write_text("hello you")
     update(index, sources)

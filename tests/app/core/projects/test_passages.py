@@ -1,4 +1,4 @@
-"""Texts become passages of bounded length, with nothing lost and each with its heading and first line."""
+"""Texts are split into passages of limited length, without loss, each with its heading and first line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects are kept in a file that several processes read and change."""
+"""Projects are stored in a file that several processes read and change."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A server on loopback that answers as vLLM, SGLang, llama-server, LM Studio or Ollama do.
+"""A server on loopback that answers like vLLM, SGLang, llama-server, LM Studio or Ollama.
 
-vLLM's part was compared with what vLLM 0.32 answers; the others follow their documentation and sources.
+The answers for vLLM were compared with vLLM 0.32; the others follow documentation and source code.
 
-Requests are recorded in ``requests``. Fields of the script switch faults on.
+Requests are recorded in ``requests``. Fields of `Script` switch faults on.
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ class Script:
 
     kind: str = "vllm"
     model: str = "org/model"
-    models: tuple[str, ...] = ()  # instead of that one
+    models: tuple[str, ...] = ()  # instead of ``model``
     key: str = ""
     pieces: tuple[str, ...] = WORDS
     reasoning: tuple[str, ...] = ()
-    whole: bool = False  # answers without a stream
-    cut_after: int | None = None  # pieces, then the connection ends
-    error_after: int | None = None  # pieces, then an error in the stream
+    whole: bool = False  # without streaming
+    cut_after: int | None = None  # number of pieces after which the connection ends
+    error_after: int | None = None  # number of pieces after which the stream contains an error
     status: int = 200
     error: dict[str, Any] = field(default_factory=dict)
     redirect: str = ""
     pause_s: float = 0.0  # before each piece
-    silence_s: float = 0.0  # before the answer begins
+    silence_s: float = 0.0  # before the answer
     finish_reason: str = "stop"
-    holds_chars: int = 0  # of all messages together; refuses longer ones, as ``refuses`` has it
+    holds_chars: int = 0  # maximum characters of all messages; longer requests are refused as in ``refuses``
     refuses: str = "This model's maximum context length is 40 tokens. However, your prompt contains at least 41 tokens"
-    refuses_length: bool = False  # and any request with a length, as vLLM does where that is more than it holds
-    template: str = ""  # a chat template that it renders questions with
+    refuses_length: bool = False  # also refuse requests whose length exceeds the context, like vLLM
+    template: str = ""  # chat template that renders the messages
     names_reasoning: str = "reasoning_content"
-    tells_drafts: bool = False  # vLLM with --per-request-spec-decode-metrics summary
-    family: str = ""  # of a model that thinks, on Ollama
+    tells_drafts: bool = False  # like vLLM with --per-request-spec-decode-metrics summary
+    family: str = ""  # family of a reasoning model on Ollama
     sees: bool = True  # whether the server reports vision for the model
 
 
 class Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
+    disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the delayed ACK of its headers
     protocol_version = "HTTP/1.1"
     server: ScriptedServer  # type: ignore[assignment]
 
@@ -183,7 +183,7 @@ class ScriptedServer(ThreadingHTTPServer):
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """What was posted."""
+        """The bodies of POST requests."""
         return [body for _path, _key, body in self.requests if body is not None]
 
     def wait(self, seconds: float) -> None:
@@ -245,7 +245,7 @@ class ScriptedServer(ThreadingHTTPServer):
         return {"/v1/models": {"object": "list", "data": listed}, **pages[kind]}.get(path)
 
     def too_long(self, body: dict[str, Any]) -> str:
-        """Why a request is refused: it exceeds the context, or could. Empty if it is accepted."""
+        """Why a request is refused: its length exceeds the context, or might. Empty if it is accepted."""
         script = self.script
         num_chars = sum(len(message["content"]) for message in body.get("messages", ()))
         if script.refuses_length and "max_tokens" in body:
@@ -253,7 +253,7 @@ class ScriptedServer(ThreadingHTTPServer):
         return script.refuses if script.holds_chars and num_chars > script.holds_chars else ""
 
     def posted(self, path: str, body: dict[str, Any]) -> object:
-        """Answers beside those of a model: a rendered prompt, its ids (one for a character), what Ollama shows."""
+        """Answers other than completions: a rendered prompt, its ids (one per character), Ollama's model details."""
         kind, script = self.script.kind, self.script
         if kind == "ollama" and path == "/api/show" and script.family:
             return {"capabilities": ["completion", "thinking"], "details": {"family": script.family}}
@@ -269,7 +269,7 @@ class ScriptedServer(ThreadingHTTPServer):
         return None
 
     def rendered(self, body: dict[str, Any]) -> str:
-        """The prompt that the template renders."""
+        """The prompt rendered with the template."""
         given = body.get("chat_template_kwargs") or {}
         variables = {"messages": body["messages"], "add_generation_prompt": True, **given}
         variables["strftime_now"] = lambda _format: "2026-11-26"
@@ -322,7 +322,7 @@ class ScriptedServer(ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(**fields: Any) -> Iterator[ScriptedServer]:  # noqa: ANN401
-    """A running server."""
+    """Run a scripted server with these fields of `Script`."""
     server = ScriptedServer(Script(**fields))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""Answers of engines of others as events: text, counters, ends, and every way in which they break."""
+"""Tests answers of remote servers as events: text, counters, ends, and all kinds of broken answers."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_an_answer_without_a_stream_and_one_that_was_cut_at_its_length() -> None
     with serving(kind="other", finish_reason="length") as server:
         assert text_and_end(server, replace(ASKED, max_tokens=4))[1].reason is FinishReason.LENGTH
         assert text_and_end(server, replace(ASKED, max_tokens=5))[1].reason is FinishReason.CONTEXT
-        assert text_and_end(server)[1].reason is FinishReason.CONTEXT  # nobody asked for fewer
+        assert text_and_end(server)[1].reason is FinishReason.CONTEXT  # the request did not limit the length
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
@@ -226,13 +226,13 @@ def test_a_stop_ends_it_at_once_before_and_within(fields: dict[str, Any]) -> Non
         threading.Timer(0.3, stop).start()
         started = time.monotonic()
         events = list(answer.events(stopped.is_set))
-        assert time.monotonic() - started < 25.0  # it would be silent for 30 s
+        assert time.monotonic() - started < 25.0  # the server would be silent for 30 s
     assert isinstance(events[-1], Finished)
     assert events[-1].reason is FinishReason.CANCELLED
 
 
 def sent(kind: str, request: ChatRequest) -> dict[str, Any]:
-    """The body that an engine of this kind is sent for a request."""
+    """The body that a server of this kind gets for a request."""
     with serving(kind=kind) as server:
         text_and_end(server, request)
         return server.bodies[-1]
@@ -303,6 +303,6 @@ def test_an_engine_whose_counters_cannot_be_had_answers_all_the_same() -> None:
 
 
 def broken_metrics() -> str:
-    """A number that is none, and one that no integer has room for."""
+    """Metrics with an invalid number, and with one beyond 64 bits."""
     name = "vllm:spec_decode_num_draft_tokens_total"
     return f'{name}{{engine="0"}} 1.2.3\n{name}{{engine="1"}} 1e999\n'

@@ -1,4 +1,4 @@
-"""Addresses, keys and redirects: a key has one place to go."""
+"""Tests addresses, keys and redirects: a key is sent to one host only."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_no_log_has_the_key(caplog: pytest.LogCaptureFixture) -> None:
 
 @given(st.text(max_size=60))
 def test_the_library_asks_the_host_that_was_judged(typed: str) -> None:
-    """Another reading of the same address would send the key elsewhere."""
+    """If the library parsed the address differently, the key would be sent elsewhere."""
     try:
         url = normal_url(typed)
     except EngineAddressError:
@@ -122,7 +122,7 @@ def test_the_library_asks_the_host_that_was_judged(typed: str) -> None:
     try:
         asked = http_library().URL(url)
     except (http_library().InvalidURL, ValueError):
-        return  # then nothing is sent
+        return  # nothing is sent then
     scheme, host, port = client_module.origin(url)
     assert asked.scheme == scheme
     if host.isascii():
@@ -156,7 +156,7 @@ def test_a_proxy_sees_nothing_that_is_not_encrypted(variable: str, monkeypatch: 
 
 @pytest.fixture(params=["refused", "in the stream", "a whole answer"])
 def echo(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of an engine that quotes the key which it was sent."""
+    """The address of a server that quotes the key it got."""
     error = {"message": f"Incorrect API key provided: {KEY}. Check it."}
     fields: dict[str, dict[str, object]] = {
         "refused": {"status": 400, "error": error},
@@ -194,7 +194,7 @@ def test_who_prints_a_client_sees_no_key() -> None:
 
 
 def answered(content: Answer) -> list[dict[str, Any]]:
-    """What comes of an answer that a server gives to a posted request."""
+    """The parsed answer of a server to a POST request."""
     with LinkServer() as server:
         server.answers[PLACE] = content
         with RemoteClient(server.url("")).answer(PLACE, {}) as objects:
@@ -253,7 +253,7 @@ def test_a_page_that_is_no_json_tells_nothing() -> None:
 def test_an_engine_that_sends_a_byte_now_and_then_is_not_waited_for(
     head: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither its head nor its body comes to an end, and it is never silent for long."""
+    """Neither headers nor body end, and pauses are short."""
     monkeypatch.setattr(client_module, "ASK_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

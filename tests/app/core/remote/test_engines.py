@@ -1,4 +1,4 @@
-"""The list of engines: kept without keys, asked before it is kept."""
+"""Tests the list of remote servers: stored without keys, queried before they are stored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -
         assert KEY not in file.read_text("utf-8")
         assert list(memory.kept.values()) == [KEY]
         server.script.model = "org/other"
-        again = Engines(file).refresh(server.url)  # with the key of the keyring
+        again = Engines(file).ask_again(server.url)  # with the stored key
         assert [model.name for model in again.facts.models] == ["org/other"]
         engines = Engines(file)
         assert engines.all == (again,)
@@ -79,7 +79,7 @@ def test_there_is_an_end_to_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyP
         engines.add(first.url, "")
         with pytest.raises(EngineStoreError, match="too many remote servers"):
             engines.add(second.url, "")
-        engines.add(first.url, "")  # one that is in it can be asked again
+        engines.add(first.url, "")  # a listed server can be queried again
     assert [record.url for record in Engines(tmp_path / "engines.toml").all] == [first.url]
 
 

@@ -1,4 +1,4 @@
-"""Conversations that have outgrown an engine: refused, made shorter as the request allows, and said."""
+"""Tests conversations longer than a remote context: rejected, or shortened as the request allows, and reported."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_oldest_turns_go_until_the_engine_takes_it(refuses: str, n_ctx: int)
     finished = end_of(events)
     left_out = finished.stats.left_out
     assert left_out > 0
-    assert left_out % 2 == 0  # whole turns
+    assert left_out % 2 == 0  # complete turns
     assert sent == [message.content for message in TURNS[left_out:]]
     assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "Hello, world!"
     assert len(server.bodies) <= 4
@@ -111,7 +111,7 @@ def test_the_oldest_turns_are_summarised_by_the_engines_model() -> None:
     assert "Hello, world!" in answer["messages"][0]["content"]
     assert "sent as a summary" in end_of(events).stats.decisions[-1]
     text = "".join(event.text for event in events if isinstance(event, TextChunk))
-    assert text == "Hello, world!"  # the summary is no part of the answer
+    assert text == "Hello, world!"  # the summary is not part of the answer
 
 
 def test_what_was_answered_in_part_is_not_asked_again() -> None:

@@ -1,4 +1,4 @@
-"""What an engine is: found out by asking."""
+"""A server's kind is determined by requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_each_program_is_known_by_its_own_page(kind: str, title: str, n_ctx: int
 
 @pytest.mark.parametrize("kind", ["llama-server", "lm-studio", "vllm"])
 def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -> None:
-    """Elsewhere it is tried."""
+    """Some servers report vision; on others it is tried."""
     seen = []
     for sees in (True, False):
         with serving(kind=kind, sees=sees) as server:

@@ -1,4 +1,4 @@
-"""A real llama-server as an engine of others, in the window: `PACELINE_LLAMA_SERVER` names the program."""
+"""Tests a real llama-server as a remote server in the window: `PACELINE_LLAMA_SERVER` names the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways to think, found by having an engine render a question, and what a request then has in it."""
+"""Tests reasoning modes, detected by rendering a question on the server, and their fields in requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.records import ChatRequest, Message
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.shared_files import shared_file
 
-# As Qwen3's end: the answer begins inside the reasoning, or behind an empty one.
+# The end of a template like Qwen3's: the answer begins within the reasoning, or after an empty one.
 SWITCH = (
     "{{ messages[0].content }}<|assistant|>"
     "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% else %}<think>\n{% endif %}"
@@ -28,7 +28,7 @@ def ways(server: ScriptedServer) -> tuple[ReasoningMode, ...]:
 
 
 def sent(found: tuple[ReasoningMode, ...], name: str, kind: EngineKind, **more: Any) -> dict[str, object]:  # noqa: ANN401
-    """What a request has in it of the template."""
+    """The fields of a request for the template."""
     request = ChatRequest((Message("user", "Hi"),), thinking=name, **more)
     fields = next((way.fields for way in found if way.option.name == name), {})
     body = path_and_body(request, "org/model", kind, fields)[1]
@@ -58,7 +58,7 @@ def test_efforts_are_found_and_sent_beside_the_variables(kind: EngineKind) -> No
 def test_where_the_template_leaves_no_choice_there_is_none(kind: EngineKind) -> None:
     with serving(kind=kind.value, template="{{ messages[0].content }}") as server:
         assert ways(server) == ()
-    with serving(kind=kind.value) as server:  # an engine without these pages
+    with serving(kind=kind.value) as server:  # a server without these endpoints
         assert ways(server) == ()
 
 

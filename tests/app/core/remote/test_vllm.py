@@ -1,4 +1,4 @@
-"""A real vLLM as an engine of others, in the window: `PACELINE_VLLM_URL` is where one listens that drafts.
+"""Tests a real vLLM with drafting as a remote server in the window; `PACELINE_VLLM_URL` is its address.
 
 `PACELINE_VLLM_KEY` is its key. SmolLM2 135M is enough, with ``--max-model-len 1024`` and
 ``--speculative-config '{"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3}'``.
@@ -62,7 +62,7 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
     assert harness.messages()[-1].state is MessageState.STOPPED
     harness.window.dialogs.saved.emit({"max_tokens": 8})
-    long_text = "Bread, apples, milk. " * (target.n_ctx // 8)  # about 5 tokens each: two of them have no room
+    long_text = "Bread, apples, milk. " * (target.n_ctx // 8)  # about 5 tokens each: two texts do not fit
     for number in (3, 4):
         ask(harness, long_text)
         qtbot.waitUntil(lambda n=number: is_quiet(harness) and len(harness.window.finished) == n, timeout=WAIT_MS)

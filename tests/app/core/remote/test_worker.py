@@ -1,4 +1,4 @@
-"""The thread that talks to engines: what it reports where a model is gone, a load is ended, or all goes wrong."""
+"""Tests the thread for remote servers: reports of missing models, cancelled loads and failures."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ PATIENCE_S = 60.0
 
 
 class Heard:
-    """A worker, and its events as they come."""
+    """A worker and its events."""
 
     def __init__(self, file: Path) -> None:
         self.events = queue.SimpleQueue[Event]()
         self.worker = Driver(RemoteWorker(self.events.put, lambda: Engines(file)))
 
     def until(self, *kinds: type[Event]) -> Event:
-        """The next event of these kinds."""
+        """Wait for an event of these kinds."""
         while not isinstance(event := self.events.get(timeout=PATIENCE_S), kinds):
             pass
         return event
@@ -52,7 +52,7 @@ class Heard:
 
 @contextmanager
 def added(tmp_path: Path, **fields: object) -> Iterator[tuple[Heard, ScriptedServer, str]]:
-    """A worker beside an engine that is in the list, and the path of its model."""
+    """A worker beside a listed server, and the path of its model."""
     file = tmp_path / "engines.toml"
     with serving(**fields) as server:
         Engines(file).add(server.url, "")
@@ -155,4 +155,4 @@ def test_what_nobody_foresaw_is_told_and_the_next_load_works(tmp_path: Path, cap
         worker.load(LoadRequest(remote_path(server.url, "org/model")))
         assert isinstance(events.get(timeout=PATIENCE_S), EngineReady)
         assert worker.close(PATIENCE_S)
-    assert RemoteWorker(events.put, open_engines).close(0.0)  # one that never ran
+    assert RemoteWorker(events.put, open_engines).close(0.0)  # it was never started

@@ -1,4 +1,4 @@
-"""An engine whose answers and their times a test controls, and the server's application around it."""
+"""A session whose answers and timing are controlled by the test, and the server application around it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class NoStates:
 
 
 class ScriptedPrompts:
-    """Each byte is a token."""
+    """A tokenizer whose tokens are bytes."""
 
     def text_of(self, request: ChatRequest) -> str:
         return "".join(f"<{message.role}>{message.content}" for message in request.messages)
@@ -115,9 +115,9 @@ class ScriptedPrompts:
 
 
 class ScriptedSession:
-    """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
+    """Answers each request with ``pieces``; ``gate`` releases each piece, and a stop takes effect between pieces.
 
-    ``echo``: the answer is the question instead, each character a token. The loaded model reports ``parallel`` as its
+    ``echo``: the answer repeats the question, one token per character. The loaded model reports ``parallel`` as its
     number of parallel answers.
     """
 
@@ -149,7 +149,7 @@ class ScriptedSession:
         self.num_prompt_tokens = 10
 
     def release_piece(self) -> None:
-        """Let one piece through."""
+        """Release the next piece."""
         self.one_more.release()
 
     def measure(self, *, should_stop: Callable[[], bool]) -> None:
@@ -220,13 +220,13 @@ def started_worker(session: ScriptedSession) -> EngineWorker:
 
 
 def started_engine(session: ScriptedSession) -> Engine:
-    """Start an engine's thread; for parallel answers, an engine with a thread for each answer."""
+    """Start an engine thread; if the session allows parallel answers, an engine with one thread per answer."""
     return SharingEngine(session, session.parallel) if session.parallel > 1 else started_worker(session)
 
 
 @dataclass
 class ScriptedServer:
-    """A server without a socket: its parts, and a client that sends the key."""
+    """The server application without a socket, and a client that sends the key."""
 
     session: ScriptedSession = field(default_factory=ScriptedSession)
     model: ServedModel = field(default_factory=served)

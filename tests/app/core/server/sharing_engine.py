@@ -1,4 +1,4 @@
-"""An engine that runs jobs which share side by side, each on a thread, as the engine's own thread interleaves them."""
+"""An engine that runs shareable jobs at the same time, one thread each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.session.session import Session
 
 @dataclass(eq=False)
 class Given:
-    """A job that the engine was given."""
+    """A submitted job."""
 
     request: RunJob
     on_event: OnEvent
@@ -25,10 +25,10 @@ class Given:
 
 
 class SharingEngine:
-    """Implements `engine.requests.Engine` for jobs. Events come one at a time, as from one thread.
+    """Implements `engine.requests.Engine` for jobs. Only one event is sent at a time, as from a single thread.
 
-    ``most_at_once`` is the largest number of parallel jobs, ``begun`` the jobs in the order of their start, and
-    ``alone`` the jobs that ran alone.
+    ``most_at_once``: maximum number of jobs that ran in parallel. ``begun``: jobs in the order of their start.
+    ``alone``: jobs that ran alone.
     """
 
     def __init__(self, session: object, parallel: int) -> None:
@@ -42,7 +42,7 @@ class SharingEngine:
         self.alone: list[object] = []
 
     def start(self) -> None:
-        """Nothing has to be started."""
+        """Do nothing."""
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         assert isinstance(request, RunJob)

@@ -1,4 +1,4 @@
-"""Who may ask: the key, the Host header, the Origin header."""
+"""Tests access control: the key, the Host header, the Origin header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams begin at once, and say that they go on while a prompt is read or others are answered."""
+"""Streams begin at once, and send keep-alives while a prompt is read or other requests are answered."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def client(server: ScriptedServer, path: str) -> Client:
 def test_a_stream_begins_before_its_prompt_is_read(
     server: ScriptedServer, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And goes on with what says nothing, which no client takes for a part of the answer."""
+    """Then come keep-alives, which no client takes for a part of the answer."""
     monkeypatch.setattr(answering, "PING_S", 0.005)
     server.session.gate.clear()
     asking = client(server, path)

@@ -1,4 +1,4 @@
-"""The key: given, or made once in a file of the user's own."""
+"""Tests the API key: given, or created once in a private file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoints, with an engine that says what the test wants."""
+"""Tests the endpoints with a scripted session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def events_of(text: str) -> list[str]:
 
 
 def stream(server: ScriptedServer, path: str = CHAT, **fields: object) -> tuple[list[dict[str, Any]], str]:
-    """The chunks of a streamed answer, and what came last."""
+    """The chunks of a streamed answer, and the last event."""
     body = HELLO if path == CHAT else {"prompt": "Once"}
     response = server.client.post(path, json={**body, "stream": True, **fields})
     assert response.status_code == 200
@@ -180,7 +180,7 @@ def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: Scrip
 
 
 def test_programs_that_look_whether_somebody_is_there_find_out(server: ScriptedServer) -> None:
-    """Without a key, as Ollama's and Anthropic's clients look."""
+    """Without a key, as clients of Ollama and Anthropic do."""
     nobody = {"Authorization": ""}
     assert server.client.get("/", headers=nobody).text == "Paceline is running"
     assert server.client.head("/", headers=nobody).status_code == 200
@@ -214,7 +214,7 @@ WEATHER = {"name": "weather", "parameters": {"type": "object", "properties": {"c
 
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedServer, is_streamed: bool) -> None:
-    """A call is then an answer that is nothing but its object; the client is warned."""
+    """A call is then an answer that consists of a JSON object; the client gets a warning."""
     server.session.pieces = ('{"name": "weather", ', '"arguments": {"city": "Rome"}}')
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
     asked = {"messages": messages, "tools": [{"type": "function", "function": WEATHER}], "stream": is_streamed}
@@ -345,7 +345,7 @@ def test_what_was_said_is_in_no_log(server: ScriptedServer, caplog: pytest.LogCa
 
 
 class Client:
-    """A client that sends a request and leaves when it is told to."""
+    """A client that sends a request and disconnects on command."""
 
     def __init__(self, server: ScriptedServer, path: str = CHAT, **fields: object) -> None:
         self._server, self._path = server, path
@@ -357,7 +357,7 @@ class Client:
 
     @property
     def body(self) -> bytes:
-        """What came so far."""
+        """The bytes received so far."""
         return b"".join(message.get("body", b"") for message in self.sent)
 
     def leave(self) -> None:

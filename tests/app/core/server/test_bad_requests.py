@@ -1,4 +1,4 @@
-"""Requests that are wrong, at every endpoint: each is refused with a sentence, and the server answers the next."""
+"""Invalid requests at every endpoint are rejected with a sentence, and the server answers the next one."""
 
 from __future__ import annotations
 

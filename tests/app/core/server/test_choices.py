@@ -1,4 +1,4 @@
-"""Several answers to one request: of one prompt, and of several."""
+"""Tests several answers to one request: for one prompt, and for several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embeddings over HTTP, by a model that says how long each text is."""
+"""Tests embeddings over HTTP with a model whose vectors contain the text's length."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FACTS = EmbeddingModel("words", 512, 4, 100, Pooling.MEAN, "bert", 1000, 2000, 5
 
 @dataclass
 class ScriptedEmbedder:
-    """The vector of a text is its length and three times 0.25; that of token ids their number."""
+    """A text's vector is its length and three times 0.25; that of token ids contains their number."""
 
     facts: EmbeddingModel = FACTS
     forms: list[EmbeddingForm] = field(default_factory=list)
@@ -144,7 +144,7 @@ def test_vectors_come_in_llama_cpps_way_and_in_ollamas(embedding: ScriptedServer
     ollama = told("/api/embed", model="words", input=["a"], keep_alive="5m")
     assert (ollama["embeddings"], ollama["prompt_eval_count"]) == ([vector], 1)
     assert told("/api/embeddings", model="words", prompt="a") == {"embedding": vector}
-    assert told("/api/embed", input="a" * 600)["prompt_eval_count"] == 600  # it was to be cut
+    assert told("/api/embed", input="a" * 600)["prompt_eval_count"] == 600  # the text would be truncated
     assert "error" in told("/api/embed", input="a" * 600, truncate=False)
 
 
@@ -170,7 +170,7 @@ def test_without_a_model_for_it_there_are_none(server: ScriptedServer, path: str
 
 
 def test_vectors_are_made_between_answers(embedding: ScriptedServer, embedder: ScriptedEmbedder) -> None:
-    """Two computations at once would slow down both."""
+    """Computing both at once would slow both down."""
     embedding.session.gate.clear()
     with ThreadPoolExecutor(2) as threads:
         answer = threads.submit(embedding.client.post, CHAT, json=HELLO)
@@ -188,7 +188,7 @@ RANKER = replace(FACTS, pooling=Pooling.RANK)
 
 @dataclass
 class ScriptedRanker(ScriptedEmbedder):
-    """A document scores its length."""
+    """The score of a document is its length."""
 
     facts: EmbeddingModel = RANKER
 

@@ -1,4 +1,4 @@
-"""A request may name another model: it is loaded in its turn, and only one is in memory."""
+"""A request may name another model: it is loaded when its turn comes, and only one is in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def choice(name: str) -> LoadableModel:
 
 
 class TwoModels:
-    """Has one more."""
+    """A session with a second model."""
 
     def names(self) -> list[str]:
         return ["tiny", "other"]
@@ -44,7 +44,7 @@ class TwoModels:
 
 
 class SwitchingServer:
-    """A server that has models in turn."""
+    """A server that loads one model after another."""
 
     def __init__(self) -> None:
         self.session = ScriptedSession()
@@ -87,7 +87,7 @@ def test_the_list_tells_state_kind_and_date(server: SwitchingServer, tmp_path: P
 
 @pytest.mark.parametrize("keep_alive", [0, "0", "0s", 0.0, "0m"])
 def test_a_model_that_is_not_to_be_kept_is_unloaded(server: SwitchingServer, keep_alive: object) -> None:
-    """Behind its answer, or at once; the next request loads it again."""
+    """After its answer, or at once; the next request loads it again."""
     asked = {"messages": [{"role": "user", "content": "Hello"}], "stream": False, "keep_alive": keep_alive}
     assert server.client.post("/api/chat", json=asked).json()["message"]["content"] == "Good day"
     until(lambda: server.session.loads == ["unloaded"])
@@ -160,7 +160,7 @@ def test_a_model_that_cannot_be_loaded_fails_its_request_only(server: SwitchingS
     assert response.status_code == 500
     assert "It does not fit." in response.json()["error"]["message"]
     server.session.load_failure = None
-    assert server.ask("tiny") == (200, "tiny")  # which gave way, and is loaded again
+    assert server.ask("tiny") == (200, "tiny")  # it was evicted, and is loaded again
 
 
 def test_a_model_that_is_waited_for_too_long_is_an_error(
@@ -213,7 +213,7 @@ def test_idle_is_what_was_not_disturbed() -> None:
         restarts.append((before, time.monotonic()))
         time.sleep(0.1)
     assert called.wait(PATIENCE_S)
-    for call in calls:  # one, unless this thread was kept from restarting it in time
+    for call in calls:  # one, unless this thread restarted it too late
         assert call - max(before for before, after in restarts if after < call) > 0.25
 
 

@@ -1,4 +1,4 @@
-"""The whole server over a real socket, with the built-in pair."""
+"""Tests the whole server over a real socket with the built-in pair."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0),
 
 
 class WaitingJob:
-    """Does nothing until it is over."""
+    """Does nothing until released."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -54,7 +54,7 @@ class WaitingJob:
 
 @dataclass
 class Running:
-    """A server on a port of its own."""
+    """A server on its own port."""
 
     port: int
     scheduler: Scheduler
@@ -67,7 +67,7 @@ class Running:
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """Have the engine do something else meanwhile."""
+        """Keep the engine busy meanwhile."""
         job = WaitingJob()
         self.worker.submit(RunJob(job, background=True))
         yield
@@ -162,7 +162,7 @@ def test_several_clients_get_their_own_answers(server: Running) -> None:
 
 
 def test_two_clients_in_turn_keep_their_caches(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StateCache, "_is_quicker", lambda *_: True)  # on a busy machine it may not
+    monkeypatch.setattr(StateCache, "_is_quicker", lambda *_: True)  # on a busy machine it may not be quicker
     stories = [
         "Tell of a fox. " + "The fox ran to the river. " * 12,
         "Tell of a bear. " + "The bear sat on a hill. " * 12,
@@ -180,7 +180,7 @@ def test_a_client_that_hangs_up_stops_its_answer() -> None:
         connection = server.connect()
         post(connection, "Tell a long story.", stream=True)
         response = connection.getresponse()
-        assert [response.readline()[:6] for _ in range(3)] == [b"data: ", b"\n", b"data: "]  # who speaks, then a word
+        assert [response.readline()[:6] for _ in range(3)] == [b"data: ", b"\n", b"data: "]  # the role, then a word
         response.close()
         connection.close()
         assert said(server.ask("Repeat: red.", max_tokens=5))
@@ -198,7 +198,7 @@ def test_a_header_without_end_and_an_odd_request_are_refused(server: Running) ->
             try:
                 link.sendall(raw)
                 answer = b"".join(iter(lambda: link.recv(4096), b""))
-            except ConnectionError:  # it hung up before all was sent
+            except ConnectionError:  # the server closed the connection before all was sent
                 continue
             head, _, body = answer.partition(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 400")
@@ -231,7 +231,7 @@ async def answer_nothing(_scope: Scope, _receive: Receive, send: Send) -> None:
 
 @contextmanager
 def plain_server() -> Iterator[int]:
-    """The port of one without an engine."""
+    """The port of a server without an engine."""
     with bind(LOCAL, 0) as listener:
         server = HttpServer(answer_nothing, lambda: None)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
@@ -243,7 +243,7 @@ def plain_server() -> Iterator[int]:
 
 
 class CaughtServer(HttpServer):
-    """Lets its loop be reached."""
+    """Gives access to its event loop."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self.loop = asyncio.get_running_loop()
@@ -259,7 +259,7 @@ def test_who_connects_in_the_very_moment_of_the_end_is_not_left_waiting() -> Non
         await send({"type": "http.response.body"})
 
     def connect_in_the_loop() -> None:
-        """The loop finds in one turn that somebody has connected, and that it is to end."""
+        """In one iteration the loop finds a new connection and the request to stop."""
         link.connect(listener.getsockname())
         link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         ends.set()
@@ -326,7 +326,7 @@ def test_connections_far_over_the_limit_are_closed_and_logged_once(
             link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert link.recv(12) == (b"HTTP/1.1 503" if number < 2 else b"HTTP/1.1 200")
             if number < 2:
-                assert link.makefile("rb").read().endswith(b"}")  # it is closed then
+                assert link.makefile("rb").read().endswith(b"}")  # the connection is closed then
     assert caplog.text.count("connections at once") == 1
 
 

@@ -1,4 +1,4 @@
-"""Histories of agents and other clients: what is in them stays in them, so none of it may end a conversation."""
+"""Tests histories of agents and other clients: old messages must never make a conversation unusable."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_ran_at_anthropic_is_read_as_words(blocks: list[object], words: str
 
 
 def test_the_first_line_of_claude_code_is_left_out() -> None:
-    """It is another in each turn: nothing behind it would be found in the cache."""
+    """It differs in each turn, so nothing after it would be found in the cache."""
 
     def system(*texts: str) -> str:
         body: Json = {"messages": [USER], "system": [{"type": "text", "text": text} for text in texts]}
@@ -193,7 +193,7 @@ def test_parts_of_responses_are_read_as_words(part: Json, words: str) -> None:
     ],
 )  # fmt: skip
 def test_items_that_ran_at_openai_stand_before_what_was_said_of_them(item: Json, words: str) -> None:
-    """In one message: many templates refuse two of the assistant."""
+    """In one message: many templates reject two assistant messages in a row."""
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Found."}]}
     assert [one.content for one in responses(item, said)] == [f"{words}\n\nFound."]
 

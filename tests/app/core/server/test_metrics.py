@@ -1,4 +1,4 @@
-"""Sums in the text format of Prometheus."""
+"""Tests totals in the text format of Prometheus."""
 
 from __future__ import annotations
 

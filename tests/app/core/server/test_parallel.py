@@ -1,4 +1,4 @@
-"""Several answers at once: who comes next, what is told to whom, and what has the engine to itself."""
+"""Tests parallel answers: their order, their events, and jobs that need the engine alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHER = str(Path("models") / "other.gguf")
 
 
 class Listener:
-    """Hears of one request."""
+    """Records the events of one request."""
 
     def __init__(self, num_answers: int = 1) -> None:
         self.events: list[JobEvent] = []
@@ -42,7 +42,7 @@ class Listener:
 
     @property
     def texts(self) -> list[str]:
-        """What was answered, one text an answer."""
+        """The text of each answer."""
         texts = [""]
         for event in self.events:
             if isinstance(event, TextChunk):
@@ -53,7 +53,7 @@ class Listener:
 
 
 class Bench:
-    """A scheduler on an engine that answers ``parallel`` at once, held until the gate is open."""
+    """A scheduler on an engine with ``parallel`` answers at once, which wait for the gate."""
 
     def __init__(self, parallel: int, max_waiting: int = 32) -> None:
         self.session = ScriptedSession(echo=True, parallel=parallel)
@@ -72,7 +72,7 @@ class Bench:
         return [request.messages[-1].content for request in self.session.requests]
 
     def await_begun(self, number: int) -> list[str]:
-        """Wait until so many answers have begun."""
+        """Wait until this number of answers have begun."""
         wait_for(lambda: len(self.session.requests) >= number)
         return self.begun
 
@@ -88,7 +88,7 @@ def asked(words: str) -> ChatRequest:
 
 @pytest.fixture(name="bench")
 def fixture_bench() -> Iterator[Callable[..., Bench]]:
-    """Makes one, which ends with the test."""
+    """A function that creates a bench, which ends with the test."""
     made: list[Bench] = []
 
     def make(parallel: int = 4, max_waiting: int = 32) -> Bench:
@@ -272,7 +272,7 @@ def test_the_bound_is_of_requests_that_wait_not_of_those_that_run(bench: Callabl
 
 
 def stream_of(server: ScriptedServer, words: str) -> str:
-    """Ask as a stream, and join what came."""
+    """Ask for a stream, and join its text."""
     body = {**HELLO, "messages": [{"role": "user", "content": words}], "stream": True}
     text = ""
     with server.client.stream("POST", CHAT, json=body) as response:

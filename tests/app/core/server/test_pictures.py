@@ -1,4 +1,4 @@
-"""Pictures over HTTP: as data, or in files below one folder; what is none is refused in each API's own form."""
+"""Tests pictures over HTTP: as data, or files below one folder; invalid ones are rejected in each API's format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ URL = f"data:image/png;base64,{DATA}"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of pictures, with one outside."""
+    """A folder of pictures, and a picture outside of it."""
     inside = tmp_path / "media"
     inside.mkdir()
     (inside / "a b.png").write_bytes(PNG)
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def seeing(folder: Path) -> Iterator[ScriptedServer]:
-    """A server whose model sees."""
+    """A server with a vision model."""
     ready = EngineReady(replace(info("tiny"), has_vision=True), info("tinier"))
     server = ScriptedServer(model=replace(served(), ready=ready, pictures=PictureSource(folder)))
     yield server
@@ -49,12 +49,12 @@ def seeing(folder: Path) -> Iterator[ScriptedServer]:
 
 
 def part(url: object, **more: object) -> dict[str, object]:
-    """A part of a chat."""
+    """A picture part of a message."""
     return {"type": "image_url", "image_url": {"url": url, **more}}
 
 
 def words(text: str) -> dict[str, object]:
-    """The other kind."""
+    """A text part of a message."""
     return {"type": "text", "text": text}
 
 
@@ -71,7 +71,7 @@ def asked(server: ScriptedServer, path: str, body: dict[str, object]) -> Message
 
 
 def test_a_chat_has_pictures_where_they_stand(seeing: ScriptedServer) -> None:
-    """Texts are lines, but beside a picture."""
+    """Texts are separate lines, except beside a picture."""
     body = chat(words("one"), words("two"), part(URL, detail="high"), words("three"), part(URL))
     message = asked(seeing, CHAT, body)
     assert message.content == "one\ntwothree"
@@ -84,7 +84,7 @@ def test_a_chat_has_pictures_where_they_stand(seeing: ScriptedServer) -> None:
 
 
 def test_responses_and_messages_have_them_too(seeing: ScriptedServer) -> None:
-    """In their own words."""
+    """In their own formats."""
     items: list[object] = [{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]
     message = asked(seeing, "/v1/responses", {"input": [{"role": "user", "content": items}]})
     assert (message.content, [place for place, _ in message.pictures]) == ("see", [3])
@@ -98,7 +98,7 @@ def test_responses_and_messages_have_them_too(seeing: ScriptedServer) -> None:
 
 
 def test_results_of_tools_have_them(seeing: ScriptedServer) -> None:
-    """In each API's own form; the call's name comes along."""
+    """In each API's format, with the name of the call."""
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     asks: list[dict[str, object]] = [{"role": "user", "content": "Look."}]
     called = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -119,7 +119,7 @@ def test_results_of_tools_have_them(seeing: ScriptedServer) -> None:
 
 
 def test_files_below_the_folder_and_none_elsewhere(seeing: ScriptedServer, folder: Path) -> None:
-    """Not by dots, by links, on other hosts, or from the network."""
+    """Not by dots, links, other hosts, or the network."""
     for url in (f"file://{folder}/a%20b.png", "file:a%20b.png", f"file://localhost{folder}/a%20b.png"):
         assert asked(seeing, CHAT, chat(part(url), words("?"))).pictures
     outside = (
@@ -163,7 +163,7 @@ def test_what_is_no_picture_is_refused_by_its_field(seeing: ScriptedServer, body
 
 
 def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -> None:
-    """With what is wrong, and what to do."""
+    """With the error and a way to fix it."""
     for name in ("JPEG cut in the middle", "a bomb of 50,000 x 50,000", "SVG"):
         data = base64.b64encode(broken()[name]).decode()
         url = f"data:image/png;base64,{data}"
@@ -180,7 +180,7 @@ def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -
 
 
 def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
-    """It stays in the conversation, also as a result of a tool; a new one is refused, so that somebody hears of it."""
+    """It stays in the conversation, also as a tool result; a new one is rejected, so that the user notices."""
     far, line = "https://example.com/a.png", "[a picture that cannot be read]"
     block = {"type": "image", "source": {"type": "url", "url": far}}
     call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
@@ -212,7 +212,7 @@ def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
 
 
 def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> None:
-    """Of more than a prompt may have the latest are seen: an agent that looks at screens would come to an end."""
+    """Of too many pictures the latest are used: otherwise an agent that takes screenshots could not continue."""
     assert len(asked(seeing, CHAT, chat(*[part(URL)] * MOST_PICTURES)).pictures) == MOST_PICTURES
     body = {"messages": [*chat(words("a"), part(URL), part(URL))["messages"], *chat(*[part(URL)] * 63)["messages"]]}  # type: ignore[misc]
     answer = seeing.client.post(CHAT, json=body).json()
@@ -229,7 +229,7 @@ UNSEEN = "[a picture that this model cannot see]"
 
 
 def test_a_model_that_does_not_see_is_told_of_a_picture_in_words(server: ScriptedServer) -> None:
-    """It stays in the conversation, which a refusal would end for good; the client is warned."""
+    """It stays in the conversation, which a rejection would make unusable; the client gets a warning."""
     for path, body in (
         (CHAT, chat(words("see"), part(URL))),
         ("/v1/responses", {"input": [{"role": "user", "content": [
@@ -252,7 +252,7 @@ def test_a_picture_of_the_assistant_or_the_system_is_told_in_words(seeing: Scrip
 
 
 def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
-    """In base64, also as it is written in addresses, and without the signs at its end."""
+    """In base64, also in its URL-safe form and without padding."""
     bare = DATA.replace("+", "-").replace("/", "_").rstrip("=")
     for given in (DATA, bare, URL, f"data:application/octet-stream;base64,{DATA}"):
         message = asked(seeing, "/api/chat", {"messages": [{"role": "user", "content": "what", "images": [given]}]})
@@ -263,7 +263,7 @@ def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
 
 
 def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
-    """The whole way, in all three APIs; a second turn has them in the cache."""
+    """Through all layers in all three APIs; a second turn finds them in the cache."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
@@ -289,7 +289,7 @@ def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
 
 
 def test_a_source_reads_what_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each request has its own count."""
+    """Each request counts separately."""
     source = PictureSource()
     first = source.for_request().read(URL, "x")
     monkeypatch.setattr("engine.sandbox.picture._ask_child", lambda *_: pytest.fail("decoded again"))

@@ -1,4 +1,4 @@
-"""Every field of OpenAI's completion endpoints is followed, known to change nothing, or refused by name."""
+"""Every field of OpenAI's completion endpoints is used, ignored as harmless, or rejected by name."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_prompt_is_text_or_tokens(prompt: object) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("tools", [{"type": "function", "function": {"name": "f"}}]),  # the template of this model takes none
+        ("tools", [{"type": "function", "function": {"name": "f"}}]),  # this model's template has no tools
         ("functions", [{"name": "f"}]),
         ("best_of", 2),
         ("modalities", ["text", "audio"]),
@@ -227,7 +227,7 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
         ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"not": {}}}}}, "response_format"),
         ({"response_format": {"type": "json_object"}, "grammar": 'root ::= "a"'}, "grammar"),
-        ({"echo": True}, "echo"),  # of a text only
+        ({"echo": True}, "echo"),  # for text completions only
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": "a", "name": "Ann"}]}, "messages[0].name"),
         ({"messages": [{"role": "user", "content": "a", "colour": "red"}]}, "messages[0].colour"),
@@ -331,7 +331,7 @@ def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
     required = chat(model, tools=[WEATHER], tool_choice="required").grammar
     named = chat(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}}).grammar
     assert "tool_call" in required
-    assert len(named) < len(required)  # one call only
+    assert len(named) < len(required)  # only one call
     assert (
         refused(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "x"}}).param
         == "tool_choice"
@@ -349,7 +349,7 @@ def test_a_form_holds_for_an_answer_that_is_no_call() -> None:
     assert chat(model, tools=[WEATHER], tool_choice="required", response_format=form).grammar == required.grammar
     assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == grammar_of(OBJECT).text
     assert refused(model, tools=[WEATHER], grammar='root ::= "a"').param == "grammar"
-    bare = with_facts(tool_format=ToolFormat.LLAMA)  # one could not tell a call from what is no call
+    bare = with_facts(tool_format=ToolFormat.LLAMA)  # a call could not be told from other text
     assert refused(bare, tools=[WEATHER], response_format=form).param == "response_format"
 
 

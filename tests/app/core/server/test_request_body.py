@@ -1,4 +1,4 @@
-"""A body is bounded in bytes, time and depth."""
+"""A request body is limited in bytes, time and depth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.app.core.server.scripted_session import CHAT, ScriptedServer
 
 
 def read(*messages: Message, **headers: str) -> dict[str, object]:
-    """Read a body that comes in these messages, and then no further."""
+    """Read a body that arrives in these messages and then stops."""
     left = list(messages)
 
     async def receive() -> Message:

@@ -1,4 +1,4 @@
-"""The latest requests as the person at the computer sees them: who, what for, what became of it, and no word of it."""
+"""Tests the log of recent requests: client, purpose and result, but no text."""
 
 from __future__ import annotations
 

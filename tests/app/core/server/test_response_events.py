@@ -1,4 +1,4 @@
-"""Responses in items and events: what a stream told is what the whole response has."""
+"""Tests responses as items and events: a stream contains what the complete response contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of the Responses API: the same chat in other words, refused by the names of their own fields."""
+"""Tests requests of the Responses API: the same chat in its format, rejected with its field names."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"text": {"format": {"type": "xml"}}}, "text.format.type"),
         ({"text": {"verbosity": "low"}}, "text.verbosity"),
         ({"reasoning": {"effort": "high"}}, "reasoning.effort"),
-        ({"tools": [WEATHER]}, "tools"),  # the template of this model takes none
+        ({"tools": [WEATHER]}, "tools"),  # this model's template has no tools
         ({"tools": [{"type": "function"}]}, "tools[0].name"),
         ({"tools": ["weather"]}, "tools[0]"),
         ({"tools": "weather"}, "tools"),

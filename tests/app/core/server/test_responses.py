@@ -1,4 +1,4 @@
-"""Figures of an answer by the names of llama.cpp's server."""
+"""Tests statistics of an answer under the names of llama.cpp's server."""
 
 from __future__ import annotations
 

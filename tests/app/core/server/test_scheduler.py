@@ -1,4 +1,4 @@
-"""One answer at a time, in the order of arrival; what passes cost is measured in between."""
+"""One answer at a time, in order of arrival; pass costs are measured in between."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.app.core.server.scripted_session import PATIENCE_S, STATS, ScriptedSe
 
 
 class Listener:
-    """Hears of one request."""
+    """Records the events of one request."""
 
     def __init__(self) -> None:
         self.events: list[JobEvent] = []

@@ -1,4 +1,4 @@
-"""Texts into tokens and back, and the text of a prompt."""
+"""Tests tokenizing and detokenizing, and the text of a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in a separate folder."""
+"""A chat store in a temporary folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(place: StoreLocation, troubles: list[Problem | None]) -> Iterator[Chat
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of three megabytes: an update from the first layout keeps a copy of each."""
+    """A file system of three megabytes: an update from the first format keeps a copy of each chat."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:

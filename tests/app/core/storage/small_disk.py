@@ -1,4 +1,4 @@
-"""A file system of two megabytes: how it is filled, and made read-only."""
+"""Fills a file system of two megabytes, or makes it read-only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def fill(folder: Path, room: int = 0) -> Path:
-    """Fill the disk except for about ``room`` bytes; removing the returned file frees the space."""
+    """Fill the disk except for about ``room`` bytes; deleting the returned file frees the space."""
     ballast = folder / "ballast"
     with ballast.open("wb", buffering=0) as file:
         for size in (65536, 4096, 1):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what is no ordinary file."""
+"""Files are written completely or not at all; special files are handled."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_link_goes_on_leading_to_its_file(tmp_path: Path) -> None:
 
 
 def test_what_lies_beside_it_stays_as_it_is(tmp_path: Path) -> None:
-    """A file of another program may be called so, and where everybody may write, a link laid there by somebody."""
+    """Another program may use this name, and in a shared folder somebody may have placed a link."""
     file, other, target = tmp_path / "chats.json", tmp_path / "chats.json.part", tmp_path / "precious"
     other.write_text("another program's")
     with exported_file(file) as handle:
@@ -89,7 +89,7 @@ def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
-    """As root, /dev/null itself would have become a file."""
+    """As root, even /dev/null would have been replaced by a file."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []
@@ -137,7 +137,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_half_made(
 def test_a_folder_that_cannot_be_synced_is_no_failure(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file is in its place by then."""
+    """The file has its final name by then."""
     sync, file = os.fsync, tmp_path / "library.json"
 
     def only_files(descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""What an earlier version wrote with its mode hybrid is read as auto, wherever it was kept."""
+"""The former mode hybrid of an earlier version is read as auto from every file."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tests.run_stats import PACED, ROUND
 
 
 def aged(file: Path, mode: str) -> None:
-    """Have a file say hybrid where it says another mode."""
+    """Replace the mode in a file by hybrid."""
     text = file.read_text("utf-8")
     assert f'"{mode}"' in text
     file.write_text(text.replace(f'"{mode}"', f'"{HYBRID}"'), "utf-8")
 
 
 def chats_with_figures(place: StoreLocation) -> ChatStore:
-    """Two chats, one in the mode that is aged, the other in auto."""
+    """Two chats: one in the mode that is replaced, one in auto."""
     store = ChatStore(place, lambda _problem: None)
     assert store.open() is None
     for run in (ROUND, PACED):

@@ -1,4 +1,4 @@
-"""What models remember, presets and prompts, each in its TOML file: kept, bounded, set aside where broken."""
+"""Tests the TOML files of model settings, presets and prompts: saved, limited, set aside if broken."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.records import Problem
 
 
 class Told(list[Problem]):
-    """The problems that were told."""
+    """The reported problems."""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_two_files_of_one_name_are_two_models(tmp_path: Path, told: Told) -> Non
 def test_a_model_that_was_moved_keeps_what_it_remembers(tmp_path: Path, told: Told) -> None:
     old, new = tmp_path / "old" / "m.gguf", tmp_path / "new" / "m.gguf"
     kept = models(tmp_path / "models.toml", told)
-    kept.set_values(str(old), {"top_k": 7})  # the file is not there any more
+    kept.set_values(str(old), {"top_k": 7})  # the model file does not exist any more
     assert kept.values(str(new)) == {"top_k": 7}
     kept.set_values(str(new), {"top_k": 8})
     assert models(tmp_path / "models.toml", told).values(str(new)) == {"top_k": 8}

@@ -1,4 +1,4 @@
-"""What takes the place of a file has reached the disk before: a power loss leaves the old one or the new one whole."""
+"""A replacement file is synced before it is renamed: a power loss leaves the complete old or new file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 class Disk:
-    """Knows which files were brought to the disk, and sees to it that no other takes a name."""
+    """Records synced files, and fails if another file is renamed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.synced: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Small files of the app that hold what no version of it writes: none stops a start, and none fills the memory."""
+"""Small files with content that no version writes never prevent a start and never fill memory."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_settings_behind_a_link_stay_there(tmp_path: Path) -> None:
 @SHARED
 @given(values=st.dictionaries(st.sampled_from(sorted(PRESET_KEYS)), ODD | st.text(), min_size=1), name=ODD | st.text())
 def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str, Any], name: object) -> None:
-    """What a file may say, whatever wrote it: TOML has neither null nor such numbers, another reader may."""
+    """Any content is possible: TOML has neither null nor such numbers, but other parsers may."""
     file = FoundDocument({"presets": [{"name": name, **values}, values, name, {"name": "good", "top_k": 3}]})
     presets = Presets(file, [].append)  # type: ignore[arg-type]
     for preset in presets.all:
@@ -113,7 +113,7 @@ def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str
 
 
 class FoundDocument:
-    """A file that holds this document."""
+    """A file with this document."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document

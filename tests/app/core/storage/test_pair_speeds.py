@@ -1,4 +1,4 @@
-"""Figures of pairs survive a start, other processes and damage."""
+"""Speeds of pairs survive restarts, other processes and damage."""
 
 from __future__ import annotations
 

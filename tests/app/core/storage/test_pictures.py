@@ -1,4 +1,4 @@
-"""Pictures as they are kept: pixels alone, once for each content, gone with the last chat that has them."""
+"""Tests stored pictures: only pixels, once per content, deleted with the last chat that uses them."""
 
 from __future__ import annotations
 

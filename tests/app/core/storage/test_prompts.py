@@ -1,4 +1,4 @@
-"""The list of reusable prompts."""
+"""Tests the list of reusable prompts."""
 
 from __future__ import annotations
 

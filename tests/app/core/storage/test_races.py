@@ -1,4 +1,4 @@
-"""Kept races come back as they were; what is damaged costs itself and nothing else."""
+"""Stored races are restored unchanged; damage affects only the damaged race."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_deleted_race_is_gone_from_the_disk(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
     kept = store.keep(RESULT)
     store.delete(kept.id)
-    store.delete(kept.id)  # somebody was quicker
+    store.delete(kept.id)  # another process deleted it first
     assert store.all() == RaceStore(tmp_path).all() == ()
     assert [file.name for file in tmp_path.iterdir()] == [INDEX]
     with pytest.raises(RaceStoreError, match="cannot be read any more"):

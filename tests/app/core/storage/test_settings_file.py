@@ -1,4 +1,4 @@
-"""The settings file: round trips, foreign keys kept, bad values told, a broken file set aside."""
+"""Tests the settings file: round trips, unknown keys kept, invalid values reported, a broken file set aside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics as JSON and CSV: whole, with units, and harmless in a spreadsheet whatever a title says."""
+"""Tests statistics as JSON and CSV: complete, with units, and safe in a spreadsheet for any title."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answer(title: str = "Weekend", stats: RunStats = STATS, target: str = "big")
 
 
 def cells(text: str, delimiter: str) -> list[str]:
-    """Every cell as programs see it that split there, with the rules of quotes and without them."""
+    """All cells as seen by programs that split at the delimiter, with or without quoting rules."""
     quoted = [cell for line in csv.reader(io.StringIO(text), delimiter=delimiter) for cell in line]
     raw = [cell for line in text.splitlines() for cell in line.split(delimiter)]
     return quoted + ([] if delimiter == "," else raw)
@@ -102,9 +102,9 @@ def test_the_json_holds_all_and_can_be_read() -> None:
 
 def test_the_rates_of_totals_are_quotients_of_sums() -> None:
     slow = RunStats(mode=Mode.DRAFT, tokens=10, passes=10, decode_s=10.0)
-    (row,) = sums_by_pair([("big", "small", STATS), ("big", "small", slow)])
-    assert totals_row(row)["speedup_over_plain_ratio"] is None  # of the few tokens that can be compared
-    (row,) = sums_by_pair([("big", "small", STATS)] * 2 + [("big", "small", slow)] * 2)
+    (row,) = by_pair([("big", "small", STATS), ("big", "small", slow)])
+    assert totals_row(row)["speedup_over_plain_ratio"] is None  # too few comparable tokens
+    (row,) = by_pair([("big", "small", STATS)] * 2 + [("big", "small", slow)] * 2)
     told = totals_row(row)
     assert told["tokens_per_second"] == pytest.approx(50 / 12)
     assert told["tokens_per_pass"] == pytest.approx(50 / 20)

@@ -1,4 +1,4 @@
-"""Small files of the user's that may not be read for now: what is saved meanwhile does not take their place."""
+"""Small files that are temporarily unreadable are not replaced by later saves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def own_folder() -> Iterator[Path]:
-    """A folder of a user who is not root, who this process is meanwhile: root may read everything."""
+    """A folder of a non-root user, whose identity the process assumes: root may read everything."""
     if os.name != "posix":
         pytest.skip("the rights of a file are POSIX's")
     folder = Path(tempfile.mkdtemp(prefix="paceline-test-"))

@@ -1,4 +1,4 @@
-"""The chat that was open last is open again after a restart, whichever changed last."""
+"""The chat that was open last is opened after a restart, whichever changed last."""
 
 from __future__ import annotations
 
@@ -107,12 +107,12 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> No
     assert OpenChat(tmp_path / "missing").read() is None
     OpenChat(file).keep(None)
     assert OpenChat(file).read() == NEW_CHAT
-    OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # told in the log only
+    OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # only logged
 
 
 @pytest.fixture
 def many(qtbot: QtBot) -> list[int]:
-    """The ids of more chats than the list is first shown with, the oldest first."""
+    """The ids of more chats than the list shows at first, oldest first."""
     paths = keep_settings({})
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
@@ -160,7 +160,7 @@ def test_a_folder_in_the_place_of_what_is_remembered_costs_nothing_else(chats: t
     file.mkdir()
     harness = open_app()
     assert harness.window.problems == []
-    assert current(harness) == chats[2]  # the one that changed last
+    assert current(harness) == chats[2]  # the chat that changed last
     harness.window.sidebar.list.chosen.emit(chats[0])
     assert current(harness) == chats[0]
     harness.close()

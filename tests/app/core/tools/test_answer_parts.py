@@ -1,4 +1,4 @@
-"""Reasoning, words and calls of an answer, however it is cut."""
+"""Tests reasoning, text and calls of an answer in chunks of any size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.records import Source, TextChunk, TokenSpan
 def read(
     text: str, size: int, opened_tag: str = "", names: frozenset[str] = frozenset()
 ) -> tuple[AnswerParts, list[Part]]:
-    """The parts of a text that comes in pieces of so many characters, each a token."""
+    """The parts of a text that arrives in chunks of ``size`` characters, each a token."""
     parts = AnswerParts(names)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     tags = [opened_tag] + [""] * len(pieces)

@@ -1,4 +1,4 @@
-"""The tools that come with Paceline, and several providers as one."""
+"""Tests the built-in tools, and several providers combined."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_source_that_fails_costs_its_own_call(make: Make, caplog: pytest.LogCa
 
 
 class One:
-    """A provider of one tool."""
+    """A provider with one tool."""
 
     def __init__(self, name: str, server: str) -> None:
         self.definition = ToolDefinition(name, "", {}, server)

@@ -1,4 +1,4 @@
-"""Definitions of tools are read from the cache at every turn: the prompt begins alike, whatever was called before."""
+"""Tool definitions are in the cache in every turn: the prompt begins identically, whatever was called before."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def test_definitions_are_not_read_again(tmp_path: Path) -> None:
     for step in range(4):
         todo = turn.todo
         assert isinstance(todo, Generate)
-        # As a window makes them anew at every turn.
+        # The window creates them anew in every turn.
         tools = tuple(json.loads(json.dumps(one)) for one in todo.tools)
         *_, end = session.generate(replace(request, messages=todo.messages, tools=tools, request_id=step))
         assert isinstance(end, Finished)
         prompts.append((end.stats.prompt_tokens, end.stats.prompt_cached_tokens))
         turn.answered(CALL)
         while isinstance(turn.todo, Ask | Call):
-            assert isinstance(turn.todo, Call)  # harmless: nobody is asked
+            assert isinstance(turn.todo, Call)  # harmless: needs no permission
             turn.returned(ToolResult(turn.todo.call.id, f"{step}"))
     session.close()
     (first, cached_at_first), *later = prompts
     assert cached_at_first == 0
-    assert first > num_definitions  # a token for each character in this vocabulary
+    assert first > num_definitions  # one token per character in this vocabulary
     for before, (now, cached) in zip(prompts, later, strict=False):
-        assert cached >= before[0]  # all of the prompt before, definitions and all
+        assert cached >= before[0]  # the whole earlier prompt, with definitions
         assert now - cached < first

@@ -1,4 +1,4 @@
-"""The calculator: right, and nobody's to abuse."""
+"""Tests the calculator: correct, and safe against abuse."""
 
 from __future__ import annotations
 

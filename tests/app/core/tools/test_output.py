@@ -1,4 +1,4 @@
-"""Calls of tools are found in an answer however it is cut into pieces, and what is none is text."""
+"""Tool calls are found in an answer in chunks of any size, and anything else is text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CASES: list[tuple[str, str | None, list[tuple[str, object]]]] = [
         "",
         [("weather", {"city": "Rome"}), ("time", {})],
     ),
-    (f"<tool_call>\n{ROME}\n", "", [("weather", {"city": "Rome"})]),  # ended by its length
+    (f"<tool_call>\n{ROME}\n", "", [("weather", {"city": "Rome"})]),  # ended by the length limit
     (f"[TOOL_CALLS][{ROME}]", "", [("weather", {"city": "Rome"})]),
     ('[TOOL_CALLS]weather[ARGS]{"city": "Rome"}', "", [("weather", {"city": "Rome"})]),
     ('[TOOL_CALLS]weather[CALL_ID]abc[ARGS]{"city": "Rome"}', "", [("weather", {"city": "Rome"})]),
@@ -168,7 +168,7 @@ def read(pieces: list[str], schemas: Schemas = SCHEMAS) -> tuple[str, list[tuple
 
 
 def streamed(pieces: list[str]) -> tuple[str, list[tuple[str, object]], list[OutputPart]]:
-    """The same while calls are written."""
+    """The same, while calls are streamed."""
     output = ToolOutput(NAMES, SCHEMAS, streams=True)
     parts = [part for piece in pieces for part in output.feed(piece)] + output.flush()
     said, calls = "", list[tuple[str, str]]()
@@ -185,7 +185,7 @@ def streamed(pieces: list[str]) -> tuple[str, list[tuple[str, object]], list[Out
     return said, [(name, json.loads(arguments)) for name, arguments in calls], parts
 
 
-# What a stream begins cannot be taken back: their arguments turn out to be broken, or to be given twice.
+# A streamed call cannot be withdrawn; here its arguments turn out to be broken or duplicated.
 TAKEN_BACK = ("1e400", "<parameter=city>b</parameter>", "<parameter=city>Rome\n", "<arg_value>Rome\n<tool")
 
 
@@ -318,13 +318,13 @@ ZONE = {"type": "object", "properties": {name: {"type": kind} for name, kind in 
 CLOCK = {"type": "function", "function": {"name": "time", "description": "The time.", "parameters": ZONE}}
 PLAIN: dict[str, object] = {"zone": 'Q "quoted" ünï', "hours": 3, "ratio": 1.5}
 NESTED = {**PLAIN, "names": ["a", "b"], "deep": {"inner": {"n": 2}, "lists": [["x"], [1, 2]]}}
-# They write lists and objects as Python does: those are not read back.
+# Their lists and objects are Python literals, which are not parsed.
 FLAT = {"ByteDance-Seed-OSS", "openbmb-MiniCPM5-1B"}
-UNTOLD = {"LFM2-8B-A1B", "LFM2.5-Instruct"}  # leave calls out of a history
+UNTOLD = {"LFM2-8B-A1B", "LFM2.5-Instruct"}  # omit calls from a history
 
 
 def test_what_public_templates_write_as_a_call_is_read_back() -> None:
-    num_read, forms = 0, {ToolFormat.NONE, ToolFormat.DEEPSEEK, ToolFormat.BARE}  # which none of the collection has
+    num_read, forms = 0, {ToolFormat.NONE, ToolFormat.DEEPSEEK, ToolFormat.BARE}  # no template has these
     for path in sorted(shared_file("templates").glob("*.jinja")):
         builder = PromptBuilder(TinyTokenizer(controls=["<s>", "</s>"], bos="<s>", eos="</s>"), path.read_text("utf-8"))
         forms.add(builder.tool_format)
@@ -338,7 +338,7 @@ def test_what_public_templates_write_as_a_call_is_read_back() -> None:
         answer = text[text.rindex("Quser") + len("Quser") : text.index("Qresult")]
         assert "The time." in text, path.stem
         assert all(name in text.replace(answer, "") for name in KINDS), path.stem
-        # Wherever in it the prompt ends and the answer begins.
+        # the prompt may end and the answer begin anywhere in it
         found = (read([answer[start:]], {"time": ZONE})[1] for start in range(len(answer)))
         assert any(calls == [("time", arguments)] for calls in found), path.stem
         num_read += 1

@@ -1,4 +1,4 @@
-"""What may run: asked, once, in this chat, always, refused."""
+"""Tests permissions for tools: ask, once, in this chat, always, refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_tool_that_says_something_else_is_asked_about_again(change: dict[str, 
 
 
 def test_a_description_with_the_same_short_digest_is_asked_about() -> None:
-    """The two were found by trying; the first eight digits of their SHA-256 are the same."""
+    """Found by trial: the first eight digits of both SHA-256 digests are equal."""
     schema = {"type": "object", "properties": {"path": {"type": "string"}}}
     harmless, other = (
         ToolDefinition("do", f"{said} (build {number})", schema, "files") for said, number in SAME_SHORT_DIGEST
@@ -53,7 +53,7 @@ def test_a_description_with_the_same_short_digest_is_asked_about() -> None:
     (digest,) = (one.digest for one in always.always)
     short = AllowedTool("files", "do", digest[:8])
     kept = ToolPolicy(frozenset(read_allowed_tools(allowed_line([short]))))
-    assert (kept.verdict(harmless), kept.verdict(other)) == (CallVerdict.ASK, CallVerdict.ASK)  # kept by an old version
+    assert (kept.verdict(harmless), kept.verdict(other)) == (CallVerdict.ASK, CallVerdict.ASK)  # of an old version
 
 
 def test_always_goes_through_the_settings() -> None:

@@ -1,4 +1,4 @@
-"""No result of a tool can open a turn of the user, or seem to end: what it says stays inside its own message."""
+"""A tool result can neither open a user turn nor appear to end: its text stays within its message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.engine.tiny_tokenizer import TinyTokenizer
 
 LOOK = ToolDefinition("look", "Looks.", {"type": "object", "properties": {"at": {"type": "string"}}}, "x")
 CHATML = TinyTokenizer(controls=["<|im_start|>", "<|im_end|>", "<|tool|>"], eos="<|im_end|>")
-# As Qwen's: the result is part of a turn of the user, and what is around it is plain text.
+# Like Qwen's template: the result is part of a user turn and surrounded by plain text.
 WRAPPED = (
     "{{ tools | tojson }}{% for m in messages %}<|im_start|>{{ 'user' if m.role == 'tool' else m.role }}\n"
     "{% if m.role == 'tool' %}<tool_response>\n{{ m.content }}\n</tool_response>{% else %}{{ m.content }}"

@@ -1,4 +1,4 @@
-"""The turn with tools, driven by hand: what is to be done next, and what the messages say afterwards."""
+"""Tests the state machine of a turn with tools: the next action, and the resulting messages."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_call_waits_for_a_decision_and_a_refusal_is_told_with_its_reason() -> 
     one.returned(ToolResult(make_call(one).call.id, "seen"))
     one.answered(called(("look", {}), ("add", {})))
     one.returned(ToolResult(make_call(one).call.id, "seen again"))
-    assert isinstance(one.todo, Ask)  # once was once
+    assert isinstance(one.todo, Ask)  # the permission was for one call
     told = [message.content for message in one.messages if message.role == "tool"]
     assert told[0] == "The user did not allow this call: No sums today. Go on without it."
     assert told[1:] == ["3", "seen", "seen again"]
@@ -128,7 +128,7 @@ def test_a_model_that_goes_on_writing_what_cannot_be_read_ends_the_turn() -> Non
     last = one.answered("Adding.\n<tool_call>\nadd it\n</tool_call>")
     assert one.todo == LoopFinished(LoopEnding.UNREADABLE)
     assert last is not None
-    assert last.said == "Adding."  # what cannot be read is no answer
+    assert last.said == "Adding."  # an unreadable call is not an answer
 
 
 def test_bare_objects_are_read_and_strange_ones_told() -> None:

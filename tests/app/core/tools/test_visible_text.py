@@ -1,4 +1,4 @@
-"""What of an answer with calls is shown while it is written, and with how many tokens a call was written."""
+"""Tests the visible text of a streamed answer with calls, and the number of tokens of each call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECOND = '\n<tool_call>\n{"name": "read", "arguments": {"path": "bbb"}}\n</tool_
 
 
 def fed(*texts: str, size: int) -> VisibleText:
-    """The texts in pieces of ``size`` characters: tokens of one character, of each piece all but the last drafted."""
+    """The texts in chunks of ``size`` characters, each a token; all but the last of a chunk are drafted."""
     visible = VisibleText(TOOLS, ToolFormat.HERMES)
     whole = "".join(texts)
     for start in range(0, len(whole), size):
@@ -32,9 +32,9 @@ def test_a_call_counts_its_tokens_and_not_those_of_the_words_before_it(size: int
     written = visible.tokens_of(0)
     assert written.tokens == len(FIRST)
     every = [place % size != size - 1 for place in range(len(words) + len(FIRST))]
-    every[-1] = False  # of the last piece, which may be shorter
+    every[-1] = False  # the last chunk may be shorter
     assert written.drafted == sum(every[len(words) :])
-    assert written.passes == len(FIRST) - written.drafted  # each gave one token that was not drafted
+    assert written.passes == len(FIRST) - written.drafted  # each pass gave one token that was not drafted
     assert written.forced == 0
 
 
@@ -42,7 +42,7 @@ def test_each_of_two_calls_has_its_own_tokens() -> None:
     visible = fed(FIRST, SECOND, size=1)
     counts = [visible.tokens_of(number).tokens for number in (0, 1)]
     assert sum(counts) == len(FIRST + SECOND)
-    assert counts[0] == len(FIRST) - len("\n</tool_call>")  # it is whole before
+    assert counts[0] == len(FIRST) - len("\n</tool_call>")  # complete before its end tag
 
 
 def test_a_call_counts_forced_tokens_and_its_shared_last_pass() -> None:
@@ -73,4 +73,4 @@ def test_what_begins_as_a_call_and_cannot_be_read_is_not_shown(broken: str, size
     shown = "".join(visible.feed(whole[at : at + size], ())[0] for at in range(0, len(whole), size))
     assert shown == words
     assert visible.rest_of(words) == ""
-    assert visible.rest()[0] == broken  # where the answer turns out to call nothing
+    assert visible.rest()[0] == broken  # the answer turns out to have no call

@@ -1,4 +1,4 @@
-"""Suffix decoding: what is proposed and with which estimate, and that it equals counting by hand."""
+"""Tests suffix decoding: proposals and estimates, compared with counting by hand."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_it_stops_where_the_whole_proposal_gets_unlikely() -> None:
 
 
 def by_hand(ids: list[int], limit: int, rules: SuffixRules, past: list[int] | None) -> Draft:
-    """The same by counting everything again for every token."""
+    """The reference: counts everything again for every token."""
     seen, length = ids, longest_end(ids, ids, rules.max_match)
     past_length = longest_end(past or [], ids, rules.max_match)
     if past is not None and past_length > length:

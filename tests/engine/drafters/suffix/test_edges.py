@@ -1,4 +1,4 @@
-"""The edges of a suffix automaton: equal to a dictionary for each state, however many there are."""
+"""The edges of a suffix automaton behave like a dictionary per state, however many there are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Steps = st.sampled_from(["add", "add", "add", "turn", "copy"])
 
 
 class Reference:
-    """The same as `SuffixEdges` by dictionaries; a state's first transition is not an edge until there is another."""
+    """`SuffixEdges` with dictionaries; a state's first transition becomes an edge when there is a second."""
 
     def __init__(self, num_states: int) -> None:
         self.steps: list[dict[int, int]] = [{} for _ in range(num_states)]

@@ -1,4 +1,4 @@
-"""The suffix index: literal cases, and equality with counting every substring by hand."""
+"""Tests the suffix index: given cases, and equality with counting every substring by hand."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Ids = st.lists(st.integers(0, 2), max_size=50)
 
 
 def followers(ids: list[int], pattern: list[int]) -> list[int]:
-    """What came after each occurrence of ``pattern``, oldest first."""
+    """The tokens after each occurrence of ``pattern``, oldest first."""
     size = len(pattern)
     return [ids[end] for end in range(size, len(ids)) if ids[end - size : end] == pattern]
 
 
 def longest_end(ids: list[int], pattern: list[int], max_length: int) -> int:
-    """Length of the longest end of ``pattern`` that something followed in ``ids``."""
+    """The length of the longest suffix of ``pattern`` that has a following token in ``ids``."""
     lengths = range(min(max_length, len(pattern)), 0, -1)
     return next((size for size in lengths if followers(ids, pattern[len(pattern) - size :])), 0)
 
 
 def most_frequent(ids: list[int], pattern: list[int]) -> tuple[int, int, int]:
-    """The token that followed most often, of equal ones the latest; how often it did, and how often anything did."""
+    """The most frequent next token, the latest of equally frequent ones; its count, and the total count."""
     found = followers(ids, pattern)
     latest = {token_id: i for i, token_id in enumerate(found)}
     best = max(latest, key=lambda token_id: (found.count(token_id), latest[token_id]))
@@ -44,19 +44,19 @@ def find(index: SuffixIndex, pattern: list[int], max_length: int) -> Match:
 
 
 def estimate(best: int, count: int, total: int) -> tuple[int, float]:
-    """Half a case more for the most frequent one, and for all others together."""
+    """Adds half a case for the most frequent token, and half for all others together."""
     return best, (count + 0.5) / (total + 1.0)
 
 
 def first(index: SuffixIndex, match: Match, min_length: int = 1) -> tuple[int, float] | None:
-    """What followed most often, and its estimate."""
+    """The most frequent next token, and its estimate."""
     return next(zip(*index.continuation(match, 1, min_length), strict=True), None)
 
 
 def continuation(
     ids: list[int], pattern: list[int], limit: int, min_length: int, min_probability: float
 ) -> tuple[list[int], list[float]]:
-    """What follows most often, token by token, counting everything again for each."""
+    """The most frequent continuation, token by token, counting everything again for each."""
     found: list[tuple[int, float]] = []
     probability = 1.0
     while len(found) < limit:
@@ -73,7 +73,7 @@ def continuation(
 
 
 def check_suffix(index: SuffixIndex, ids: list[int], max_length: int) -> None:
-    """The longest end that came before, and what follows it, are those counted by hand."""
+    """Check that the longest earlier suffix and its continuation equal those counted by hand."""
     match = index.suffix(max_length)
     assert match.length == longest_end(ids, ids, max_length)
     wanted = estimate(*most_frequent(ids, ids[len(ids) - match.length :])) if match.length else None
@@ -138,7 +138,7 @@ Loops = st.builds(lambda period: (period * 60)[:60], st.lists(st.integers(0, 9),
 def test_a_continuation_equals_counting_for_each_of_its_tokens(
     ids: list[int], depth: int, size: int, limit: int, min_length: int, min_probability: float
 ) -> None:
-    """What came once, what goes round and what ends a conversation included."""
+    """Includes sequences that occurred once, cycles, and ends of conversations."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine.drafters.suffix.index, "DEPTH", depth)
         index = SuffixIndex(ids)
@@ -150,7 +150,7 @@ def test_a_continuation_equals_counting_for_each_of_its_tokens(
 
 
 def test_what_came_once_is_not_followed_beyond_the_depth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """(1, 2, 3) came once, but of (2, 3), which is what counts then, something else is known."""
+    """(1, 2, 3) occurred once, but (2, 3), which counts at the limit, has another continuation."""
     monkeypatch.setattr(engine.drafters.suffix.index, "DEPTH", 2)
     ids = [1, 2, 3, 5, 7, 2, 3, 4, 8, 2, 3, 4, 9]
     index = SuffixIndex(ids)
@@ -177,7 +177,7 @@ def test_states_with_many_transitions_equal_counting_by_hand(ids: list[int], mos
 
 
 def test_a_match_is_not_lengthened_by_what_was_never_matched() -> None:
-    """(5) lies with (4, 5) in one state, which splits off (3, 4, 5) while the sequence grows."""
+    """(5) shares a state with (4, 5), which splits off (3, 4, 5) while the sequence grows."""
     index = SuffixIndex([3, 4, 5])
     match = find(index, [5], 6)
     index.extend([9, 4, 5, 0])

@@ -1,4 +1,4 @@
-"""Drafts with another vocabulary leave the target's distribution as it is: written or drawn, paced or not."""
+"""Drafts with another vocabulary keep the target's distribution: greedy or sampled, paced or not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_END: frozenset[int] = frozenset()
 def drafter_of(
     coverage: float, target: PieceTokenizer = TARGET, draft: PieceTokenizer = DRAFT, num_candidates: int = 0
 ) -> TranslatedDrafter:
-    """One whose passes give ``num_candidates`` of a row, as on a graphics processor; 0 gives whole rows."""
+    """A drafter whose passes return ``num_candidates`` of a row, as on a GPU; 0 returns whole rows."""
     logits = Q[: draft.n_vocab, : draft.n_vocab]
     model = MarkovModel(logits, n_ctx=1024)
     model.num_candidates = num_candidates
@@ -50,13 +50,14 @@ def test_all_outcomes_of_a_pass_together_are_the_targets_distribution(
     model = drafter_of(coverage, target, PieceTokenizer([b"b", b"a", b"ba", b"aa"]), num_candidates)
     kinds: Counter[str] = Counter()
     assert max(errors(Stage(monkeypatch), DicePacer(CostCurve(FLAT), 0.05), kinds, model)) < 1e-12
-    assert kinds["draft"] > 20  # what is written has no chance of its own, so few ways to play through
+    assert kinds["draft"] > 20  # greedy proposals have no outcomes of their own, so there are few ways to play through
 
 
 @pytest.mark.parametrize("temperature", [0.8, 1.0])
 @pytest.mark.parametrize("coverage", [0.0, 1.0], ids=["written", "drawn"])
 def test_tokens_are_distributed_as_plain_decoding_gives_them(coverage: float, temperature: float) -> None:
-    # Chances that are off by 15 % (root mean square) are noticed nine times of ten; what is less, above, by arithmetic.
+    # Probabilities that are off by 15 % (root mean square) are detected nine times of ten; smaller errors by the proof
+    # above.
     num_answers, length = rounds(1_500, 4_000), 4
     target, drafter = CachedSequence(MarkovModel(P_LOGITS * np.float32(temperature))), drafter_of(coverage)
     prompt = np.array([2, 0, 1], dtype=np.int32)
@@ -104,7 +105,7 @@ STOP, GO = ENDING.control_id("<stop>"), ENDING.control_id("<go>")
 
 
 def written(favourites: list[int], *, ignores_ends: bool, num_candidates: int) -> list[int]:
-    """What is proposed by a draft that likes these tokens most, in this order, after any other."""
+    """The proposal of a draft that prefers these tokens, in this order, after any other."""
     logits = np.zeros((ENDING.n_vocab, ENDING.n_vocab), dtype=np.float32)
     for place, token_id in enumerate(favourites):
         logits[:, token_id] = 9.0 - place

@@ -1,4 +1,4 @@
-"""Control tokens by their role: what real chat templates write between messages, in each other's tokens."""
+"""Tests control tokens by role: texts of real chat templates between messages, in the other model's tokens."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def shown(tokenizer: object, ids: list[int]) -> str:
 
 
 def read_by_draft(target: PromptSide, draft: PromptSide, messages: tuple[Message, ...]) -> str:
-    """What the draft reads of the target's prompt, control tokens by their texts."""
+    """The draft's reading of the target's prompt, control tokens as text."""
     found = translation(target, draft)
     n_vocab = draft.tokenizer.n_vocab
     own = CachedSequence(MarkovModel(np.zeros((n_vocab, n_vocab), dtype=np.float32), n_ctx=8192))
@@ -150,8 +150,8 @@ def test_real_templates_are_read_as_each_others() -> None:
     own = {name: shown(each.tokenizer, each.build(CONVERSATION[1:])) for name, each in sides.items()}
     for one, other in itertools.permutations(REAL, 2):
         wanted, read = own[other], read_by_draft(sides[one], sides[other], CONVERSATION[1:])
-        # How a conversation begins may hold a date or a system prompt of the template's own, and where it ends it may
-        # open reasoning; what is between is the draft's.
+        # The beginning of a conversation may contain a date or the template's system prompt, and its end may open
+        # reasoning; the text between is the draft's.
         parts = [text[text.index("Hello <there>") : text.index("And now?")].split() for text in (wanted, read)]
         assert parts[0] == parts[1], (one, other)
 

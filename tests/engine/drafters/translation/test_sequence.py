@@ -1,4 +1,4 @@
-"""Whatever is read, written, kept and forgotten: the draft's cache holds the target's text, in the draft's tokens."""
+"""After any operation the draft's cache holds the target's text in the draft's tokens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OPERATIONS = st.lists(
 
 
 def expected(ids: list[int]) -> bytes:
-    """What the draft should have read, control tokens by their texts; bytes that it lacks as its stand-in."""
+    """The text that the draft should have read, control tokens as text; bytes that it lacks as its replacement."""
     data, place = b"<s>", 0
     while place < len(ids):
         mark = ROLES.at(ids, place)
@@ -98,7 +98,7 @@ def test_the_cache_holds_the_text_of_the_target(recurrent: bool) -> None:
 
 
 def changed(sequence: TranslatedSequence, ids: list[int], name: str, values: list[int]) -> list[int]:
-    """The target's ids after an operation, and what the sequence is told of it."""
+    """The target's ids after an operation, which the sequence is notified of."""
     if name == "read":
         return [*ids, *values]
     if name == "anew":
@@ -111,8 +111,8 @@ def changed(sequence: TranslatedSequence, ids: list[int], name: str, values: lis
 
 
 def drafted(sequence: TranslatedSequence, ids: list[int], name: str, values: list[int]) -> list[int]:
-    """The target's ids where all that was drafted was kept."""
-    if ids[-1] == TURN:  # an answer does not begin in the middle of what the roles translate as a whole
+    """The target's ids if all drafted tokens were accepted."""
+    if ids[-1] == TURN:  # an answer does not begin within a sequence that the roles translate as a whole
         return ids
     if name == "write":
         return written(sequence, ids, values)
@@ -124,7 +124,7 @@ def drafted(sequence: TranslatedSequence, ids: list[int], name: str, values: lis
 
 
 def written(sequence: TranslatedSequence, ids: list[int], values: list[int]) -> list[int]:
-    """Let the draft write; as much of it as the target can say is the target's."""
+    """Let the draft write; the target takes the part that it can express."""
     data = b""
     for own_id in values:
         sequence.write(own_id)
@@ -146,7 +146,7 @@ def test_what_the_target_kept_of_the_drafts_own_text_is_not_read_again() -> None
     num_read = model.num_past
     sequence.rollback(2 + len(TRANSLATION.target.spell(b"bab a")))
     assert model.num_past == num_read
-    sequence.rollback(3)  # within "bab": the draft's token goes, so the target's first one of it is to be read again
+    sequence.rollback(3)  # within "bab": the draft's token is dropped, so the target's first token of it is read again
     assert sequence.num_past == 2
     first = TRANSLATION.target.spell(b"bab a")[0]
     sequence.forward([first, 9])
@@ -156,7 +156,7 @@ def test_what_the_target_kept_of_the_drafts_own_text_is_not_read_again() -> None
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_what_is_left_of_a_stretch_is_read_as_it_stands_alone(recurrent: bool) -> None:
     sequence = TranslatedSequence(CachedSequence(model_of(recurrent=recurrent)), TRANSLATION)
-    sequence.forward([0, TURN, 10, 0])  # the draft reads "<go><go>\n" of the two in the middle
+    sequence.forward([0, TURN, 10, 0])  # the draft reads "<go><go>\n" for the two in the middle
     sequence.rollback(2)
     sequence.forward([0, TURN][sequence.num_past :])
     assert b"".join(map(text_of, held(sequence.own))) == expected([0, TURN]) == b"<s>a<go>"
@@ -225,7 +225,7 @@ NAMES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2")
 
 
 class Silent:
-    """Implements what is used of `LanguageModel`, for a vocabulary of any size: it says nothing."""
+    """Implements the used part of `LanguageModel` for a vocabulary of any size; predicts nothing."""
 
     num_snapshots, num_candidates, n_ubatch = None, 0, 64
 
@@ -256,7 +256,7 @@ def fixture_vocabularies() -> Iterator[dict[str, LlamaModel]]:
 
 @pytest.fixture(scope="module")
 def translations(vocabularies: dict[str, LlamaModel]) -> list[tuple[LlamaModel, LlamaModel, Translation]]:
-    """Target, draft, and how one is translated into the other: half a second each."""
+    """Target, draft, and the translation between them; each takes half a second."""
     made = list[tuple[LlamaModel, LlamaModel, Translation]]()
     for one, other in itertools.permutations(vocabularies.values(), 2):
         found = find_translation((one.vocab, one.chat_template), (other.vocab, other.chat_template))
@@ -273,7 +273,7 @@ def test_a_draft_reads_what_it_would_have_read_of_the_whole_text(
         own = CachedSequence(model)  # type: ignore[arg-type]
         sequence = TranslatedSequence(own, translation)
         ids = [int(i) for i in translation.target.spell(TEXT.encode())]
-        for token_id in ids:  # one after another, as plain decoding gives them
+        for token_id in ids:  # one at a time, as in plain decoding
             sequence.forward([token_id])
         assert held(own) == [*translation.start, *translation.draft.spell(TEXT.encode())], draft.path.name
         assert model.num_read < 1.4 * own.num_past, (target.path.name, draft.path.name)

@@ -1,4 +1,4 @@
-"""Bytes become text tokens whose bytes they are, whatever they are, in scripted and in real vocabularies."""
+"""Any bytes become text tokens with the same bytes, in scripted and real vocabularies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.shared_files import shared_file
 
 VOCABULARIES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2", "qwen35")
 CONTROLS = ("<|im_start|>", "<|im_end|>", "</s>", "<s>", "<|endoftext|>", "<|eot_id|>", "<unk>", "<think>")
-# Control texts in between, so that they are not only found by luck.
+# Control texts in between, so that they are not only found by chance.
 SOME_BYTES = st.lists(
     st.one_of(st.binary(max_size=12), st.text(max_size=12).map(str.encode), st.sampled_from(CONTROLS).map(str.encode))
 ).map(b"".join)
@@ -78,7 +78,7 @@ def test_the_space_that_a_tokenizer_puts_before_a_text_is_no_part_of_it() -> Non
 
 def test_reasoning_markers_and_ends_have_no_bytes() -> None:
     class Marked(PieceTokenizer):
-        """Gives a control token's text as its bytes, as those that mark reasoning have them."""
+        """Returns a control token's text as its bytes, like vocabularies with reasoning tags."""
 
         def piece(self, token_id: int) -> bytes:
             return b"<think>" if token_id == self.control_id("<think>") else super().piece(token_id)

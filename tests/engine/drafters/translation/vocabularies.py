@@ -1,4 +1,4 @@
-"""Scripted vocabularies: a list of pieces, of which the tokenizer takes the longest at each place."""
+"""Scripted vocabularies: lists of pieces; the tokenizer takes the longest matching piece at each position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.drafters.translation.tables import Translation, make_overlap
 
 @dataclass
 class PieceTokenizer:
-    """Implements `Tokenizer`. ``controls`` are the last ids; ``ends`` are those of them that end an answer."""
+    """Implements `Tokenizer`. ``controls`` are the last ids; ``ends`` are the controls that end an answer."""
 
     words: Sequence[bytes]
     controls: Sequence[str] = ()
@@ -58,7 +58,7 @@ class PieceTokenizer:
             data = text.encode("utf-8", "surrogateescape")
             found = max((word for word in self.words if data.startswith(word)), key=len, default=None)
             if found is None:
-                text = text[1:]  # a character that it lacks is left out
+                text = text[1:]  # skip a character that the vocabulary lacks
                 continue
             ids.append(list(self.words).index(found))
             text = data[len(found) :].decode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Chips, the reader and the sums by themselves: rows, names, keys, words."""
+"""Tests the attachment chips, the reader dialogs and the token sums: rows, names, keys, texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentChip, AttachmentRows, AttachmentScrollArea, facts
-from ui.composer.attachments.reader import MOST_CHARS, AttachmentDialog
+from ui.composer.attachments.reader import MAX_CHARS, AttachmentDialog
 from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
 from ui.theme.theme import Theme
 from ui.transcript.cards.user_card import UserCard
@@ -77,10 +77,10 @@ def test_the_reader_shows_the_beginning_of_a_very_long_text(theme: Theme, qtbot:
     host = QWidget()
     qtbot.addWidget(host)
     host.resize(900, 700)
-    text = "line\n" * (MOST_CHARS // 4)
+    text = "line\n" * (MAX_CHARS // 4)
     reader = AttachmentDialog(theme, Attachment(1, "a.py", AttachmentKind.CODE, len(text), text), host)
     reader.show()
-    assert reader.text.toPlainText() == text[:MOST_CHARS]
+    assert reader.text.toPlainText() == text[:MAX_CHARS]
     qtbot.keyClick(reader.copy_button, Qt.Key.Key_Space)
     qtbot.keyClick(reader.close_button, Qt.Key.Key_Space)
     assert not reader.isVisible()
@@ -90,7 +90,7 @@ def test_the_reader_breaks_a_line_without_spaces_anywhere(theme: Theme, qtbot: Q
     host = QWidget()
     qtbot.addWidget(host)
     host.resize(900, 700)
-    for text, is_long in (("A" * MOST_CHARS, True), ("word " * 1_000, False)):
+    for text, is_long in (("A" * MAX_CHARS, True), ("word " * 1_000, False)):
         reader = AttachmentDialog(theme, Attachment(1, "a.txt", AttachmentKind.TEXT, len(text), text), host)
         reader.show()
         assert (reader.text.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere) is is_long
@@ -113,7 +113,7 @@ def test_a_sent_message_shows_its_files_folded(window: MainWindow, qtbot: QtBot)
     cross = card.editor.rows.chips[0].remove_button
     assert cross is not None
     qtbot.mouseClick(cross, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignals([window.transcript.attachments_left_out, window.transcript.edited], order="strict"):
+    with qtbot.waitSignals([window.transcript.attachments_removed, window.transcript.edited], order="strict"):
         qtbot.mouseClick(card.editor.send_button, Qt.MouseButton.LeftButton)
     card.end_edit()
     assert card.attachments.isVisible()
@@ -149,7 +149,7 @@ def test_a_few_are_all_seen_and_many_scroll(window: MainWindow, qtbot: QtBot) ->
     chip = tray.rows.chips[0]
     qtbot.waitUntil(lambda: tray.room.verticalScrollBar().maximum() > 0)
     qtbot.waitUntil(lambda: window.composer.height() < low + 4 * chip.height())
-    qtbot.waitUntil(lambda: seen(tray.room, tray.rows.chips[-1]))  # what came last is what one looks for
+    qtbot.waitUntil(lambda: seen(tray.room, tray.rows.chips[-1]))  # the newest chip must be visible
     tray.show_attachments([], ())
     assert not tray.room.isVisible()
 
@@ -166,7 +166,7 @@ def test_what_has_the_focus_is_in_sight(window: MainWindow, qtbot: QtBot) -> Non
     chip = next(each for each in tray.rows.chips if each is focused or each.isAncestorOf(focused))
     qtbot.waitUntil(lambda: seen(tray.room, chip))
     tray.rows.chips[0].setFocus()
-    tray.show_attachments(files(39), ())  # one was removed by its key, and its neighbour has the focus
+    tray.show_attachments(files(39), ())  # a chip was removed by key; its neighbour has the focus
     qtbot.waitUntil(lambda: seen(tray.room, tray.rows.chips[0]))
 
 

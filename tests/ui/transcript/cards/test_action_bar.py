@@ -1,4 +1,4 @@
-"""The figures below an answer: all of them readable beside whatever stands there, each with its meaning."""
+"""The statistics below an answer: all are readable beside the buttons, each with its explanation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIGURES = (
 
 
 def shown(window: MainWindow, view: MessageView) -> AnswerCard:
-    """The card of this answer behind a question, in a window that shows both."""
+    """The card of an answer that follows a question, shown in a window."""
     window.show_conversation("t", [MessageView(1, "user", "A question"), view])
     card = window.transcript.last_answer()
     assert card is not None
@@ -32,7 +32,7 @@ def shown(window: MainWindow, view: MessageView) -> AnswerCard:
 
 
 def is_within(card: AnswerCard) -> bool:
-    """Whether all of its bottom is in sight from left to right, with nothing over anything else."""
+    """Whether the bottom of the card is fully visible and without overlaps."""
     parts = [card.versions, card.figures, card.copy_button, card.regenerate_button, card.more_button]
     places = [
         part.rect().translated(part.mapTo(card, QPoint(0, 0)))

@@ -1,4 +1,4 @@
-"""The widgets of an answer: growing in pieces they end as they would at once."""
+"""Tests the widgets of an answer: growing in chunks results in the same widgets as setting all text at once."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def test_a_table_in_parts_looks_like_one(theme: Theme, qtbot: QtBot) -> None:
     line = theme.tokens.border_strong
     places = [y for y, color in enumerate(column) if color == line.lower()]
     apart = {below - above for above, below in pairwise(places)}
-    assert len(places) == 42  # above and below 41 rows, and no line twice
-    assert len(apart) <= 2  # rows of half pixels
+    assert len(places) == 42  # above and below 41 rows, no line twice
+    assert len(apart) <= 2  # rows may end in half pixels
     assert max(apart) - min(apart) <= 1
 
 
@@ -131,7 +131,7 @@ def test_code_is_copied_whole(theme: Theme, qtbot: QtBot) -> None:
 
 
 def _colours(code: CodeBlock) -> dict[str, str]:
-    """Text of each coloured range and its colour."""
+    """The text of each coloured range, and its colour."""
     found = {}
     block = code.view.document().firstBlock()
     while block.isValid():
@@ -179,7 +179,7 @@ def test_long_code_is_coloured_as_short_code_is(theme: Theme, qtbot: QtBot) -> N
 
 
 def _joined(parts: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """As Qt keeps them: neighbours of one colour are one."""
+    """Join adjacent ranges of equal colour, as Qt does."""
     joined: list[tuple[int, int, str]] = []
     for start, length, color in parts:
         if joined and joined[-1][2] == color and sum(joined[-1][:2]) == start:
@@ -295,7 +295,7 @@ def test_the_view_of_a_block_that_was_joined_is_used_again(theme: Theme, qtbot: 
     qtbot.addWidget(body)
     body.resize(500, 300)
     body.show()
-    seen: list[ProseView | CodeBlock] = []  # the objects themselves: an id may come back
+    seen: list[ProseView | CodeBlock] = []  # the objects themselves: an id may be reused
     for number in range(12):
         body.append(f"Paragraph {number}.\n\nThe next")
         seen += [part for part in body.segments if part not in seen]

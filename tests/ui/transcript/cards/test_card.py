@@ -1,4 +1,4 @@
-"""What all messages do alike: their buttons."""
+"""Tests the buttons that all message cards have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.window.main_window import MainWindow
 
 
 class PointerComesAgain(QObject):
-    """As Qt does where a button is shown under the pointer: the card is told once more that the pointer came."""
+    """Sends a second enter event, as Qt does when a button is shown under the pointer."""
 
     def __init__(self, card: MessageCard) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class PointerComesAgain(QObject):
         self.num_told = 0
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Only tell."""
+        """Send the event."""
         shown = event.type() == QEvent.Type.Show and isinstance(watched, IconButton)
         if shown and self._card.isAncestorOf(watched) and self.num_told < 20:
             self.num_told += 1

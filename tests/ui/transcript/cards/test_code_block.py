@@ -1,4 +1,4 @@
-"""The header of a code block: its language, and what cannot be drawn."""
+"""Tests the header of a code block: its language, and characters that cannot be drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The editor of a message that was sent takes words only, and says why nothing else goes in."""
+"""The editor of a sent message accepts text only, and says why other content is rejected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def editor(window: MainWindow, qtbot: QtBot) -> MessageEditor:
 
 
 def paste(editor: MessageEditor, qtbot: QtBot, mime: QMimeData) -> str:
-    """Paste by the keys, and give what the editor says then."""
+    """Paste by keyboard; returns the editor's hint afterwards."""
     QApplication.clipboard().setMimeData(mime)
     qtbot.keyClick(editor.edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     QApplication.clipboard().clear()
@@ -47,20 +47,20 @@ def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBo
     assert paste(editor, qtbot, picture()) == words
     assert editor.edit.toPlainText() == "What is it?"
     qtbot.keyClicks(editor.edit, " A")
-    assert editor.hint.text() == hint  # said until something is typed
+    assert editor.hint.text() == hint  # shown until something is typed
 
 
 def test_a_pasted_file_is_refused_and_leaves_no_address(editor: MessageEditor, qtbot: QtBot, tmp_path: Path) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
-    assert not editor.edit.canInsertFromMimeData(mime)  # dragged, it is the window's
+    assert not editor.edit.canInsertFromMimeData(mime)  # the window handles dragged files
     assert "Attach them to a new one" in paste(editor, qtbot, mime)
     assert editor.edit.toPlainText() == "What is it?"
 
 
 def test_words_go_in_and_more_than_can_be_laid_out_do_not(editor: MessageEditor, qtbot: QtBot) -> None:
     mime = picture()
-    mime.setText(" Or who?")  # as spreadsheets and word processors copy: text, and a picture of it
+    mime.setText(" Or who?")  # spreadsheets and word processors copy text and a picture of it
     paste(editor, qtbot, mime)
     assert editor.edit.toPlainText() == "What is it? Or who?"
     mime = QMimeData()

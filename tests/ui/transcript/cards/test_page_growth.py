@@ -1,4 +1,4 @@
-"""What is on the screen while an answer grows is what painting everything anew would give."""
+"""While an answer grows, the screen shows what repainting everything would show."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ui.transcript.cards.page_growth import updates_disabled
 from ui.window.main_window import MainWindow
 
 NUM_TOKENS, STEP = 240, rounds(12, 6)
-MOST_STALE = 8  # smoothed edges may be rounded otherwise where a letter was cut by the edge of the page
+MOST_STALE = 8  # antialiased edges may differ where a letter was cut by the edge of the page
 
 
 def on_screen(window: MainWindow, area: QWidget) -> QImage:
-    """The pixels that were painted last."""
+    """The last painted pixels."""
     shown = window.screen().grabWindow(window.winId()).toImage()
     return shown.copy(QRect(area.mapTo(window, QPoint()), area.size()))
 
 
 def num_stale(window: MainWindow, area: QWidget) -> int:
-    """Pixels of the screen that painting everything anew would give otherwise."""
+    """The number of pixels that repainting everything would change."""
     shown = on_screen(window, area)
     wanted = area.grab().toImage().convertToFormat(shown.format())
     if shown == wanted:
@@ -59,7 +59,7 @@ def test_only_what_changed_is_painted_and_nothing_is_left_out(
 
 
 class Moves(QObject):
-    """Counts how often each widget was moved and resized."""
+    """Counts how often each widget is moved and resized."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Moves(QObject):
         self.resized: Counter[QObject] = Counter()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Only look."""
+        """Count the event."""
         if event.type() == QEvent.Type.Move:
             self.moved[watched] += 1
         elif event.type() == QEvent.Type.Resize:
@@ -92,7 +92,7 @@ def test_what_stands_above_stays_where_it_is_and_the_page_grows_at_once(
     most = 0
     try:
         for place in range(STEP, len(text), 16 * STEP):
-            before = card.body.segments[:-2]  # what is joined and what is open may change places
+            before = card.body.segments[:-2]  # the joined part and the open part may swap positions
             most = max(most, len(before))
             moves.moved.clear()
             moves.resized.clear()
@@ -137,12 +137,12 @@ def test_words_that_fit_on_the_line_carry_no_layout_out(
         window.transcript.append_text(" more words", ())
     qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
     assert card.body.height() > max(heights)
-    assert 1 <= len(layouts) < 20  # one for each line
+    assert 1 <= len(layouts) < 20  # one per line
     assert card.body.segments[0].toPlainText().rstrip() == text  # type: ignore[union-attr]
 
 
 def test_what_comes_or_goes_while_a_card_grows_is_painted_later(window: MainWindow, qtbot: QtBot) -> None:
-    """A part that is kept for later, and the buttons that come with the pointer."""
+    """A part that is kept for later, and the buttons that appear on hover."""
     window.show_conversation("t", [MessageView(1, "assistant", "Words\n\n```\ncode\n```")])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     card = window.transcript.last_answer()

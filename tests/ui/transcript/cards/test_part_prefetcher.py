@@ -1,4 +1,4 @@
-"""Parts are ready before the text that needs them."""
+"""Parts are created before the text that needs them arrives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageState, MessageView
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.body import MOST_HEAVY
+from ui.transcript.cards.body import MAX_SLOW
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.part_prefetcher import IdleTimer
 from ui.transcript.cards.prose_view import ProseView
@@ -51,10 +51,10 @@ def test_where_every_piece_takes_long_parts_are_made_all_the_same(theme: Theme, 
     card.show()
     qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
     busy = []
-    for _ in range(MOST_HEAVY):
+    for _ in range(MAX_SLOW):
         card.append("*a* ")
         busy.append(card.body.prefetcher.is_busy)
-    assert busy == [False] * (MOST_HEAVY - 1) + [True]
+    assert busy == [False] * (MAX_SLOW - 1) + [True]
 
 
 def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtBot) -> None:
@@ -87,7 +87,7 @@ def test_what_can_wait_is_put_off_where_blocks_are_joined(
 
 
 class _Paints(QObject):
-    """Counts what is painted in the turn at hand."""
+    """Counts the paint events of the current event loop iteration."""
 
     def __init__(self, watched: QWidget) -> None:
         super().__init__()
@@ -100,14 +100,14 @@ class _Paints(QObject):
         self.count = 0
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Called by Qt."""
+        """Count paint events."""
         is_paint = event.type() == QEvent.Type.Paint
         self.count += is_paint
         self.total += is_paint
         return False
 
     def end(self) -> None:
-        """No more is counted."""
+        """Stop counting."""
         self._turns.awake.disconnect(self._on_turn)
 
 
@@ -118,7 +118,7 @@ def test_the_work_waits_for_a_turn_that_paints_nothing(qtbot: QtBot) -> None:
     qtbot.waitExposed(page)
     paints = _Paints(page)
     quiet = IdleTimer(page, lambda: seen.append(paints.count))
-    beside = QTimer(page, singleShot=True)  # runs out in the same turn, and asks for what the next one paints
+    beside = QTimer(page, singleShot=True)  # fires in the same iteration, and requests painting in the next one
     beside.timeout.connect(page.update)
     for _ in range(5):
         num_before = len(seen)

@@ -1,4 +1,4 @@
-"""A view of prose says from which height on it changed, whatever was marked before."""
+"""A prose view returns the height from which it changed, whatever was marked before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INDENT_PX = indent_of(BASE_PX)
 
 @pytest.mark.parametrize("shorter", ["", "<p>One</p>"])
 def test_marks_of_text_that_is_gone_can_be_taken_away(qtbot: QtBot, theme: Theme, shorter: str) -> None:
-    """A race writes its next round into the same view, whose text is then shorter than what was marked."""
+    """A race writes the next round into the same view; its text may end before a marked position."""
     view = ProseView(theme)
     qtbot.addWidget(view)
     view.set_html("<p>One</p><p>Two and three</p>")
@@ -35,7 +35,7 @@ def test_marks_of_text_that_is_gone_can_be_taken_away(qtbot: QtBot, theme: Theme
 
 @pytest.fixture
 def document(qapp: QApplication) -> QTextDocument:
-    """Give an empty one, laid out as those of answers."""
+    """An empty document, laid out like those of answers."""
     result = QTextDocument()
     result.setDocumentMargin(0)
     result.setIndentWidth(INDENT_PX)
@@ -119,7 +119,7 @@ def test_the_numbers_of_a_list_have_room(document: QTextDocument) -> None:
         listed = block.textList()
         number = listed.format().start() + listed.itemNumber(block)
         room = block.blockFormat().leftMargin() + INDENT_PX
-        assert room >= len(str(number)) * BASE_PX * 0.6  # as wide as digits are
+        assert room >= len(str(number)) * BASE_PX * 0.6  # as wide as its digits
 
 
 def test_a_tenth_item_moves_no_other(document: QTextDocument) -> None:

@@ -1,4 +1,4 @@
-"""Reasoning in the transcript: folded, opened by click and key, with its duration, out of what is copied."""
+"""Tests reasoning in the transcript: folded, opened by click and key, with its duration, excluded from copies."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_it_is_opened_and_folded_by_key(block: ReasoningBlock, qtbot: QtBot, key
     qtbot.keyClick(block.header, key)
     assert block.is_open
     assert block._frame.isVisible()
-    qtbot.waitUntil(lambda: shown(block) == "Let me see.")  # built in slices of time
+    qtbot.waitUntil(lambda: shown(block) == "Let me see.")  # built in slices
     qtbot.keyClick(block.header, key)
     assert not block._frame.isVisible()
 
@@ -228,7 +228,7 @@ SPANS = tuple(
 
 
 def marks_of(card: AnswerCard) -> list[tuple[int, str]]:
-    """The marked words of the reasoning, each with its place."""
+    """The marked words of the reasoning with their positions."""
     if card.reasoning is None or card.reasoning.body is None:
         return []
     return [(item.start, item.words) for part in card.reasoning.body.segments for item in shown_marks(part)]  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The card of a call: what it was written with, and a result that is too long to be shown whole."""
+"""Tests the card of a tool call: the tokens of the call, and a result that is too long to show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from app.core.domain.tools.calls import UNREADABLE, CallStatus, CallTokens, StoredCall
 from ui.theme.theme import Theme
-from ui.transcript.cards.tool_card import MOST_LINES, ToolCard, tokens_words
+from ui.transcript.cards.tool_card import MAX_LINES, ToolCard, tokens_words
 
 CALL = StoredCall("a", "read", "files", '{"path": "notes.txt"}', CallStatus.DONE)
 
@@ -30,7 +30,7 @@ def test_a_call_says_what_it_was_written_with(written: CallTokens, words: str) -
     assert words in tokens_words(written)
 
 
-@pytest.mark.parametrize("num_lines", [MOST_LINES, 200_000])
+@pytest.mark.parametrize("num_lines", [MAX_LINES, 200_000])
 def test_the_details_show_so_many_lines_of_a_result(theme: Theme, qtbot: QtBot, num_lines: int) -> None:
     text = "\n" * (num_lines - 1)
     card = ToolCard(theme, MessageView(1, "tool", text, call=CALL))
@@ -38,11 +38,11 @@ def test_the_details_show_so_many_lines_of_a_result(theme: Theme, qtbot: QtBot, 
     card.set_open(True)
     assert card.details is not None
     shown = card.details.toPlainText()
-    assert ("more lines are not shown" in shown) == (num_lines > MOST_LINES)
-    if num_lines > MOST_LINES:
+    assert ("more lines are not shown" in shown) == (num_lines > MAX_LINES)
+    if num_lines > MAX_LINES:
         assert shown.endswith("\n190,000 more lines are not shown here. Copy the result to have them all.")
-    assert card.details.blockCount() < MOST_LINES + 10
-    assert card.text == text  # which is what is copied
+    assert card.details.blockCount() < MAX_LINES + 10
+    assert card.text == text  # this text is copied
 
 
 def test_a_card_names_its_tool_once(theme: Theme, qtbot: QtBot) -> None:

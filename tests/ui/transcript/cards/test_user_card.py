@@ -1,4 +1,4 @@
-"""A message of the user: shown as it was typed, from whichever side it is read."""
+"""Tests a user message: shown as typed, in both reading directions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_fenced_code_is_a_block_and_all_else_stays_as_it_was_written(theme: Them
     shown = [part.view.toPlainText() for part in card.parts]
     assert shown == ["Why *this*?", "x = 1", "    in\nthere"]
     assert isinstance(card.parts[1].view, CodeView)
-    assert [text[part.place_of(0)] for part in card.parts] == ["W", "x", " "]
+    assert [text[part.offset_of(0)] for part in card.parts] == ["W", "x", " "]
     assert card.text == text
     assert not card.reset()
     card.begin_edit()

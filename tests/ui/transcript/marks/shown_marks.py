@@ -1,4 +1,4 @@
-"""The marks that a view shows: of prose as they are painted, of code as the layouts of its document have them."""
+"""The marks that a view shows: painted ones of prose, and layout formats of code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.transcript.marks.marks import TINT_ALPHA, mark_format
 
 @dataclass(frozen=True)
 class ShownMark:
-    """From ``start`` to ``end`` in UTF-16 units of the document, which are these words."""
+    """A mark from ``start`` to ``end``, in UTF-16 units of the document; ``words`` is the marked text."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ def shown_marks(view: QTextEdit | QPlainTextEdit) -> Iterator[ShownMark]:
         return
     block = view.document().begin()
     while block.isValid():
-        units = "".join(char if ord(char) <= 0xFFFF else char + "\0" for char in block.text())  # as Qt counts
+        units = "".join(char if ord(char) <= 0xFFFF else char + "\0" for char in block.text())  # Qt counts UTF-16 units
         for item in block.layout().formats():
             if item.format.background().color().alpha() == TINT_ALPHA and item.format.hasProperty(
                 QTextCharFormat.Property.TextUnderlineStyle.value

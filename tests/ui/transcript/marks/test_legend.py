@@ -1,4 +1,4 @@
-"""The line above the conversation that says what marks mean, by mouse, beside the rows that it turns."""
+"""Tests the legend above the conversation with the mouse, and the rows that it switches."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_only_sources_that_the_conversation_has_or_may_get_are_named(
 
 @pytest.fixture
 def answer(window: MainWindow, qtbot: QtBot) -> ProseView:
-    """An answer of three tokens: of the target, of the draft, and one in place of a refused one."""
+    """An answer of three tokens: of the target, of the draft, and one in place of a rejected token."""
     window.show_conversation("t", [MessageView(2, "assistant", TEXT, stats=STATS, spans=SPANS)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     card = window.transcript.last_answer()

@@ -1,4 +1,4 @@
-"""The pointer on a marked token tells its pass: every token, what became of it, and how likely it was."""
+"""Hovering a marked token shows its pass: every token with its result and probability."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from ui.transcript.cards import body
-from ui.transcript.marks.pass_tip import MOST_ROWS, pass_tip, pass_words
+from ui.transcript.marks.pass_tip import MAX_ROWS, pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.window.main_window import MainWindow
 
@@ -30,7 +30,7 @@ SPANS = (
 
 
 def told(view: PassView) -> str:
-    """What the tip shows, without its marks."""
+    """The text of the tip without its markup."""
     document = QTextDocument()
     document.setHtml(pass_tip(view))
     return document.toPlainText()
@@ -112,7 +112,7 @@ def test_rejected_tokens_are_struck_through_and_said() -> None:
 def test_a_long_pass_is_cut() -> None:
     probabilities = PassProbabilities(((1.0, None),) * 31, 1.0)
     tip = pass_tip(PassView(("a",) * 31, "", "b", Source.BONUS, probabilities))
-    assert tip.count("<tr>") == MOST_ROWS
+    assert tip.count("<tr>") == MAX_ROWS
     assert "and 16 more tokens" in tip
 
 
@@ -142,7 +142,7 @@ def prose(window: MainWindow, qtbot: QtBot) -> QTextBrowser:
 
 
 def hover(prose: QTextBrowser, position: int, qtbot: QtBot) -> None:
-    """Rest the mouse on a character."""
+    """Hover a character."""
     cursor = prose.textCursor()
     cursor.setPosition(position)
     place = prose.cursorRect(cursor).center() + QPoint(3, 0)
@@ -171,7 +171,7 @@ def test_without_marks_the_mouse_shows_nothing(
     qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
     hover(prose, 1, qtbot)
-    qtbot.wait(1200)  # longer than a style waits before it shows a tip
+    qtbot.wait(1200)  # longer than the style's delay of tool tips
     assert shown == []
     qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
     hover(prose, 2, qtbot)

@@ -1,4 +1,4 @@
-"""Where shown characters came from, and how that is marked in the answers."""
+"""Tests the sources of shown characters, and their marks in answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def runs(*spans: TokenSpan) -> SourceRuns:
 
 
 def plain(text: str) -> SourceMap:
-    """A text that is shown as it is."""
+    """The source map of a text that is shown unchanged."""
     return SourceMap(text, range(len(text)))
 
 
@@ -102,7 +102,7 @@ def _marked_words(window: MainWindow) -> dict[str, str]:
 
 
 class _OneByOne(RangeLocator):
-    """Looks at every word on its own."""
+    """Scans every word separately."""
 
     def _scan_words(self, *_words: object) -> bool:
         return False
@@ -116,7 +116,7 @@ def test_words_looked_at_together_are_marked_as_one_by_one(
     text: str, pieces: list[tuple[int, Source]], cut: float
 ) -> None:
     stream, runs = BlockStream(), SourceRuns()
-    runs.extend(TokenSpan(length, source) for length, source in pieces)  # may end before the text does, or behind it
+    runs.extend(TokenSpan(length, source) for length, source in pieces)  # may end before or after the text
     for segment in plan_segments(stream.feed(text) + stream.finish()):
         document = QTextDocument()
         document.setHtml(segment.html)
@@ -196,7 +196,7 @@ def test_the_end_of_an_answer_marks_only_what_is_not_marked_yet(
     window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
     window.transcript.append_text(text, spans)
     window.finish_answer(MessageView(2, "assistant", text, spans=(TokenSpan(len(text), Source.BONUS),)))
-    assert _marked_words(window) == {}  # what was told at the end counts
+    assert _marked_words(window) == {}  # the final spans count
 
 
 def test_marking_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None:
@@ -236,7 +236,7 @@ def test_the_sources_tell_the_passes_apart() -> None:
 
 
 def test_a_line_of_two_directions_is_marked_letter_by_letter(window: MainWindow, qtbot: QtBot) -> None:
-    """What follows in the text may stand anywhere on the line."""
+    """Letters that follow each other in the text may be anywhere on the line."""
     text = "abc שלום def!"
     spans = (
         TokenSpan(2, Source.TARGET), TokenSpan(4, Source.DRAFT), TokenSpan(6, Source.NGRAM), TokenSpan(1, Source.BONUS),

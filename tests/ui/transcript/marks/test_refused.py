@@ -1,4 +1,4 @@
-"""Refused proposals above the words that came in their place: painted, never part of the text."""
+"""Rejected tokens are painted above their replacements and never become part of the text."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ def test_a_line_with_a_formula_leaves_room_for_them(theme: Theme, qtbot: QtBot, 
     room = note_height(theme)
     origin = view.document().documentLayout().blockBoundingRect(block).top()
     assert origin + tops[0] >= room
-    plain = theme.type.answer * REFUSED_LINE_HEIGHT - layout.lineAt(1).height()  # what a line of words leaves above it
+    plain = theme.type.answer * REFUSED_LINE_HEIGHT - layout.lineAt(1).height()  # space above the words of a plain line
     assert tops[0] <= max(room, plain) + 2  # and not much more
     assert len(tops) > 1
-    # A formula lower than a line may end below it; words never stand in the room of the notes.
+    # A formula lower than a line may extend below it; words never overlap the space of the notes.
     assert all(below - above >= room for above, below in zip(bottoms, tops[1:], strict=False))
     view.set_refused([])
     assert view.document().findBlock(start).layout().lineAt(0).y() < room

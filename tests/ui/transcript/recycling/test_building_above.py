@@ -1,4 +1,4 @@
-"""A card that is being filled above what is read, while others are put away or the window gets another size."""
+"""A card is filled above the visible part while others are recycled or the window is resized."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def top_of(page: Transcript, message_id: int) -> int:
 
 
 def test_it_is_not_put_away(window: MainWindow, qtbot: QtBot) -> None:
-    """Whoever fills it would go on with a card that is gone, or shows another message."""
+    """Otherwise filling would continue with a card that is deleted or shows another message."""
     window.show_conversation("t", HISTORY)
     page = window.transcript
     page.go_to(21)
@@ -50,11 +50,11 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
     nums: list[int] = []
 
     def arrived() -> None:
-        page._heights.record()  # as in a moment in which nothing changes
+        page._heights.record()  # as when idle
         nums.append(len(page._column.entries))
 
     page.arrived.connect(arrived)
-    for wanted in (81, 61, 41):  # where it is arrived at late, all that is older and near is there already
+    for wanted in (81, 61, 41):  # if reached late, all older messages nearby exist already
         nums.clear()
         page.go_to(wanted)
         qtbot.waitUntil(lambda: bool(nums) and not page.is_building, timeout=WAIT_MS)

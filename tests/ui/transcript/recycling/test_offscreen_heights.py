@@ -1,4 +1,4 @@
-"""Another width or look of the window: what is read stays in its place, and far messages keep the right room."""
+"""After a change of width or style the reading position stays, and recycled messages keep suitable heights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.window.main_window import MainWindow
 ANSWER = "".join(PARAGRAPHS.format(n=number) for number in range(6))
 HISTORY = [MessageView(number, "assistant" if number % 2 else "user", ANSWER) for number in range(28)]
 WAIT_MS = 60_000
-BETTER = 4  # times nearer to the truth than what was there before
+BETTER = 4  # times closer to the exact height than before
 PLACE_PX = 60
 
 
@@ -30,7 +30,7 @@ def calm(transcript: Transcript, qtbot: QtBot) -> None:
 
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> Transcript:
-    """In the middle of a chat of which most was put away."""
+    """The page in the middle of a chat, with most messages recycled."""
     window.show_conversation("Long", HISTORY)
     transcript = window.transcript
     bar = transcript.verticalScrollBar()
@@ -61,7 +61,7 @@ CHANGES = [narrower, compact, larger]
 
 
 def first_in_sight(page: Transcript) -> tuple[int, int]:
-    """Its id, and where its middle is."""
+    """The id of the first visible message, and the position of its centre."""
     for card in page.cards:
         top = card.mapTo(page.viewport(), QPoint(0, 0)).y()
         if top + card.height() > 0:
@@ -70,7 +70,7 @@ def first_in_sight(page: Transcript) -> tuple[int, int]:
 
 
 def height_of_all(page: Transcript) -> int:
-    """As it is when every card is there."""
+    """The page height when every card exists."""
     for index in range(len(page._column.entries)):
         page._recycler.restore(index)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Cards that were let go show other messages as new ones would."""
+"""Reused cards show other messages exactly like new cards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fill(card: MessageCard) -> None:
 
 
 def look_of(card: MessageCard) -> object:
-    """All that can be seen or heard of a card."""
+    """Everything visible or audible of a card."""
     if isinstance(card, UserCard):
         return card.message_id, card.text, card.body.toPlainText(), card.body.isHidden(), card.body.height()
     assert isinstance(card, AnswerCard)
@@ -87,7 +87,7 @@ def test_an_answer_looks_as_if_made_anew(window: MainWindow, view: MessageView, 
         for part in card.body.segments:  # type: ignore[attr-defined]
             part.resize(WIDTH, part.height())
             if isinstance(part, CodeBlock):
-                part.view.fit()  # one without any line does so when it is first shown
+                part.view.fit()  # a view without lines does so when it is first shown
     assert look_of(again) == look_of(new)
 
 

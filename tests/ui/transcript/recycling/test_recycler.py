@@ -1,4 +1,4 @@
-"""Messages far from sight give their widgets back, and are as they were when they come near again."""
+"""Distant messages release their widgets, and are restored unchanged when they come near."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def answer_of(window: MainWindow, message_id: int) -> AnswerCard:
 
 
 def go_up(window: MainWindow, qtbot: QtBot) -> None:
-    """To the first message, through all that is built on the way."""
+    """Scroll up to the first message, through everything that is built on the way."""
     bar = window.transcript.verticalScrollBar()
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     while bar.value() > 0:
@@ -65,7 +65,7 @@ def go_down(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def go_to(window: MainWindow, qtbot: QtBot, message_id: int) -> MessageCard:
-    """To a message, which may not be built yet; its card."""
+    """Scroll to a message, which may not be built yet; returns its card."""
     window.transcript.go_to(message_id)
     qtbot.waitUntil(lambda: window.transcript._scroll_target is None, timeout=WAIT_MS)
     card = card_of(window, message_id)
@@ -74,7 +74,7 @@ def go_to(window: MainWindow, qtbot: QtBot, message_id: int) -> MessageCard:
 
 
 def far_and_back(window: MainWindow, qtbot: QtBot, message_id: int) -> AnswerCard:
-    """Scroll away from a message until its card is gone, then to it; its new card."""
+    """Scroll away from a message until its card is recycled, then back; returns its new card."""
     assert card_of(window, message_id) is not None
     go_up(window, qtbot)
     qtbot.waitUntil(lambda: card_of(window, message_id) is None, timeout=WAIT_MS)
@@ -91,7 +91,7 @@ def texts_of(card: AnswerCard) -> list[QTextEdit | QPlainTextEdit]:
 
 
 def look_of(card: AnswerCard) -> Sequence[object]:
-    """Words, marks, heights and what is said below: all that can be seen of an answer."""
+    """Everything visible of an answer: text, marks, heights, and footer."""
     views = texts_of(card)
     return (
         [view.toHtml() if isinstance(view, QTextEdit) else view.toPlainText() for view in views],
@@ -105,7 +105,7 @@ def look_of(card: AnswerCard) -> Sequence[object]:
 
 
 def whole_in_sight(transcript: Transcript) -> list[int]:
-    """The messages in sight, all that there should be, each with all of its words."""
+    """The visible messages; checks that each shows its complete text."""
     in_sight = [card for card in transcript.cards if not card.visibleRegion().isEmpty()]
     tops = [card.mapTo(transcript.viewport(), QPoint(0, 0)).y() for card in in_sight]
     assert tops[0] <= 20
@@ -121,7 +121,7 @@ def whole_in_sight(transcript: Transcript) -> list[int]:
 
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
-    """A long chat, as it is opened."""
+    """A long chat, just opened."""
     window.show_conversation("Long", HISTORY)
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     return window
@@ -241,7 +241,7 @@ def in_use_by_figures(card: MessageCard, page: MainWindow) -> QWidget:
     assert isinstance(card, AnswerCard)
     card.figures.show_stats(STATS)
     page.transcript.lay_out()
-    QApplication.processEvents()  # into lines, which words that are selected later stay in
+    QApplication.processEvents()  # lays out the text; later selected words stay within its lines
     card.figures.setSelection(0, 4)
     return card.figures
 
@@ -400,7 +400,7 @@ def test_tab_goes_through_the_messages_as_they_stand(page: MainWindow, qtbot: Qt
 
 
 def make_ready(window: MainWindow, view: MessageView) -> int:
-    """How many steps it took."""
+    """Returns the number of steps."""
     steps = 0
     while window.transcript.prefetcher.prefetch_step(view):
         steps += 1
@@ -440,11 +440,11 @@ def test_one_half_made_goes_with_the_conversation(window: MainWindow, qtbot: QtB
 
 
 def fill(card: AnswerCard) -> list[tuple[int, int, int]]:
-    """Fill a card; how many parts it had after every step, how many of these were marked, how many are ready."""
+    """Fill a card; returns after each step the number of parts, of marked parts and of ready parts."""
     steps = []
-    goes_on = True
-    while goes_on:
-        goes_on = card.build_next()
+    has_more = True
+    while has_more:
+        has_more = card.build_next()
         parts = card.body._parts
         steps.append((len(parts), sum(part.marked is part.source_map for part in parts), len(card.body._pool)))
     return steps
@@ -474,7 +474,7 @@ def test_in_the_window_a_part_is_styled_before_it_is_filled(window: MainWindow) 
 
 
 def places(window: MainWindow) -> dict[int, int]:
-    """Where the messages stand in what is in sight."""
+    """The positions of the visible messages."""
     viewport = window.transcript.viewport()
     shown = [card for card in window.transcript.cards if not card.visibleRegion().isEmpty()]
     return {card.message_id: card.mapTo(viewport, QPoint(0, 0)).y() for card in shown}
@@ -513,7 +513,7 @@ def test_what_is_read_is_neither_moved_nor_painted(
 
 
 def test_the_page_is_painted_again_afterwards(window: MainWindow, qtbot: QtBot) -> None:
-    """Nothing that was told to ask for nothing stays so."""
+    """No widget stays without updates."""
     transcript = window.transcript
     window.show_conversation("Long", history_of(20_000))
     bar = transcript.verticalScrollBar()

@@ -1,4 +1,4 @@
-"""Configurations of the peers: what each name tells the server, and which names mean nothing."""
+"""Tests the peers' configurations: the server options of each name, and invalid names."""
 
 from __future__ import annotations
 

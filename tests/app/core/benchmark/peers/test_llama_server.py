@@ -1,4 +1,4 @@
-"""llama.cpp's server as a peer: what it is asked, what is read from its answers, and that it always ends."""
+"""Tests llama.cpp's server as a peer: its requests, its parsed answers, and that it always exits."""
 
 from __future__ import annotations
 

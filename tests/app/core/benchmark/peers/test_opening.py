@@ -1,4 +1,4 @@
-"""Peers from the command line: every name is understood or refused in one sentence."""
+"""Tests peers on the command line: every name is accepted or rejected with one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A peer's process ends with us, however we end."""
+"""A peer's process exits with Paceline, however Paceline exits."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ def test_a_peer_does_not_outlive_a_kill() -> None:
 
 def is_running(pid: int) -> bool:
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE  # nobody may be there to take its status
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE  # there may be no parent to reap it
     except psutil.NoSuchProcess:
         return False

@@ -1,4 +1,4 @@
-"""Where a value comes from: chat before model before settings before default, and nothing from anywhere else."""
+"""Tests the precedence of values: chat, model, settings, default, and nothing else."""
 
 from __future__ import annotations
 

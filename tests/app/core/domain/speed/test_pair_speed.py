@@ -1,4 +1,4 @@
-"""What the last answers of a pair add up to."""
+"""Tests the combined speed of a pair's last answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a pair before it is loaded."""
+"""Tests the forecast for a pair before it is loaded."""
 
 from __future__ import annotations
 
@@ -108,15 +108,15 @@ RACE = RaceSpeed(1.0, "auto", 0.0, 1.13, 1.10, 1.17, 4)
     ("gain", "speed", "is_worth"),
     [
         (GainRange(1.12, 1.48, 0.2, True), None, True),
-        (GainRange(1.02, 1.48, 0.2, True), None, False),  # the low end decides
-        (GainRange(1.1, 1.3, 0.2, True), None, False),  # what text gives alone
+        (GainRange(1.02, 1.48, 0.2, True), None, False),  # the lower bound decides
+        (GainRange(1.1, 1.3, 0.2, True), None, False),  # the gain of n-grams alone
         (GainRange(1.12, 1.48, 0.9, False), None, False),
         (GainRange(1.0, 1.4, 0.58, False), PairSpeed("t", "d", races=(RACE,)), True),
         (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, speedup=0.96, low=0.9),)), False),
         (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, low=0.99),)), False),
         (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", answers(0.96, 9)), False),
         (GainRange(1.0, 1.0, 0.9, False), PairSpeed("t", "d", answers(1.3, 9)), True),
-        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d"), True),  # nothing was measured of it
+        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d"), True),  # no answer of it was measured
     ],
 )
 def test_a_draft_is_offered_where_it_was_faster_or_pays_by_its_low_end(

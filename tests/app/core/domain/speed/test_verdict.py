@@ -1,4 +1,4 @@
-"""One rule for what is told of a speed beside plain decoding's."""
+"""Tests the one rule for speed verdicts relative to plain decoding."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_prompt_time_of_answers_not_compared_is_not_subtracted() -> None:
 
 
 def test_answers_in_which_nothing_was_drafted_neither_save_nor_cost_time() -> None:
-    slow = replace(ANSWER, proposed=0, accepted=0, decode_s=10.0)  # at its plain cost it would have taken 3 s
+    slow = replace(ANSWER, proposed=0, accepted=0, decode_s=10.0)  # by the cost of plain passes it would take 3 s
     sums = add_sums(sums_of(ANSWER), sums_of(slow))
     assert sums.saved_s == pytest.approx(1.0)
     assert sums_verdict(sums).speedup == pytest.approx(13.0 / 12.0)

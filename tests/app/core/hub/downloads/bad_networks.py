@@ -1,12 +1,12 @@
 """Measures what downloads cost on a bad network, in killed processes and on full disks, and whether they end well.
 
-    python tests/app/core/hub/downloads/bad_networks.py                  100 downloads of 200 MB: the figures of docs
-    python tests/app/core/hub/downloads/bad_networks.py --count 8 --size-mb 3  a short look
+    python tests/app/core/hub/downloads/bad_networks.py                  100 downloads of 200 MB: the numbers in docs
+    python tests/app/core/hub/downloads/bad_networks.py --count 8 --size-mb 3  a short run
 
-Each download has a hub of its own on this machine, and a seed that decides what happens to it: cuts, resets, stalls,
-5xx answers, a server that ignores Range, a file that changes, kills of the process, a disk that fills (a tmpfs where
-one may be mounted; else a limit on the file's size). It is started again until it succeeds, as a person would.
-Checked after every run: no wrong file has the final name, a failure is one sentence. Counted: bytes that the hub sent.
+Each download has its own hub on this machine, and a seed that chooses its faults: cuts, resets, stalls, 5xx answers, a
+server that ignores Range, a file that changes, kills of the process, a full disk (a tmpfs if mounting is permitted,
+else a limit on the file's size). It is restarted until it succeeds, as a user would. Checked after every run: no wrong
+file has the final name, and a failure is reported in one sentence. Counted: bytes that the hub sent.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ RUN_LIMIT_S = 600
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What happens to one download; shares are of the file's size."""
+    """The faults of one download; fractions are of the file's size."""
 
     seed: int
     size_bytes: int
-    faults: tuple[tuple[str, float], ...]  # kind, and after which share of an answer
-    refusals: int  # 5xx answers to HEAD
-    kills: tuple[float, ...]  # at which share on the disk
+    faults: tuple[tuple[str, float], ...]  # kind, and the fraction of an answer after which it happens
+    refusals: int  # number of 5xx answers to HEAD requests
+    kills: tuple[float, ...]  # fractions on disk at which the process is killed
     changes_at: float | None
     ignores_range: bool
     fills_at: float | None
@@ -63,7 +63,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Result:
-    """How one download went."""
+    """The result of one download."""
 
     plan: Plan
     runs: int = 0
@@ -74,17 +74,17 @@ class Result:
 
     @property
     def must_resume(self) -> bool:
-        """Whether the bound on the bytes holds for it."""
+        """Whether the limit on sent bytes applies to it."""
         return self.plan.changes_at is None and not self.plan.ignores_range
 
     @property
     def ratio(self) -> float:
-        """Bytes sent over the file's size."""
+        """Sent bytes divided by the file's size."""
         return self.sent_bytes / self.plan.size_bytes
 
 
 def make_plan(seed: int, size_bytes: int) -> Plan:
-    """Decide what happens to a download."""
+    """Choose the faults of a download."""
     draw = random.Random(seed)  # noqa: S311 (a scenario, no secret)
     kinds = ("cut", "reset", "stall", "status")
     faults = tuple((draw.choice(kinds), draw.random()) for _ in range(draw.randint(1, 5)))
@@ -102,10 +102,10 @@ def make_plan(seed: int, size_bytes: int) -> Plan:
 
 
 class StressedDownload:
-    """One download under its plan."""
+    """Runs one download with the faults of its plan."""
 
     def __init__(self, plan: Plan, contents: list[Content], place: Path, bytes_per_s: float) -> None:
-        """``contents``: the file as it is, and as it may become (`loopback.Content`)."""
+        """``contents``: the file, and its later version if it changes (`loopback.Content`)."""
         self._plan = plan
         self._contents = contents
         self._place = place
@@ -119,7 +119,7 @@ class StressedDownload:
         self._result = Result(plan)
 
     def run(self) -> Result:
-        """Start the download until it succeeds."""
+        """Start the download again and again until it succeeds."""
         result = self._result
         self._hub.add_file(REPO, NAME, self._contents[0])
         self._hub.faults.extend(map(self._fault, self._plan.faults))
@@ -157,7 +157,7 @@ class StressedDownload:
         self._judge(home, "killed" if killed else out, errors, child.returncode)
 
     def _meddle(self, child: subprocess.Popen, home: Path) -> bool:
-        """Kill the child, fill its disk or change its file when the time has come; whether it was killed."""
+        """Kill the child, fill its disk or change its file when it is time. Returns whether the child was killed."""
         part = home / "models" / REPO / f"{NAME}.part"
         while child.poll() is None:
             time.sleep(0.002)
@@ -195,7 +195,7 @@ class StressedDownload:
 
     @contextlib.contextmanager
     def _disk(self) -> Iterator[Path]:
-        """A folder for this download; if its disk is to fill and mounting is permitted, a small file system."""
+        """A folder for this download; on a small file system if its disk is to fill and mounting is permitted."""
         home = self._place / f"{self._plan.seed}"
         home.mkdir()
         if self._plan.fills_at is not None and not os.geteuid():
@@ -220,7 +220,7 @@ def _status(number: int) -> Fault:
 
 
 def _fill(folder: Path) -> None:
-    """Take all space that is left."""
+    """Use up all free space."""
     with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(1 << 20))
@@ -238,7 +238,7 @@ def child(home: Path, file_limit: int) -> int:
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
-    logging.getLogger().addHandler(logging.NullHandler())  # the app's own handler shows errors only, too
+    logging.getLogger().addHandler(logging.NullHandler())  # the app's handler also shows errors only
     client = HubClient(timeout_s=1.0)
     library = Library(home / "models", home / "library.json")
     patience = RetryPolicy(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
@@ -264,7 +264,7 @@ def child(home: Path, file_limit: int) -> int:
 
 
 def measure(count: int, size_bytes: int, first_seed: int = 0, jobs: int = 2, bytes_per_s: float = 0.0) -> list[Result]:
-    """Run the downloads; one result each."""
+    """Run the downloads; returns one result each."""
     contents = [Content(b"GGUF" + os.urandom(size_bytes - 4), NAME) for _ in range(2)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         plans = [make_plan(first_seed + number, size_bytes) for number in range(count)]
@@ -273,7 +273,7 @@ def measure(count: int, size_bytes: int, first_seed: int = 0, jobs: int = 2, byt
 
 
 def summary(results: list[Result]) -> dict[str, object]:
-    """The figures over all downloads."""
+    """The numbers over all downloads."""
     bounded = [result.ratio for result in results if result.must_resume]
     counts: dict[str, int] = {}
     for sentence in (sentence for result in results for sentence in result.sentences):
@@ -298,7 +298,7 @@ def summary(results: list[Result]) -> dict[str, object]:
 
 
 def main() -> int:
-    """Measure, or be one of the processes that are measured."""
+    """Measure, or run as one of the measured processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--size-mb", type=float, default=200.0)

@@ -1,4 +1,4 @@
-"""The measurement of downloads, scaled down: every download ends complete and right, and little is fetched twice."""
+"""A short download measurement: every download ends complete and correct, and little is fetched twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.app.core.hub.downloads import bad_networks
 
 SIZE_BYTES = 3_000_000
-SOCKET_BYTES = 400_000  # what sockets hold of a slow hub when a process is killed or a connection reset
+SOCKET_BYTES = 400_000  # socket buffers of a slow hub when a process is killed or a connection reset
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills processes by signals")

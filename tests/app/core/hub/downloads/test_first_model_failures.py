@@ -1,4 +1,4 @@
-"""The small real model where something goes wrong: one sentence, and nothing of it is left."""
+"""Failures with the small real model: one sentence, and no file is left."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_package_with_another_file_in_it_is_refused(
 
 
 def test_more_bytes_than_the_package_says_are_not_written(library: Library, wheels: Path) -> None:
-    """The zip's own directory claims the right size; what is packed is longer."""
+    """The zip's directory claims the right size, but the compressed data is longer."""
     model = make_package(wheels, {MEMBER: builtin_draft().read_bytes() + bytes(1 << 20)})
     wheel = wheels / FILE
     size, claimed = (model.size_bytes + (1 << 20)).to_bytes(4, "little"), model.size_bytes.to_bytes(4, "little")

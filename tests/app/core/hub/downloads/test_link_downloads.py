@@ -1,4 +1,4 @@
-"""Downloads of links by the queue: gone on with, refused where they lie, and kept over a restart."""
+"""Tests downloads of links in the queue: resumed, rejected in place, kept after a restart."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LinkServer]:
 
 
 def fetched(library: Library, address: str, queue_file: Path | None = None) -> Download:
-    """Fetch a link to its end."""
+    """Download a link completely."""
     downloads = DownloadQueue(HubClient("http://127.0.0.1:9"), library, queue_file, patience=FAST)
     downloads.start()
     try:
@@ -90,7 +90,7 @@ def test_without_a_version_it_begins_again(server: LinkServer, library: Library)
 
 
 def elsewhere(data: bytes) -> Answer:
-    """Takes every range for one that begins seven bytes earlier, but the one of a first byte; cut in the middle."""
+    """Answers ranges from seven bytes earlier, except a range for the first byte; cut in the middle."""
 
     def answer(handler: Handler) -> None:
         span = handler.wanted()
@@ -110,7 +110,7 @@ def elsewhere(data: bytes) -> Answer:
 
 
 def asked(server: LinkServer) -> list[str]:
-    """The ranges without an end that were asked for."""
+    """The requested open-ended ranges."""
     return [headers["range"] for _path, headers in server.requests if headers.get("range", "").endswith("-")]
 
 

@@ -1,4 +1,4 @@
-"""One file against a hub that cuts, stalls, lies and changes: complete and checked, or one sentence and a part."""
+"""Tests one file from a hub that cuts, stalls, lies and changes: complete and checked, or one sentence and a part."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FAST = RetryPolicy(first_wait_s=0.001, max_wait_s=0.01)
 
 
 class Log(TransferControl):
-    """Remembers what it was told, and stops after so many bytes."""
+    """Records its notifications, and stops after this number of bytes."""
 
     def __init__(self, stop_at: int | None = None) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def client(hub: LoopbackHub) -> Iterator[HubClient]:
 
 @pytest.fixture
 def impatient(hub: LoopbackHub) -> Iterator[HubClient]:
-    """For servers that stall. On a busy machine it may hang up where nothing does."""
+    """A client for servers that stall. On a busy machine it may also give up on others."""
     hub.add_file(REPO, NAME, DATA)
     opened = HubClient(timeout_s=1.0)
     yield opened
@@ -183,7 +183,7 @@ def test_a_server_that_cannot_go_on_is_asked_for_the_whole_file_once(
     log = Log()
     fetch(client, wanted, log, FAST)
     assert wanted.destination.read_bytes() == DATA
-    assert ranges(hub) == ["", "bytes=1000000-", "", ""]  # nor is it asked to go on after the second cut
+    assert ranges(hub) == ["", "bytes=1000000-", "", ""]  # nor does it resume after the second cut
     gets = [seen for seen in hub.requests if seen.method == "GET"]
     assert [seen.headers["accept-encoding"] for seen in gets] == ["identity"] * 4
 
@@ -362,7 +362,7 @@ def test_discard_leaves_nothing(client: HubClient, wanted: FileRequest) -> None:
 def test_a_disk_that_fills_up_meanwhile_is_noticed_before_it_is_full(
     client: HubClient, wanted: FileRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By something else that writes to it."""
+    """Another program fills the disk."""
     monkeypatch.setattr(transfer, "SPACE_EVERY_BYTES", 500_000)
     log, whole = Log(), shutil.disk_usage
 

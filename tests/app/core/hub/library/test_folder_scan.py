@@ -1,4 +1,4 @@
-"""Scanning a folder: what is found, circles of links, thousands of files, progress, a stop."""
+"""Tests scanning a folder: results, link cycles, thousands of files, progress, stop."""
 
 from __future__ import annotations
 

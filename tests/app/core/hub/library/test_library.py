@@ -1,4 +1,4 @@
-"""The library: what is listed, found, paired and removed, and what is never touched."""
+"""Tests the library: listed, found, paired and removed files, and files that are never touched."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ ODD = (b"caf\xe9-Q4_0.gguf", b"caf\xe8-Q4_0.gguf", b"two\nlines.gguf", b"plain.g
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such names")
 def test_undecodable_file_names_are_listed_and_do_not_hide_others(library: Library, tmp_path: Path) -> None:
-    """In the folder and in place; the index is found again, and no name breaks a table or an answer of a server."""
+    """In the folder or added in place; the index survives, and no name breaks a table or a server's answer."""
     files = [tmp_path / os.fsdecode(name) for name in ODD[:1]]
     files += [library.folder / os.fsdecode(name) for name in ODD[1:]]
     try:
@@ -281,7 +281,7 @@ def test_an_index_that_another_holds_or_no_disk_takes_is_one_sentence(
     ):
         library.add(mine)
     assert library.add(mine).name == "mine"
-    other = Library(tmp_path / "models", mine / "library.json")  # a file stands where its folder should be
+    other = Library(tmp_path / "models", mine / "library.json")  # a file in place of its folder
     with pytest.raises(LibraryError, match=r"library\.json could not be written: "):
         other.add(mine)
     assert other.models() == ()
@@ -291,7 +291,7 @@ def test_a_model_that_cannot_be_deleted_stays_in_the_list(library: Library) -> N
     file = put(library.place_for("a/b", "m.gguf"))
     library.add_downloaded(request("m", "m.gguf"))
     file.unlink()
-    file.mkdir()  # as a program does that unpacks beside it
+    file.mkdir()  # a folder as created by a program that unpacks there
     with pytest.raises(LibraryError, match=r"m\.gguf could not be deleted: "):
         library.remove("m")
     assert [(model.name, model.missing) for model in library.models()] == [("m", True)]
@@ -326,7 +326,7 @@ def test_a_disk_without_end_is_not_looked_through(
 
 
 def test_linked_folders_of_other_programs_are_looked_into_once(library: Library, tmp_path: Path) -> None:
-    """As of people whose models lie on another disk: the whole folder, a publisher, or one repository is a link."""
+    """The models are on another disk: the whole folder, a publisher, or a repository is a link."""
     home, disk = tmp_path / "person", tmp_path / "disk"
     put(disk / "publisher" / "repo" / "one.gguf")
     put(disk / "repo" / "two.gguf")
@@ -339,7 +339,7 @@ def test_linked_folders_of_other_programs_are_looked_into_once(library: Library,
     jan = home / ".local" / "share" / "Jan" / "data" / "llamacpp"
     jan.mkdir(parents=True)
     (jan / "models").symlink_to(disk / "jan")
-    for number, target in enumerate((place, place.parent, home, tmp_path / "nowhere")):  # circles, and one to nothing
+    for number, target in enumerate((place, place.parent, home, tmp_path / "nowhere")):  # cycles, and a dangling link
         (disk / "publisher" / f"link{number}").symlink_to(target)
     (disk / "repo" / "self").symlink_to(disk / "repo" / "self")
     offers = library.look()[0]

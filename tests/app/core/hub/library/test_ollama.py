@@ -1,4 +1,4 @@
-"""Ollama's store: names and weights by its manifests; what is broken is told, and nothing is written."""
+"""Tests Ollama's store: names and weights from manifests; damage is reported, and nothing is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAYER = "application/vnd.ollama.image."
 
 
 def blob(store: Path, data: bytes) -> dict[str, Any]:
-    """Keep a blob; what a manifest says of it."""
+    """Store a blob; returns its manifest entry."""
     digest = hashlib.sha256(data).hexdigest()
     (store / "blobs").mkdir(parents=True, exist_ok=True)
     (store / "blobs" / f"sha256-{digest}").write_bytes(data)
@@ -36,7 +36,7 @@ def manifest(store: Path, name: str, content: object) -> Path:
 
 
 def model(store: Path, name: str, data: bytes = GGUF, **changes: object) -> dict[str, Any]:
-    """An ordinary model, as Ollama writes one."""
+    """A regular model as Ollama stores it."""
     config = {"mediaType": "application/vnd.docker.container.image.v1+json", **blob(store, b'{"file_type":"Q4_K_M"}')}
     weights = {"mediaType": LAYER + "model", **blob(store, data)} | changes
     content = {"schemaVersion": 2, "config": config, "layers": [weights, {"mediaType": LAYER + "license", "size": 1}]}
@@ -84,7 +84,7 @@ def test_linked_manifests_are_read_as_ollama_reads_them(
         path.rename(store / "blobs" / path.name)
     hosts = store / "manifests" / "registry.ollama.ai"
     (hosts / "library").symlink_to(tmp_path / "disk" / "manifests" / "registry.ollama.ai" / "library")
-    for number in range(8):  # each of them leads back to all
+    for number in range(8):  # each refers back to all
         (hosts / f"circle{number}").symlink_to(hosts)
     assert {one.name for one in models_in(store)} >= {"far:3b", "someone/near:latest"}
     monkeypatch.setattr("app.core.hub.library.ollama.MAX_FOLDERS", 0)

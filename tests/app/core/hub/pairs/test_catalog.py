@@ -1,4 +1,4 @@
-"""The recommended pairs: well-formed, plausible, and compared with what a hub says today."""
+"""The recommended pairs are well-formed, plausible, and match the hub's current data."""
 
 from __future__ import annotations
 

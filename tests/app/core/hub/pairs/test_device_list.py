@@ -1,4 +1,4 @@
-"""Devices without llama.cpp in the window's process: the engine's, else a helper's, kept for a while."""
+"""Lists devices without llama.cpp in the window's process: from the engine, else from a helper, cached for a while."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READY = replace(EngineReady(info("t.gguf")), devices=(OWN, INSIDE), remote_devic
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """What the helper was asked for; it knows CUDA0, and crashes where it is asked for "crash"."""
+    """The requests to the helper; it knows CUDA0, and crashes if asked for "crash"."""
     asked: list[tuple[str, ...]] = []
 
     def answer(_folder: Path, names: tuple[str, ...]) -> tuple[Device, ...]:

@@ -1,4 +1,4 @@
-"""Drafts for a target: found in every place, in order, each rejected one with its reason, never without words."""
+"""Tests drafts for a target: found everywhere, ordered, rejected ones with a reason, never without an explanation."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_heads_of_every_family_are_found_by_their_headers(kind: str, tmp_path: P
     make_target, make_head = KINDS[kind]
     assert make_head is not None
     is_llama = make_target().metadata["general.architecture"][1] == "llama"
-    path = (TARGET if is_llama else make_target()).write(tmp_path / "target.gguf")  # large enough to gain
+    path = (TARGET if is_llama else make_target()).write(tmp_path / "target.gguf")  # large enough for a gain
     name = f"{kind.split(maxsplit=1)[0]}-target.gguf"
     head = make_head().write(tmp_path / name)
     search = find_drafts(read_local_header(path), DraftSources([here(head, kind_of(name))]))

@@ -1,4 +1,4 @@
-"""A pair's speed_forecast from headers and from what was measured here; the memory is measured once."""
+"""Tests a pair's speed forecast from headers and local measurements; memory bandwidth is measured once."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_was_measured_beside_other_programs_is_tried_again(
     monkeypatch.setattr(speed_forecasts.OtherLoad, "is_low", False)
     source = SpeedForecasts(tmp_path)
     first = source.of_list(SEVEN_B, None, Conditions())
-    assert source.of_list(SEVEN_B, None, Conditions()) == first  # not at once
+    assert source.of_list(SEVEN_B, None, Conditions()) == first  # not updated immediately
     monkeypatch.setattr(speed_forecasts, "RETRY_S", 0.0)
     second, third = (source.of_list(SEVEN_B, None, Conditions()) for _try in range(2))
     assert first is not None

@@ -1,4 +1,4 @@
-"""Answers of Anthropic's Messages API, whole and as events."""
+"""Tests answers of Anthropic's Messages API, complete and as events."""
 
 from __future__ import annotations
 

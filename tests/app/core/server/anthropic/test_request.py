@@ -1,4 +1,4 @@
-"""Requests of Anthropic's Messages API: the same chat in other words, refused by the names of their own fields."""
+"""Tests requests of Anthropic's Messages API: the same chat in its format, rejected with its field names."""
 
 from __future__ import annotations
 

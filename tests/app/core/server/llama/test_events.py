@@ -1,4 +1,4 @@
-"""Answers as llama.cpp's own API gives them."""
+"""Tests answers in the format of llama.cpp's API."""
 
 from __future__ import annotations
 

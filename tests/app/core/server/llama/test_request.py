@@ -1,4 +1,4 @@
-"""Requests of llama.cpp's own API, as requests of a text that goes on."""
+"""Tests requests of llama.cpp's API for text completions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_fields_are_those_of_a_text_by_other_names() -> None:
     assert made.asked == parse_request(same, served(), chat=False)
     assert [asked(n_predict=number).asked.request.max_tokens for number in (-1, -2, 0)] == [None, None, 0]
     assert asked(n_probs=0, return_tokens=True).asked.request.top_logprobs is None
-    assert asked(return_tokens=True, stream=True).asked.request.top_logprobs == 0  # ids come with them
+    assert asked(return_tokens=True, stream=True).asked.request.top_logprobs == 0  # ids are included
     assert asked(json_schema={"const": 1}).asked.request.grammar
     assert asked(grammar='root ::= "a"').asked.is_grammar_typed
     assert len(asked(n_cmpl=3).asked.more) == 2

@@ -1,4 +1,4 @@
-"""Answers in Ollama's form, and its endpoints."""
+"""Tests answers in Ollama's format, and its endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of Ollama's API, as requests of a chat."""
+"""Tests chat requests of Ollama's API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A child to be killed: stores turns as fast as it can and names each on the pipe once it is acknowledged."""
+"""A child process to be killed: stores turns as fast as possible and reports each stored one on its pipe."""
 
 from __future__ import annotations
 

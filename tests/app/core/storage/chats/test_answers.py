@@ -1,4 +1,4 @@
-"""Answers in the making: what is due and when, whatever happens while it is being written."""
+"""Tests running answers: what is written when, whatever happens during a write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.core.storage.chats.answers import FLUSH_S, AnswerEnding, StreamingAnswe
 
 
 class Clock:
-    """A clock that only the test moves."""
+    """A clock set by the test."""
 
     def __init__(self) -> None:
         self.now = 100.0

@@ -1,4 +1,4 @@
-"""The words of attachments are found as those of messages are, from when they are sent until they are gone."""
+"""Attachments are searched like messages, from sending until deletion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def send(store: ChatStore, *files: Attachment, words: str = "Look") -> tuple[int, int]:
-    """Ask with these files; the ids of the conversation and of the question."""
+    """Send a question with these files; returns the ids of conversation and question."""
     for file in files:
         store.attachments.add_unsent(None, file)
     turn = store.begin_turn(None, words, Mode.OFF, None)

@@ -1,4 +1,4 @@
-"""Attachments in the chats file: kept over a restart, sent, edited, copied, exported, imported, deleted."""
+"""Tests attachments in the chats file: kept after a restart, sent, edited, copied, exported, imported, deleted."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_damaged_export_brings_no_wrong_attachments(store: ChatStore, tmp_path
 
 
 def test_what_was_read_for_a_chat_that_is_gone_is_not_kept(store: ChatStore) -> None:
-    """Reading takes up to a minute; deleting is for good after some seconds."""
+    """Reading takes up to a minute; deletion is permanent after some seconds."""
     number = send(store).conversation_id
     store.deletions.wipe([number])
     assert store.attachments.add_unsent(number, NOTES) == NOTES

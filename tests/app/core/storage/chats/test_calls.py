@@ -1,4 +1,4 @@
-"""Calls of tools in the chats file: stored before they run, settled after a kill, exported, found, sent again."""
+"""Tests tool calls in the chats file: stored before they run, settled after a kill, exported, found, sent again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7, written=CallTokens
 
 
 def asked(store: ChatStore, text: str = "", *, calls: tuple[StoredCall, ...] = (CLOCK, SUM)) -> tuple[int, list[int]]:
-    """A question, an answer of this text, and its calls; gives the chat and the ids of the calls."""
+    """A question, an answer with this text, and its calls; returns the ids of the chat and of the calls."""
     turn = store.begin_turn(None, "What is the time, and 1+1?", Mode.OFF, None)
     store.append(turn.answer.id, text)
     views = store.calls.begin(turn.conversation_id, turn.answer.id, [(call, "") for call in calls])
@@ -74,7 +74,7 @@ def test_a_call_that_nobody_waits_for_any_more_says_so(
 
 
 def test_the_model_is_sent_calls_and_results_of_each_answer(store: ChatStore) -> None:
-    chat, (first, second) = asked(store)  # an answer that says nothing but its calls
+    chat, (first, second) = asked(store)  # an answer without text besides its calls
     store.calls.change(first, replace(CLOCK, status=CallStatus.DONE), "Noon.")
     store.calls.change(second, DONE, "2")
     turn = store.begin_next(chat, second)

@@ -1,4 +1,4 @@
-"""A start reads the whole file unless it was closed well and is unchanged; what that misses, the daily copy finds."""
+"""A start checks the whole file unless it was closed properly and is unchanged; the daily copy checks it, too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fill(place: StoreLocation, num_messages: int = 200) -> None:
 
 @pytest.fixture
 def num_checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows by one for every look at the whole file."""
+    """Counts checks of the whole file."""
     counted: list[int] = []
     check = opening.check
 
@@ -69,7 +69,7 @@ def test_a_file_that_was_closed_well_is_not_read_whole(place: StoreLocation, num
 def test_after_an_end_without_closing_it_is_read_whole(place: StoreLocation, num_checks: list[int]) -> None:
     fill(place)
     num_checks.clear()
-    opening.open_chats(place, NOW).connection.close()  # as a killed app: no note is left
+    opening.open_chats(place, NOW).connection.close()  # as after a kill: without a clean-shutdown note
     assert not marker_of(place.file).exists()
     assert num_checks == []
     assert open_and_close(place) is None
@@ -85,7 +85,7 @@ def test_a_note_that_cannot_be_read_counts_for_nothing(place: StoreLocation, num
 
 
 def damage(file: Path) -> None:
-    """Spoil a page of messages, leaving size and time as they were."""
+    """Damage a page of messages without changing size and time."""
     found = file.stat()
     content = bytearray(file.read_bytes())
     at = content.index(b"message 150 ") // 4096 * 4096
@@ -110,7 +110,7 @@ def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(place: StoreLoca
     store = ChatStore(place, [].append)
     assert store.open() is None
     store.back_up_daily()
-    assert store.conversations()  # what can be read still is
+    assert store.conversations()  # readable data is kept
     store.close()
     assert backups_in(place.backups) == []
     problem = open_and_close(place)
@@ -119,7 +119,7 @@ def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(place: StoreLoca
 
 
 def damage_counts(file: Path) -> None:
-    """Spoil what messages are counted by, leaving size and time as they were: a copy cannot even be made."""
+    """Damage the index that counts messages, without changing size and time: even a copy fails."""
     found = file.stat()
     with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
         size = db.execute("PRAGMA page_size").fetchone()[0]
@@ -133,7 +133,7 @@ def damage_counts(file: Path) -> None:
 
 
 def test_damage_found_by_the_daily_copy_is_checked_at_the_next_start(place: StoreLocation) -> None:
-    """Else no day would have a copy any more, and nobody would be told."""
+    """Otherwise no more daily copies would be made, without any notice."""
     fill(place)
     damage_counts(place.file)
     store = ChatStore(place, [].append)

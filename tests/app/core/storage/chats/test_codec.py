@@ -1,4 +1,4 @@
-"""Figures and provenance as text and back."""
+"""Tests statistics and provenance, encoded as text and decoded."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
     (first, second), last = span.probabilities.probs, span.probabilities.last
     assert first == pytest.approx((p, q), abs=0.0061)
     assert (second[1], last) == (None, first[0])
-    for told, given_share in zip(first, (p, q), strict=True):  # never rounded to nothing or to certainty
+    for told, given_share in zip(first, (p, q), strict=True):  # never rounded to 0 or 1
         assert (told == 0, told == 1) == (given_share == 0, given_share == 1)
 
 

@@ -1,4 +1,4 @@
-"""Deleting that can be taken back: what is marked is nowhere to be seen, comes back whole, and goes for good later."""
+"""Tests deletion with undo: marked items are invisible, are restored completely, and are deleted later."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     store.deletions.mark((turn.conversation_id,), NOW)
     store.deletions.wipe([turn.conversation_id])
     assert [count(store, table) for table in ("conversations", "messages", "unsent")] == [0, 0, 0]
-    store.deletions.undo_deletion((turn.conversation_id,))  # too late, and no harm
+    store.deletions.take_back((turn.conversation_id,))  # too late, and harmless
     assert store.conversations() == ()
 
 

@@ -1,4 +1,4 @@
-"""A disk that is full or cannot be written: one sentence, nothing lost, and all is well again afterwards."""
+"""A full or unwritable disk results in one sentence and no loss, and everything works again afterwards."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
 
 
 def test_a_disk_that_fills_during_a_write_keeps_acknowledged_rows(small_disk: Path) -> None:
-    """The space that is left grows by half a page from write to write: each fails at another place, and then none."""
+    """Free space grows by half a page per write: each fails at another point, then none fails."""
     place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, [].append)
     assert store.open() is None
@@ -78,7 +78,7 @@ def test_a_disk_that_fills_during_a_write_keeps_acknowledged_rows(small_disk: Pa
             num_refused += 1
         ballast.unlink()
         assert [(view.id, view.text) for view in store.messages(chat)] == kept
-        if number % 12 == 11:  # as after a kill at this moment, with the log as it lies there
+        if number % 12 == 11:  # as after a kill at this moment, with the current log file
             store = reopened(small_disk, store, kept)
     assert num_refused > 3
     assert len(kept) > 3
@@ -86,7 +86,7 @@ def test_a_disk_that_fills_during_a_write_keeps_acknowledged_rows(small_disk: Pa
 
 
 def reopened(folder: Path, store: ChatStore, kept: list[tuple[int, str]]) -> ChatStore:
-    """Look at a copy of the files that lie there, then open the file itself again."""
+    """Check a copy of the files, then open the file itself again."""
     copy = folder.parent / "copy"
     shutil.copytree(folder, copy)
     seen = ChatStore(StoreLocation(copy / "chats.db", copy / "backups"), [].append)

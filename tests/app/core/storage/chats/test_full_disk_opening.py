@@ -1,4 +1,4 @@
-"""Opening the chats where the disk is full or the folder read-only: they stay where they are, and are shown."""
+"""Tests opening the chats on a full disk or in a read-only folder: they stay in place and are shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def put_old_chats(place: StoreLocation, layout: int) -> None:
-    """A file as an earlier version left it, with one chat of one message."""
+    """A file of an earlier version with one chat of one message."""
     with contextlib.closing(connect(place.file)) as db:
         for statement in (each for migration in MIGRATIONS[:layout] for each in migration):
             db.execute(statement)
@@ -40,7 +40,7 @@ def texts(store: ChatStore) -> list[str]:
 @pytest.mark.parametrize("room", range(0, 660_000, 60_000), ids=lambda size: f"{size} bytes")
 @pytest.mark.parametrize("layout", [1, 4])
 def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: Path, layout: int, room: int) -> None:
-    """With more and more room it fails at the copy, in a step, or not at all."""
+    """With growing free space it fails at the copy, in a step, or not at all."""
     place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     put_old_chats(place, layout)
     ballast = fill(small_disk, room)
@@ -83,7 +83,7 @@ def test_a_damaged_file_that_cannot_be_replaced_stays_where_it_is(small_disk: Pa
     assert not opened.is_persistent
     assert place.file.read_bytes() == junk
     ballast.unlink()
-    again = open_chats(place, NOW)  # tells it once more: nothing was forgotten
+    again = open_chats(place, NOW)  # reports it once more: nothing was lost
     again.connection.close()
     assert again.problem is not None
     assert again.problem.title == "The chats file was damaged"

@@ -1,4 +1,4 @@
-"""What was acknowledged survives SIGKILL, and any power loss leaves a committed prefix.
+"""Acknowledged writes survive SIGKILL, and a power loss leaves a committed prefix.
 
 The long form kills two hundred times.
 """
@@ -28,7 +28,7 @@ CHILD = "tests.app.core.storage.chats.kill_child"
 
 
 def run_and_kill(folder: Path, seconds: float, num_messages: int = 1) -> list[tuple[int, int, str]]:
-    """Start the child, kill it ``seconds`` after so many messages; return what it acknowledged."""
+    """Start the child, and kill it ``seconds`` after this number of messages; returns what it acknowledged."""
     child = subprocess.Popen([sys.executable, "-m", CHILD, str(folder)], cwd=ROOT, stdout=subprocess.PIPE)
     assert child.stdout is not None
     assert child.stdout.readline() == b"ready\n"
@@ -38,7 +38,7 @@ def run_and_kill(folder: Path, seconds: float, num_messages: int = 1) -> list[tu
     output += child.stdout.read()
     child.stdout.close()
     child.wait()
-    # The last line may be cut in the middle: then it was not told whole, and does not count.
+    # The last line may be truncated: then it does not count.
     lines = output.decode().split("\n")[:-1]
     return [(int(first), int(second), text) for first, second, text in (line.split(" ", 2) for line in lines)]
 
@@ -62,7 +62,7 @@ def test_every_acknowledged_message_survives_a_kill(tmp_path: Path) -> None:
 
 
 def frame_ends(wal: bytes) -> list[int]:
-    """Where each frame of a write-ahead log ends (https://www.sqlite.org/fileformat2.html#walformat)."""
+    """The end of each frame of a write-ahead log (https://www.sqlite.org/fileformat2.html#walformat)."""
     page_size = struct.unpack(">I", wal[8:12])[0]
     return list(range(32 + 24 + page_size, len(wal) + 1, 24 + page_size))
 
@@ -77,7 +77,7 @@ def test_a_log_cut_anywhere_opens_to_a_committed_prefix(tmp_path: Path) -> None:
     full = messages_of(file, wal, tmp_path / "whole")
     assert {text for _, _, text in acknowledged} <= {text for _, text in full}
     num_seen = -1
-    # Every frame's end, and the middle of some: a torn write.
+    # the end of every frame, and the middle of some: a torn write
     for cut in sorted({32, *ends, *(end - 700 for end in ends[::7])}):
         found = messages_of(file, wal[:cut], tmp_path / f"cut{cut}")
         assert found == full[: len(found)]
@@ -87,7 +87,7 @@ def test_a_log_cut_anywhere_opens_to_a_committed_prefix(tmp_path: Path) -> None:
 
 
 def messages_of(file: Path, wal: bytes, folder: Path) -> list[tuple[int, str]]:
-    """The user's messages, in order, that SQLite finds with this log; the file must be whole."""
+    """The user's messages, in order, that SQLite finds with this log; checks the file's integrity."""
     folder.mkdir()
     copy = folder / "chats.db"
     shutil.copyfile(file, copy)

@@ -1,4 +1,4 @@
-"""Folders, pins, the archive, places, copies and unsent texts, as the store keeps them over a restart."""
+"""Tests folders, pins, archive, order, copies and drafts of messages in the store, also after a restart."""
 
 from __future__ import annotations
 

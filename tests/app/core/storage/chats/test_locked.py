@@ -1,4 +1,4 @@
-"""Another program holds the chats' file: a short hold is waited for, a long one told, and nothing gets past it."""
+"""Another program locks the chats file: a short lock is waited for, a long one reported, and no write is lost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ time.sleep(float(sys.argv[3]))
 
 @contextmanager
 def held(file: Path, how: str, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
-    """Let another process hold the file for so long, or until the end of the block."""
+    """Let another process lock the file for this long, or until the end of the block."""
     command = [sys.executable, "-c", HOLDER, str(file), how, str(seconds)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert child.stdout is not None
@@ -43,7 +43,7 @@ def held(file: Path, how: str, seconds: float) -> Iterator[subprocess.Popen[byte
 
 @pytest.fixture
 def place(tmp_path: Path) -> StoreLocation:
-    """A file with one chat, closed."""
+    """A closed file with one chat."""
     place = StoreLocation(tmp_path / "chats.db", tmp_path / "backups")
     store = ChatStore(place, [].append)
     assert store.open() is None
@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> StoreLocation:
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
 def test_a_short_hold_is_waited_for(place: StoreLocation, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert database.BUSY_TIMEOUT_S >= 2.0
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", PATIENCE_S)  # on a busy machine the other one ends late
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", PATIENCE_S)  # on a busy machine the other process ends late
     with held(place.file, how, 0.7):
         store = ChatStore(place, [].append)
         assert store.open() is None

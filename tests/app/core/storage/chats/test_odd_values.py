@@ -1,4 +1,4 @@
-"""Texts with half characters, numbers beyond 64 bits, days beyond any calendar: kept as well as they can be."""
+"""Unpaired surrogates, numbers beyond 64 bits and dates outside the calendar are stored as well as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever lies at the path, the chats open: damaged, newer, foreign, unwritable, half migrated. Nothing is deleted."""
+"""The chats open with any file at the path: damaged, newer, foreign, unwritable, half migrated. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_pragmas_read_back(place: StoreLocation) -> None:
 
 
 def test_on_macos_a_checkpoint_reaches_the_disk(place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")  # SQLite takes the pragma everywhere
+    monkeypatch.setattr(sys, "platform", "darwin")  # SQLite accepts the pragma on every system
     opened = open_chats(place, NOW)
     found = opened.connection.execute("PRAGMA checkpoint_fullfsync").fetchone()[0]
     opened.connection.close()
@@ -251,7 +251,7 @@ def test_damage_that_shows_after_a_step_is_undone_by_the_copy(
     opened.connection.close()
     assert opened.problem is not None
     assert opened.problem.title == "The chats could not be updated to this version"
-    assert dump(place.file) == before  # an empty file could not be made either
+    assert dump(place.file) == before  # creating an empty file would also fail
 
 
 def test_a_migration_makes_a_verified_copy_first(place: StoreLocation) -> None:

@@ -1,4 +1,4 @@
-"""What the search finds: words and beginnings of words, in every branch, and never a query language."""
+"""The search finds words and prefixes in every branch, and has no query language."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def say(store: ChatStore, question: str, answer: str, conversation: int | None =
     turn = store.begin_turn(conversation, question, Mode.OFF, None)
     store.append(turn.answer.id, answer)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    store.conversations()  # written by now
+    store.conversations()  # waits for pending writes
     return turn.conversation_id, turn.answer.id
 
 
@@ -106,7 +106,7 @@ def test_no_query_can_be_typed(store: ChatStore, typed: str) -> None:
     assert where(find(store, "zebra")) == [answer]
 
 
-# Letters that are younger than the tables of SQLite are no words to it.
+# SQLite's tables lack letters of newer Unicode versions.
 TYPED = st.text(st.characters(max_codepoint=0x24F) | st.sampled_from("_*^-+\"'(){}:\u4e00\u0416\u05d0"), max_size=40)
 
 
@@ -126,7 +126,7 @@ def test_whatever_is_typed_finds_the_text_that_holds_it(typed: str) -> None:
 def test_a_search_that_was_overtaken_gives_way(store: ChatStore) -> None:
     _, answer = say(store, "q", "zebra")
     go_on = threading.Event()
-    store.library._access.post(lambda _db: go_on.wait(30))  # something that takes long stands before them
+    store.library._access.post(lambda _db: go_on.wait(30))  # a slow job before the search
     searches = [store.library.search(typed) for typed in ("z", "ze", "zeb")]
     go_on.set()
     *overtaken, last = [search.result(30) for search in searches]
@@ -163,7 +163,7 @@ def test_words_are_found_within_writing_that_has_no_spaces(
 def test_the_index_of_letters_follows_what_becomes_of_messages(store: ChatStore) -> None:
     _, answer = say(store, "q", "部署方案")
     assert where(find(store, "署方")) == [answer]
-    assert find(store, "署案") == ()  # letters that do not stand together
+    assert find(store, "署案") == ()  # letters that are not adjacent
     store.write(lambda db: db.execute("DELETE FROM found_letters_messages_data"))
     assert where(find(store, "方案")) == [answer]
     chat = find(store, "方案")[0].conversation_id

@@ -1,4 +1,4 @@
-"""What the store gives back: turns, answers as they grow, endings, answers given again, titles, restarts."""
+"""Tests what the store returns: turns, running answers, endings, regenerated answers, titles, restarts."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_trouble_is_reported_once_and_so_is_its_end(
     store.append(turn.answer.id, long_text)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     wait_for(lambda: bool(troubles))
-    time.sleep(0.3)  # it is tried again meanwhile
+    time.sleep(0.3)  # the write is retried meanwhile
     assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
     assert store.messages(turn.conversation_id)[-1].text == long_text
     with pytest.raises(StorageError):

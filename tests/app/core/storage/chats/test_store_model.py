@@ -1,4 +1,4 @@
-"""The store against a plain model of it: any order of calls and restarts gives the same conversations."""
+"""Compares the store with a simple model: any order of calls and restarts gives the same conversations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STATS = st.none() | st.builds(
 
 @dataclass
 class ModelMessage:
-    """What a message should be."""
+    """The expected message."""
 
     role: str
     text: str
@@ -50,7 +50,7 @@ class ModelMessage:
 
 @dataclass
 class ModelChat:
-    """What a conversation should be."""
+    """The expected conversation."""
 
     title: str
     named: bool
@@ -90,7 +90,7 @@ class ModelChat:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Random calls, each done on the store and on the model."""
+    """Random calls, each applied to the store and to the model."""
 
     chats = Bundle("chats")
     growing = Bundle("growing")
@@ -183,7 +183,7 @@ class StoreMachine(RuleBasedStateMachine):
         number = data.draw(st.sampled_from(list(model.messages)))
         before = len(model.messages)
         model.remove(number)
-        for again in (False, True):  # it is taken back in between
+        for again in (False, True):  # with an undo in between
             branch = self.store.deletions.mark_branch(number, datetime.now(UTC))
             assert branch is not None
             assert len(branch.message_ids) == before - len(model.messages)
@@ -254,7 +254,7 @@ class StoreMachine(RuleBasedStateMachine):
             return
         model = self.model[answer[0]]
         if any(other.parent == answer[1] for other in model.messages.values()):
-            if not message.text:  # only such answers are discarded; what follows one keeps it
+            if not message.text:  # only such answers are discarded, unless messages follow
                 self.store.discard_answer(answer[1])
                 message.stats, message.before = message.before, None
                 message.state, message.instead_of = MessageState.FAILED, None
@@ -307,7 +307,7 @@ class StoreMachine(RuleBasedStateMachine):
         ended = [message for message in messages if message.state is not MessageState.STREAMING]
         assert db.execute("SELECT count(*) FROM found_messages_docsize").fetchone()[0] == len(ended)
         db.execute("INSERT INTO found_titles (found_titles, rank) VALUES ('integrity-check', 1)")
-        if len(ended) == len(messages):  # the check compares with all messages
+        if len(ended) == len(messages):  # the check compares all messages
             db.execute("INSERT INTO found_messages (found_messages, rank) VALUES ('integrity-check', 1)")
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Excerpts of answers without their Markdown: cut anywhere, the matches kept, code left as it is."""
+"""Tests excerpts of answers without Markdown: cut anywhere, matches kept, code unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = ("sea", "boat", "a_b", "2", "é", "…")
 
 
 def excerpt(text: str, typed: str, num_words: int = 14) -> str:
-    """What the search cuts out of a text."""
+    """The excerpt that the search cuts from a text."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE t USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')")
     db.execute("INSERT INTO t VALUES (?)", (text,))
@@ -27,7 +27,7 @@ def excerpt(text: str, typed: str, num_words: int = 14) -> str:
 
 
 def shown(text: str, typed: str, num_words: int = 14) -> str:
-    """What is shown, the matches in braces."""
+    """The shown excerpt, matches in braces."""
     return strip_markdown(text, excerpt(text, typed, num_words)).replace(BEGIN, "{").replace(END, "}")
 
 
@@ -89,4 +89,4 @@ def test_every_match_stays_wherever_the_search_cuts(pieces: list[str], num_words
     assert "\x00" not in found
     letters = [char for char in found if char.isalnum()]
     rest = iter(char for char in cut if char.isalnum())
-    assert all(char in rest for char in letters)  # nothing is added, and what stays keeps its order
+    assert all(char in rest for char in letters)  # nothing is added, and the order is kept

@@ -1,4 +1,4 @@
-"""Names of chats and folders: one line, nothing unseen in them, whoever wrote them."""
+"""Titles of chats and folders are one line without invisible characters, whatever their origin."""
 
 from __future__ import annotations
 

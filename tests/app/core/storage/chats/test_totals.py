@@ -1,4 +1,4 @@
-"""Lifetime totals: sums of what was counted, in the answer's own transaction, kept whatever becomes of the chats."""
+"""Tests lifetime totals: counted in the answer's transaction, and kept when chats are deleted."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_pieces_of_all_answers_leave_out_what_is_deleted(store: ChatStore) -> No
     found, after = store.read(lambda db: answer_records.answers_after(db, 0, 2))
     assert ([each.message_id for each in found], after) == (ids[:2], ids[1])
     store.write(lambda db: db.execute("UPDATE messages SET stats = '[' WHERE id = ?", (ids[0],)))
-    assert store.read(lambda db: answer_records.answers_after(db, 0, 1)) == ((), ids[0])  # unreadable, and not the end
+    assert store.read(lambda db: answer_records.answers_after(db, 0, 1)) == ((), ids[0])  # unreadable, but not the last
     store.write(lambda db: db.execute("UPDATE conversations SET deleted_at = 1 WHERE id = ?", (second,)))
     found, after = store.read(lambda db: answer_records.answers_after(db, 0, 10))
     assert ([each.message_id for each in found], after) == ([ids[2]], None)
@@ -257,7 +257,7 @@ count_forever(sys.argv[1])
 
 
 def count_forever(folder: str) -> None:
-    """For a child that is killed: give answers and name each once it is counted."""
+    """For a child process to be killed: store answers, and report each one once counted."""
     store = ChatStore(StoreLocation(Path(folder) / "chats.db", Path(folder) / "backups"), lambda _problem: None)
     if store.open() is not None:
         raise SystemExit("not opened")

@@ -1,4 +1,4 @@
-"""Answers that the disk has not taken yet: whatever is done with them, no word is lost."""
+"""Answers that could not be written yet are handled without losing a word."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refuse(*_arguments: object) -> None:
 
 @pytest.fixture
 def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch) -> StoredTurn:
-    """An answer that was cut short, with half of its words in the file; the disk takes no more until `works_again`."""
+    """A stopped answer with half of its words in the file; the disk is full until `works_again`."""
     monkeypatch.setattr("app.core.storage.chats.answers.RETRY_S", 60.0)
     turn = store.begin_turn(None, "question", Mode.OFF, None)
     store.append(turn.answer.id, "Written")
@@ -77,7 +77,7 @@ def test_on_a_disk_that_takes_little_it_does_not_go_on_and_stays_as_it_is(
 
 
 def test_it_is_exported_whole(store: ChatStore, turn: StoredTurn, tmp_path: Path) -> None:
-    """To another disk, say, since this one is full."""
+    """The export goes to another disk, since this one is full."""
     file = tmp_path / "chats.json"
     assert export_chats(store, file, JSON) == 1
     answer = json.loads(file.read_text(encoding="utf-8"))["conversations"][0]["messages"][-1]
@@ -88,7 +88,7 @@ def test_it_is_exported_whole(store: ChatStore, turn: StoredTurn, tmp_path: Path
 def test_an_answer_that_is_yet_to_go_is_not_seen(
     store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks again on a full disk, and gets no word, has what was there before: at once."""
+    """Regenerating on a full disk without an answer shows the previous answer at once."""
     first = store.begin_turn(None, "first", Mode.OFF, None)
     store.append(first.answer.id, "answer")
     store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
@@ -110,7 +110,7 @@ def test_an_answer_that_is_yet_to_go_is_not_seen(
 def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
     store: ChatStore, place: StoreLocation, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer that brought no word goes, with all that stands below it; on a full disk it does so later."""
+    """An empty answer is deleted with everything below it; on a full disk later."""
     first = store.begin_turn(None, "first", Mode.OFF, None)
     store.append(first.answer.id, "answer")
     store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))

@@ -1,4 +1,4 @@
-"""There and back without loss, the exports of others, and files that mean no good."""
+"""Tests lossless export and import, exports of other programs, and hostile files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STATS = RunStats(
 
 
 def filled(store: ChatStore) -> int:
-    """A chat with a branch, an edited question, figures, a folder and a pin."""
+    """A chat with a branch, an edited question, statistics, a folder and a pin."""
     turn = store.begin_turn(None, "Name *three* colours", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red", (TokenSpan(2, Source.TARGET), TokenSpan(1, Source.DRAFT)))
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line.", cut=True))
@@ -345,9 +345,9 @@ def long_chat(title: str, num_messages: int, text: str = "words") -> PortableCha
 def test_an_export_of_any_size_can_be_imported(
     store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for limit in ("MAX_CHATS", "MAX_MESSAGES", "MAX_TEXT_CHARS"):  # of other programs' exports
+    for limit in ("MAX_CHATS", "MAX_MESSAGES", "MAX_TEXT_CHARS"):  # for other programs' exports
         monkeypatch.setattr(records, limit, 2)
-    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 60_000)  # as if the whole were larger than the memory
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 60_000)  # as if the whole file exceeded memory
     chats = [long_chat(f"chat {number}", 50, "x" * 200) for number in range(5)]
     store.write(lambda db: [insert_chat(db, chat, datetime.now(UTC)) for chat in chats])
     file = tmp_path / "chats.json"

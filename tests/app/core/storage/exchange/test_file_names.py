@@ -1,4 +1,4 @@
-"""Titles of every sort become names that every system takes, of one part, with nothing unseen in them."""
+"""Any title becomes a file name that every system accepts: a single component without invisible characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files made to break an import or an export: absurd numbers, lost links, bombs, half characters, damaged zips."""
+"""Hostile files for import or export: absurd numbers, broken links, bombs, surrogates, damaged zips."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_a_zip_that_lists_too_much_is_not_listed(
 ) -> None:
     file = tmp_path / "chats.zip"
     with monkeypatch.context() as patched:
-        if long_form:  # what Python writes beyond 65,535 files
+        if long_form:  # zip64, which Python writes beyond 65,535 files
             patched.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 10)
         with zipfile.ZipFile(file, "w") as archive:
             archive.comment = comment
@@ -256,7 +256,7 @@ def answer(parent: str, text: str = "x", references: object = None) -> dict[str,
 
 
 def test_reasoning_that_many_answers_share_does_not_fill_the_memory(tmp_path: Path) -> None:
-    """A megabyte of reasoning and hundreds of answers to it would be hundreds of megabytes."""
+    """A megabyte of reasoning shared by hundreds of answers would become hundreds of megabytes."""
     nodes = {"q": node(None, "Q"), "t": thought("q", "hm " * 100_000)}
     nodes |= {f"a{number}": answer("t") for number in range(300)}
     (chat,) = read_chats(written(tmp_path, [{"title": "t", "mapping": nodes}]))
@@ -265,7 +265,7 @@ def test_reasoning_that_many_answers_share_does_not_fill_the_memory(tmp_path: Pa
 
 
 def test_reasoning_in_thousands_of_parts_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 10_000_000)  # room for all of a file is taken before it is read
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 10_000_000)  # memory for the whole file is reserved before reading
     nodes = {"0": node(None, "Q")}
     nodes |= {str(number): thought(str(number - 1), "hm " * 300) for number in range(1, 1001)}
     file = written(tmp_path, [{"title": "t", "mapping": {**nodes, "a": answer("1000")}}])
@@ -276,7 +276,7 @@ def test_reasoning_in_thousands_of_parts_is_put_together_once(tmp_path: Path, mo
     finally:
         tracemalloc.stop()
     assert chat.messages[-1].text.count("hm") == 300_000
-    assert peak_bytes < 50_000_000  # ten times as much where each part held all before it
+    assert peak_bytes < 50_000_000  # ten times as much if each part contained all earlier ones
 
 
 def test_a_link_that_is_named_many_times_is_not_written_out_each_time(tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_a_link_that_is_named_many_times_is_not_written_out_each_time(tmp_path: 
 def test_chats_of_the_same_moment_are_not_all_compared(
     store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each with each, in a file of thousands, would hold up the window for hours."""
+    """Comparing all pairs in a file of thousands would block the window for hours."""
     looked_at: list[int] = []
     monkeypatch.setattr(
         "app.core.storage.exchange.store_access.read_chat",

@@ -1,4 +1,4 @@
-"""Markdown there and back: the same messages to the letter, whatever they say; strangers' marks do no harm."""
+"""Tests Markdown export and import: identical messages with any content; foreign marks are harmless."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ TREES = st.lists(st.tuples(st.integers(0, 30), WORDS, st.booleans()), min_size=1
 
 
 def stored_tree(store: ChatStore, tree: list[tuple[int, str, bool]]) -> int:
-    """A chat in which each message follows any earlier one, or none, and some are shown instead of their versions."""
+    """A chat in which each message follows any earlier one or none, and some versions are selected."""
     conversation_id = store.create_conversation("A tree")
     made: list[tuple[int | None, str]] = [(None, "assistant")]
     for above, text, shown in tree:

@@ -1,4 +1,4 @@
-"""Exports of ChatGPT and LM Studio in the shapes that they have: reasoning, speech, citations, models, folders."""
+"""Tests real formats of ChatGPT and LM Studio exports: reasoning, speech, citations, models, folders."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_many_marks_with_long_links_stay_bounded(tmp_path: Path) -> None:
 
 
 def studio(name: str = "Lakes", title: object = "Thought for 3.20 seconds") -> dict[str, Any]:
-    """As LM Studio 0.4 writes it, less what is not read."""
+    """A chat as written by LM Studio 0.4, without unused fields."""
     steps = [
         {
             "type": "contentBlock", "style": {"type": "thinking", "ended": True, "title": title},
@@ -253,7 +253,7 @@ def test_a_part_of_a_zip_that_is_cut_off_keeps_out_none_of_the_others(
         archive.writestr("conversations-002.json", good.replace("Tea", "Milk"))
     if cut == "packed":
         raw = file.read_bytes()
-        file.write_bytes(raw.replace(b"Tea?", b"Teal"))  # its sum does not fit any more
+        file.write_bytes(raw.replace(b"Tea?", b"Teal"))  # its checksum does not match any more
     imported = import_chats(store, file)
     assert (imported.num_new, [name for name, _ in imported.bad]) == (2, ["conversations-001.json"])
     reason = {"json": "is not a JSON file that Paceline can read.", "packed": "cannot be read (Bad CRC-32"}[cut]

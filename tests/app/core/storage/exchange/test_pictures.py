@@ -1,4 +1,4 @@
-"""Pictures of other programs' exports: taken where they lie beside the conversations, and never more than that."""
+"""Pictures of other programs' exports are imported from beside the conversations, and from nowhere else."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ PNG, JPEG = encoded(sample(), "PNG"), encoded(sample(), "JPEG")
 
 
 def shown(*pointers: str, words: str = "What is it?") -> dict[str, Any]:
-    """The content of a question with pictures before its words."""
+    """The content of a question with pictures before its text."""
     parts = [{"content_type": "image_asset_pointer", "asset_pointer": one, "width": 8, "height": 8} for one in pointers]
     return {"content_type": "multimodal_text", "parts": [*parts, words]}
 
 
 def zipped(folder: Path, chats: object, files: dict[str, bytes], name: str = "conversations.json") -> Path:
-    """An export."""
+    """An export as a zip file."""
     file = folder / "export.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, json.dumps(chats))
@@ -41,13 +41,13 @@ def zipped(folder: Path, chats: object, files: dict[str, bytes], name: str = "co
 
 
 def only(file: Path) -> PortableChat:
-    """The chat of an export."""
+    """The only chat of an export."""
     (chat,) = read_chats(file)
     return chat
 
 
 def facts(chat: PortableChat) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Words, and names and widths of pictures."""
+    """The texts, and the names and widths of the pictures."""
     return [
         (one.text, [(each.name, each.picture.width if each.picture else 0) for each in one.attachments])
         for one in chat.messages
@@ -55,7 +55,7 @@ def facts(chat: PortableChat) -> list[tuple[str, list[tuple[str, int]]]]:
 
 
 def test_pictures_of_chatgpt_come_with_their_names(tmp_path: Path) -> None:
-    """By both kinds of ids, in folders of the zip, alone and with words."""
+    """By both kinds of ids, in folders of the zip, alone and with text."""
     named = {"id": "file-AbC123", "name": "a.jpg"}
     chats = chatgpt(
         node("q", None, "user", shown("file-service://file-AbC123"), attachments=[named]),
@@ -75,7 +75,7 @@ def test_pictures_of_chatgpt_come_with_their_names(tmp_path: Path) -> None:
 
 
 def test_an_unpacked_export_has_its_pictures_beside_it(tmp_path: Path) -> None:
-    """But nothing else of the folder, and no link out of it."""
+    """No other file of the folder, and no link to the outside."""
     (tmp_path / "secret.png").write_bytes(PNG)
     (tmp_path / "file-inside.png").write_bytes(PNG)
     (tmp_path / "file-link.png").symlink_to(tmp_path / "secret.png")
@@ -88,7 +88,7 @@ def test_an_unpacked_export_has_its_pictures_beside_it(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_stays_a_word(tmp_path: Path) -> None:
-    """Broken ones, a bomb in the zip, one that is encrypted, one that is missing."""
+    """Broken pictures, a bomb in the zip, an encrypted one, a missing one."""
     names = {f"file-{number:04}": data for number, data in enumerate(list(broken().values())[::4]) if data}
     files = {f"{name}-x.png": data for name, data in names.items()}
     pointers = [f"sediment://{one}" for one in (*names, "file-bomb", "file-gone", "file-good")]
@@ -99,7 +99,7 @@ def test_what_cannot_be_read_stays_a_word(tmp_path: Path) -> None:
     assert [width for _, width in found] == [WIDTH]
     assert words.count("[picture]") == len(names) + 2
     data = bytearray(file.read_bytes())
-    place = data.rindex(b"file-good.png") - 46  # its entry in the list of files
+    place = data.rindex(b"file-good.png") - 46  # its entry in the central directory
     data[place + 8] |= 1  # encrypted
     file.write_bytes(data)
     assert facts(only(file))[0][1] == []
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_stays_a_word(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bound", ["MOST_PICTURES", "MOST_READ_BYTES", "MOST_KEPT_BYTES"])
 def test_the_pictures_of_an_import_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
-    """And each file is decoded once, however often it is named."""
+    """Each file is decoded once, however often it is referenced."""
     monkeypatch.setattr(pictures, bound, 2 if bound == "MOST_PICTURES" else 2 * len(PNG) - 1)
     decoded = list[str]()
     decode = pictures.picture_attachment
@@ -121,7 +121,7 @@ def test_the_pictures_of_an_import_are_bounded(tmp_path: Path, monkeypatch: pyte
 
 
 def lm_studio(*identifiers: str) -> dict[str, Any]:
-    """A conversation with a question that is pictures and a word."""
+    """A conversation with a question of pictures and a word."""
     parts: list[dict[str, Any]] = [
         {"type": "file", "fileIdentifier": one, "fileType": "image", "sizeBytes": 9} for one in identifiers
     ]
@@ -130,7 +130,7 @@ def lm_studio(*identifiers: str) -> dict[str, Any]:
 
 
 def test_pictures_of_lm_studio_lie_in_its_folder_of_files(tmp_path: Path) -> None:
-    """On the disk, and in a zip of the whole folder."""
+    """On disk, and in a zip of the whole folder."""
     home = tmp_path / "lmstudio"
     (home / "user-files").mkdir(parents=True)
     (home / "conversations" / "Work").mkdir(parents=True)
@@ -146,7 +146,7 @@ def test_pictures_of_lm_studio_lie_in_its_folder_of_files(tmp_path: Path) -> Non
 
 
 def test_imported_pictures_are_kept_exported_and_imported_again(tmp_path: Path) -> None:
-    """Each once for its content; what was imported is known the next time."""
+    """Each content is stored once; a second import recognises it."""
     chats = chatgpt(node("q", None, "user", shown("sediment://file-aaaa", "sediment://file-bbbb")))
     file = zipped(tmp_path, chats, {"file-aaaa-1.png": PNG, "file-bbbb-2.png": PNG})
     places = [StoreLocation(tmp_path / name / "chats.db", tmp_path / name / "backups") for name in ("one", "two")]

@@ -1,4 +1,4 @@
-"""Chats that others wrote down as Markdown, and Markdown that is no chat."""
+"""Tests chats as Markdown by other programs, and Markdown that is not a chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports read as a whole, for tests of what is in them."""
+"""Reads complete exports, for tests of their content."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def read_chats(file: Path) -> list[PortableChat]:
 
 
 def there_and_back(*chats: PortableChat) -> list[PortableChat]:
-    """The parts of chats that an export in Paceline's format keeps."""
+    """Export these chats in Paceline's format and import them again."""
     return [own_format.from_data(one) for one in own_format.chats_of(json.loads("".join(own_format.to_json(chats))))]

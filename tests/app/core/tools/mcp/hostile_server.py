@@ -1,4 +1,4 @@
-"""A program that is an MCP server; its first argument names its behaviour. Standard library only."""
+"""An MCP server as a program; its first argument selects its behaviour. Standard library only."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def answer(request: dict[str, object], number: int) -> dict[str, object]:
 
 
 def png(width: int, height: int, pixels: bytes) -> bytes:
-    """A picture of grey, by the size that it claims."""
+    """A grey picture whose header claims this size."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -80,7 +80,7 @@ def png(width: int, height: int, pixels: bytes) -> bytes:
 
 
 def pictures() -> list[dict[str, object]]:
-    """A good picture between a bomb, a truncated one and invalid data; then five hundred."""
+    """A valid picture between a decompression bomb, a truncated one and invalid data; then five hundred."""
     good = png(4, 2, b"\0abcd\0efgh")
     given = [png(30_000, 30_000, bytes(1_000)), good[:-24], b"<svg/>", *[good] * 501]
     return [{"type": "image", "data": base64.b64encode(one).decode(), "mimeType": "image/png"} for one in given]
@@ -153,7 +153,7 @@ def complain(_request: dict[str, object]) -> None:
     sys.stderr.flush()
 
 
-AT_A_CALL = {  # the action, and whether an answer follows
+AT_A_CALL = {  # behaviour -> action, and whether an answer follows it
     "dies": (die, False),
     "never answers": (sleep, False),
     "wrong ids": (answer_others, False),
@@ -167,7 +167,7 @@ AT_A_CALL = {  # the action, and whether an answer follows
 
 
 def misbehave(request: dict[str, object]) -> bool:
-    """Perform the kind's action at a call; True if an answer follows."""
+    """Act according to the behaviour of the server; returns True if an answer follows."""
     do, is_answered = AT_A_CALL.get(KIND, (lambda _request: None, True))
     do(request)
     return is_answered

@@ -1,4 +1,4 @@
-"""An MCP server with OAuth and its own authorization server, by the SDK's server side on loopback."""
+"""An MCP server with OAuth and its own authorization server, built with the server side of the SDK, on loopback."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class OAuthServer:
 
         @server.tool()
         def note() -> str:
-            """Give the note."""
+            """A tool that returns a note."""
             return "A secret note."
 
         config = uvicorn.Config(server.streamable_http_app(), log_level="critical", lifespan="on")

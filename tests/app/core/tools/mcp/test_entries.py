@@ -1,4 +1,4 @@
-"""The file that names servers of tools, of one's own and of other programs."""
+"""Tests the configuration file of tool servers, also files of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that hang, die, flood and lie: each costs its own calls, and each failure is a sentence."""
+"""Servers that hang, crash, flood and lie: each loses only its own calls, and each failure is one sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.core.tools.mcp.provider import McpTools
 
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[5]
-# Starting a program takes a second or two where eight others share the processors.
+# Starting a program takes a second or two while other tests use the cores.
 QUICK = Limits(start_s=30.0, call_s=30.0, end_s=0.5)
 IMPATIENT = Limits(start_s=30.0, call_s=1.0, end_s=0.5)
 WAIT_S = 60.0
@@ -94,7 +94,7 @@ def test_nothing_is_started_before_it_is_asked_for() -> None:
     tools = McpTools([entry("good")])
     assert tools.definitions() == ()
     assert state(tools).phase is Phase.OFF
-    assert set(psutil.Process().children(recursive=True)) <= before  # some of other tests may be about to end
+    assert set(psutil.Process().children(recursive=True)) <= before  # child processes of other tests may be exiting
     assert "Restart" not in call(tools).text
     tools.close()
 
@@ -122,7 +122,7 @@ def test_endless_notifications_cost_the_server_its_own_call(start: Start) -> Non
     assert not other.is_error
     wait_for(lambda: bool(results))
     assert results[0].text == "“x” did not answer: it took longer than 5 seconds."
-    assert time.process_time() - cpu < 10.0  # it goes on writing, and is read slowly
+    assert time.process_time() - cpu < 10.0  # it keeps writing, and is read slowly
     assert len(state(tools).log) <= LOG_LINES
 
 
@@ -251,7 +251,7 @@ def test_values_are_counted_outside_of_strings(size: int) -> None:
     counter = ValueCounter()
     for start_at in range(0, len(text), size):
         counter.feed(text[start_at : start_at + size])
-    assert counter.num_values == 2 * (len(values) - 1 + 1) + 1  # commas: of the list, the inner one, and between
+    assert counter.num_values == 2 * (len(values) - 1 + 1) + 1  # commas: of the list, of the inner list, and between
 
 
 def test_a_server_gets_what_its_entry_says_and_little_else(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

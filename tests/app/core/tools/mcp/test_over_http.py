@@ -1,4 +1,4 @@
-"""Servers over HTTP: one origin, bounded answers, and a sentence for each failure."""
+"""Tests servers over HTTP: a single origin, limited answers, and a sentence for each failure."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ ODD = '\ufeff{"id": ID, "result": {"content": "Grü\\ud83dße"}}'
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers as its server's ``kind`` says, and keeps the headers of requests."""
+    """Answers according to the server's ``kind``, and records the headers of requests."""
 
-    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
+    disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the delayed ACK of its headers
     server: Server
 
     def log_message(self, *_: object) -> None:
@@ -109,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """With what it saw."""
+    """A server with its recorded requests."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""Results of servers: pictures in them, and what is bounded before it is worked on, since it holds Python's lock."""
+"""Tests tool results with pictures; sizes are limited before processing, which holds the interpreter lock."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ MOST_CHARS = 256 * 1024
 
 
 def image(data: bytes, kind: str = "image/png") -> ImageContent:
-    """A part of a result."""
+    """An image part of a result."""
     return ImageContent(type="image", data=base64.b64encode(data).decode(), mime_type=kind)
 
 
 def given(*parts: ContentBlock) -> dict[str, Any]:
-    """A result as it comes."""
+    """A result as the server sends it."""
     return CallToolResult(content=list(parts)).model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def test_pictures_are_decoded_and_named_where_they_stand() -> None:
-    """Of both kinds of parts; the type that is told is not believed."""
+    """From both kinds of parts; the claimed type is not trusted."""
     blob = BlobResourceContents(uri="file:///a.jpg", blob=base64.b64encode(PNG).decode(), mime_type="image/jpeg")
     inside = EmbeddedResource(type="resource", resource=blob)
     sound = AudioContent(type="audio", data="QUJD", mime_type="audio/wav")
@@ -63,7 +63,7 @@ def test_pictures_are_decoded_and_named_where_they_stand() -> None:
 
 @pytest.mark.parametrize("name", ["a bomb", "cut in the middle", "text", "one byte"])
 def test_a_picture_that_is_none_costs_a_sentence(name: str) -> None:
-    """Beside one that is."""
+    """Valid parts beside it are kept."""
     bad = broken()
     data = next(data for kind, data in bad.items() if name in kind)
     result = result_of("1", given(image(data), image(PNG)), MOST)
@@ -75,13 +75,13 @@ def test_a_picture_that_is_none_costs_a_sentence(name: str) -> None:
 
 
 def test_what_is_no_base64_costs_a_sentence() -> None:
-    """A server may write anything."""
+    """A server may send anything."""
     part = ImageContent(type="image", data="%%%\u2028", mime_type="image/png")
     assert result_of("1", given(part), MOST).text == "[picture 1 cannot be shown: it is not in Base64.]"
 
 
 def test_of_five_hundred_pictures_a_few_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the others counted."""
+    """The others are counted."""
     decoded = list[str]()
     real = results.picture_attachment
 
@@ -96,7 +96,7 @@ def test_of_five_hundred_pictures_a_few_are_decoded(monkeypatch: pytest.MonkeyPa
 
 
 def test_slow_pictures_have_their_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is over is left out by name."""
+    """Pictures after the time limit are omitted by name."""
     clock = [100.0]
 
     def slow(name: str, data: bytes, limit_s: float) -> object:
@@ -130,7 +130,7 @@ def test_ten_megabytes_are_cleaned_no_further_than_they_are_kept(piece: str, mon
     assert sum(cleaned) <= 2 * MOST_CHARS + len("the end")
     assert len(result.text) <= MOST_CHARS
     assert "\x1b" not in result.text
-    assert len(text) - 2 * MOST_CHARS <= result.cut <= len(text)  # of what was not kept not all was cleaned
+    assert len(text) - 2 * MOST_CHARS <= result.cut <= len(text)  # not all of the cut text was cleaned
 
 
 def test_what_fits_is_whole() -> None:
@@ -145,7 +145,7 @@ def test_schemas_of_a_server_are_bounded_together() -> None:
     tools = [Tool(name=f"wide{number:03}", input_schema=wide) for number in range(100)]
     found, left_out = usable_tools([*tools, Tool(name="z_last", input_schema=small)], 128)
     assert 1 < len(found) < 100
-    assert "z_last" in found  # there is room for one that is small
+    assert "z_last" in found  # a small one still fits
     assert len(left_out) == 101 - len(found)
     assert "the arguments of the others leave no room" in left_out[0]
     assert len(str(wide)) * (len(found) - 1) <= SCHEMAS_BYTES

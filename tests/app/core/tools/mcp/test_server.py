@@ -1,4 +1,4 @@
-"""Servers that are a little off: each odd part costs itself alone, and an answer ends its call at once."""
+"""Tests slightly broken servers: each broken part fails alone, and an answer ends its call at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def message(request: Json, result: object) -> bytes:
 
 
 class Program:
-    """Stands in for a program: what it is sent is answered by functions, by the method that is asked for."""
+    """Replaces a program: requests are answered by functions, selected by method."""
 
     returncode = pid = stderr = None
 
@@ -70,7 +70,7 @@ def run(
     limits: Limits | None = None,
     entry: ServerEntry | None = None,
 ) -> tuple[McpServer, list[ToolResult], list[Json], str]:
-    """Start a server with these answers and call some tools of it; the server, their results, and what it was sent."""
+    """Start a server with these answers and call some tools; returns the server, the results, and what it was sent."""
     program: list[Program] = []
 
     async def start(process: ServerProcess, _path: str) -> None:
@@ -300,7 +300,7 @@ def progress(token: object) -> bytes:
 
 
 def slowly(number: int) -> Answer:
-    """An answer behind so many words of its progress."""
+    """An answer after this number of progress messages."""
 
     def answer(request: Json) -> list[bytes]:
         token = request["params"]["_meta"]["progressToken"]
@@ -311,7 +311,7 @@ def slowly(number: int) -> Answer:
 
 @pytest.mark.parametrize(("number", "is_answered"), [(6, True), (0, False)])
 def test_progress_extends_a_call(monkeypatch: pytest.MonkeyPatch, number: int, is_answered: bool) -> None:
-    """It takes more than twice as long as one without a word may."""
+    """The call takes more than twice as long as a call without progress may."""
     receive = Program.receive
 
     async def slow(program: Program, most: int) -> bytes:

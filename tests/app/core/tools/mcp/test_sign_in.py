@@ -1,4 +1,4 @@
-"""Signing in by OAuth: only where a person wants it, in a browser, and kept nowhere but in the keyring."""
+"""Tests OAuth sign-in: only on the user's request, in a browser, stored only in the keyring."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = "You can close this page."
 
 
 class Keyring:
-    """One secret in memory; with ``refuses`` there is no keyring."""
+    """One secret in memory; ``refuses``: there is no keyring."""
 
     def __init__(self) -> None:
         self.secret, self.refuses = "", False
@@ -46,7 +46,7 @@ class Keyring:
 
 
 class Browser:
-    """Opens a page on a thread, as a person's browser would, and keeps what it saw."""
+    """Opens a page on a thread like a user's browser, and records its text."""
 
     def __init__(self) -> None:
         self.pages: list[str] = []
@@ -58,7 +58,7 @@ class Browser:
 
 
 def fetched(page: str) -> str:
-    """What is shown at the end of the redirects."""
+    """The text of the page after all redirects."""
     with urllib.request.urlopen(page, timeout=20) as answer:  # noqa: S310  (on loopback)
         return str(answer.read().decode())
 
@@ -125,7 +125,7 @@ def test_a_person_signs_in_and_out(tools_of: Made, oauth: OAuthServer, keyring: 
     assert call(tools, "note").text == "A secret note."
     kept = json.loads(b64decode(keyring.secret))
     assert kept["tokens"]["access_token"] in oauth.tokens.access
-    again = tools_of()  # as after a start: nobody is asked
+    again = tools_of()  # as after a restart: the user is not asked
     assert call(again, "note").text == "A secret note."
     tools.sign_out("x")
     wait_for(lambda: state(tools).sign_in == "wanted")
@@ -171,7 +171,7 @@ def test_a_refusal_a_missing_keyring_and_an_end_of_waiting_are_told(
     wait_for(lambda: "keyring" in state(tools).problem)
     assert state(tools).sign_in == "wanted"
     opened = threading.Event()
-    tools.sign_in("x", lambda _page: opened.set(), WORDS)  # and nobody comes back
+    tools.sign_in("x", lambda _page: opened.set(), WORDS)  # the user never returns
     assert opened.wait(PATIENCE_S)
     assert state(tools).sign_in == "under way"
     tools.stop_sign_in("x")

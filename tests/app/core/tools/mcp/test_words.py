@@ -1,4 +1,4 @@
-"""What servers say, made fit for people and prompts."""
+"""Tests texts of servers, cleaned for users and prompts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_names_say_as_much_of_the_tools_own_as_they_can() -> None:
 
 
 def test_values_and_names_of_a_schema_stay_to_the_letter() -> None:
-    """Cleaned, they would be others: the server would refuse them, and a grammar could not give them."""
+    """Changed names would be rejected by the server, and a grammar could not produce them."""
     values = ["\t", ",", " ", "\n", "می\u200cخواهم", "👨\u200d👩\u200d👧", "\x1b[31m", "\u202e"]
     told = {"type": "string", "title": "a\u202eb", "description": " \x1b[31mred ", "enum": values, "default": "\t"}
     given = {"type": "object", "properties": {" spaced ": told, "\u200d": {"const": " "}}, "required": [" spaced "]}

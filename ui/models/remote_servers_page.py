@@ -1,4 +1,4 @@
-"""Remote servers: add by address and key, show their models, chat with one."""
+"""The page of remote servers: add a server by address and key, show its models, chat with one."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ INTRO = tr.mark(
 KEPT = tr.mark("The key is stored in the system's keyring and sent only to this address.")
 
 
-class EngineForm(QFrame):
-    """Address and key of a remote server to add; the key leaves by a signal and is not stored here."""
+class RemoteServerForm(QFrame):
+    """Address and key of a remote server to add. The key is emitted and not stored here."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class EngineForm(QFrame):
         self.failure.show()
 
 
-class EngineCard(QFrame):
+class RemoteServerCard(QFrame):
     def __init__(
         self,
         theme: Theme,
@@ -153,20 +153,20 @@ class EngineCard(QFrame):
         vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
-        """Refresh; the answer recreates the cards, this one among them."""
+        """Refresh the server. The result recreates all cards, including this one."""
         self.ask_button.setText(tr("Connecting…"))
         self.ask_button.setEnabled(False)
-        requests.engine_asked.emit(self.url)
+        requests.refresh_requested.emit(self.url)
 
     def choose(self, model: str) -> None:
-        """Select a model; a model that the server lacks changes nothing."""
+        """Select a model; does nothing if the server lacks it."""
         place = self.models.findData(model)
         if place >= 0:
             self.models.setCurrentIndex(place)
 
 
 def _with_size(model: RemoteModel, record: EngineRecord) -> str:
-    """A model's name, with its context if the server's models have several."""
+    """A model's name, with its context length if the server's models have different ones."""
     if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
         return model.title
     size = tr("context of {number} tokens").format(number=count(model.n_ctx))
@@ -191,12 +191,12 @@ def _facts_text(record: EngineRecord) -> str:
     return " · ".join(parts)
 
 
-class EnginesPage(QWidget):
+class RemoteServersPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self.form = EngineForm(theme, requests)
-        self.cards: list[EngineCard] = []
+        self.form = RemoteServerForm(theme, requests)
+        self.cards: list[RemoteServerCard] = []
         self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
@@ -215,11 +215,11 @@ class EnginesPage(QWidget):
         self.form.address.setFocus()
 
     def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
-        """Show the servers; selections on cards stay."""
+        """Show the servers; the selections on cards stay."""
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
         self.cards = [
-            EngineCard(self._theme, self._requests, record, self.form.begin_key, silent=record.url in silent)
+            RemoteServerCard(self._theme, self._requests, record, self.form.begin_key, silent=record.url in silent)
             for record in records
         ]
         for each in self.cards:
@@ -227,7 +227,7 @@ class EnginesPage(QWidget):
             self._list.addWidget(each)
 
     def set_used(self, path: str) -> None:
-        """The model in use, which its server's card then selects."""
+        """Set the model in use; the card of its server selects it."""
         url, model = split_remote(path)
         self._used = {url: model}
         for each in self.cards:
