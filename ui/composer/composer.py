@@ -313,7 +313,7 @@ class Composer(QWidget):
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
-            words = SENT_LOCALLY if stays_here(url) else SENT_AWAY
+            words = SENT_LOCALLY if is_local_url(url) else SENT_AWAY
             self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoRow, SearchQuery
 from engine.records import Problem
-from engine.sentences import merge_stops
+from engine.sentences import drop_double_stop
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact, day

@@ -147,7 +147,7 @@ class ChatSettings(QObject):
 
     def choose_completing(self, completes: bool) -> None:
         """Choose whether this model continues messages as texts or answers them."""
-        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
+        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETION_FORMAT if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
         self._presets = tuple(presets)

@@ -144,15 +144,15 @@ class AttachmentController(PartsController):
     def _show_vision_note(self) -> None:
         """If the model has no vision and a picture is attached, say so and offer a vision model."""
         tray = self._window.composer.tray
-        if not self._of_picture or not any(each.picture for each in self._attached):
-            self._seeing = None
+        if not self._picture_note or not any(each.picture for each in self._attached):
+            self._vision_models = None
             tray.show_vision_offer("")
             return
         if self._vision_models is None:
             self._vision_models = ()
             self._lists.find_vision_models(self._offer_vision_models)
         words = tr("This model cannot see pictures. It only gets their names.")
-        tray.show_vision_offer(words, *(self._seeing[0] if self._seeing else ()))
+        tray.show_vision_offer(words, *(self._vision_models[0] if self._vision_models else ()))
 
     def _offer_vision_models(self, models: Sequence[tuple[str, str]]) -> None:
         if self._vision_models is not None:  # None: the offer was withdrawn meanwhile

@@ -48,7 +48,7 @@ class VersionController(PartsController):
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
         page.seed_requested.connect(self.apply_seed)
-        page.regenerate_with.connect(self.again_with)
+        page.regenerate_with.connect(self.regenerate_with)
         page.menus.set_target_source(self.choices)
         self._window.sidebar.results.chosen.connect(self.open_at)
 

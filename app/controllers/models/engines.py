@@ -33,7 +33,7 @@ class EnginesController(PartsController):
         self._jobs = JobRunner()
         parts.window.models.page_created.connect(self._attach)
         parts.window.header.set_engines(self._engines.all)
-        parts.window.header.models_opening.connect(self._look)
+        parts.window.header.models_opening.connect(self._refresh_all)
         if self._engines.problem is not None:
             parts.window.show_problem(self._engines.problem)
 

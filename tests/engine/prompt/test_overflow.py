@@ -49,7 +49,7 @@ def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
 
 def asked(*questions: str) -> Message:
     """A message of several questions; only the last one has an answer."""
-    return Message("user", QUESTION_SEPARATOR.join(questions), questions)
+    return Message("user", QUESTION_DIVIDER.join(questions), questions)
 
 
 def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:

@@ -44,7 +44,7 @@ def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
 
 
 def test_a_real_child_says_the_same() -> None:
-    told, facts = library_facts.ask_library(), library_facts.library_facts()
+    told, facts = library_facts.query_library(), library_facts.library_facts()
     assert set(told["libraries"]) <= set(facts["libraries"])  # this process may have loaded more since
     assert told["libraries"]
     assert (told["cores"], told["system_info"]) == (facts["cores"], facts["system_info"])

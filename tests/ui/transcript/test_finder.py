@@ -61,7 +61,7 @@ def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainW
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     bar = find(window, qtbot, "KINGFISHER", "3 of 3")  # the page is at its end
     qtbot.waitUntil(lambda: bar.finder._frame is not None)
-    assert as_prompt(window) == (120, "Kingfisher")
+    assert framed(window) == (120, "Kingfisher")
     for key, modifier, number, message in (
         (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "1 of 3", 1),
         (Qt.Key.Key_F3, Qt.KeyboardModifier.NoModifier, "2 of 3", 61),
@@ -72,7 +72,7 @@ def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainW
         qtbot.waitUntil(lambda number=number: bar.number.text() == number)
 
         def is_framed(message: int = message) -> None:
-            assert as_prompt(window) == (message, "Kingfisher")
+            assert framed(window) == (message, "Kingfisher")
 
         qtbot.waitUntil(lambda: bar.finder._frame is not None)
         qtbot.waitUntil(lambda check=is_framed: check() is None)

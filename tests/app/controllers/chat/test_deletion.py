@@ -102,7 +102,7 @@ def test_after_some_seconds_it_can_be_restored_from_recently_deleted(chats: AppH
     assert not wiped(chats)
     assert chats.engine.forgotten_states == [gone]
     assert chats.engine.num_forgotten >= 1
-    chats.controller.deletions.take_back()  # the bar has expired: nothing happens
+    chats.controller.deletions.undo_deletion()  # the bar has expired: nothing happens
     assert chats.rows() == ["about zebras"]
     dialog, rows = recently_deleted(chats)
     assert [(row.title, row.side) for row in rows.rows.rows] == [("about giraffes", "30 days left")]
@@ -219,7 +219,7 @@ def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: AppHarness, 
     assert chats.store.library.folders() == ()
     press_del(chats, qtbot)
     press_del_on_folder(chats, qtbot, folder_with(chats))
-    chats.controller.deletions.take_back()  # the bar undoes only the last deletion
+    chats.controller.deletions.undo_deletion()  # the bar undoes only the last deletion
     assert chats.rows() == ["about zebras"]
 
 

@@ -170,9 +170,9 @@ def test_a_slow_machine_gets_few_passages_and_a_fast_one_more(harness: AppHarnes
     projects.on_stats(RunStats(prompt_tokens=1_000, prompt_s=100.0))
     slow = projects._max_tokens
     projects.on_stats(RunStats(prompt_tokens=100_000, prompt_s=1.0))
-    assert slow <= projects._room_tokens
+    assert slow <= projects._max_tokens
     projects.on_stats(RunStats(prompt_tokens=10, prompt_s=10.0))  # too few tokens for a measurement
-    assert slow <= projects._room_tokens
+    assert slow <= projects._max_tokens
 
 
 def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:

@@ -33,7 +33,7 @@ def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -
         assert KEY not in file.read_text("utf-8")
         assert list(memory.kept.values()) == [KEY]
         server.script.model = "org/other"
-        again = Engines(file).ask_again(server.url)  # with the stored key
+        again = Engines(file).refresh(server.url)  # with the stored key
         assert [model.name for model in again.facts.models] == ["org/other"]
         engines = Engines(file)
         assert engines.all == (again,)

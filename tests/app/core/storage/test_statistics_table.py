@@ -102,9 +102,9 @@ def test_the_json_holds_all_and_can_be_read() -> None:
 
 def test_the_rates_of_totals_are_quotients_of_sums() -> None:
     slow = RunStats(mode=Mode.DRAFT, tokens=10, passes=10, decode_s=10.0)
-    (row,) = by_pair([("big", "small", STATS), ("big", "small", slow)])
+    (row,) = sums_by_pair([("big", "small", STATS), ("big", "small", slow)])
     assert totals_row(row)["speedup_over_plain_ratio"] is None  # too few comparable tokens
-    (row,) = by_pair([("big", "small", STATS)] * 2 + [("big", "small", slow)] * 2)
+    (row,) = sums_by_pair([("big", "small", STATS)] * 2 + [("big", "small", slow)] * 2)
     told = totals_row(row)
     assert told["tokens_per_second"] == pytest.approx(50 / 12)
     assert told["tokens_per_pass"] == pytest.approx(50 / 20)

@@ -66,7 +66,7 @@ def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     store.deletions.mark((turn.conversation_id,), NOW)
     store.deletions.wipe([turn.conversation_id])
     assert [count(store, table) for table in ("conversations", "messages", "unsent")] == [0, 0, 0]
-    store.deletions.take_back((turn.conversation_id,))  # too late, and harmless
+    store.deletions.undo_deletion((turn.conversation_id,))  # too late, and harmless
     assert store.conversations() == ()
 
 
