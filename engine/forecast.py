@@ -43,10 +43,10 @@ TEXT_SHARES = ((0.25, 0.55), (0.12, 0.40))
 # Shares for models without a chat template, which continue a text: greedy decoding makes them repeat themselves
 # (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). For Gemma 3 270M suffix matching proposed 75% and more.
 CONTINUED_SHARES = ((0.50, 0.85), (0.12, 0.40))
-CONTINUED_CHANCE = 0.92
-TEXT_CHANCE = 0.82  # acceptance of a token that suffix matching proposes
-# Acceptance of a drafted token, at temperature 0 and 0.8.
-CHANCES = {
+CONTINUED_ACCEPTANCE = 0.92
+TEXT_ACCEPTANCE = 0.82  # acceptance of a token that suffix matching proposes
+# Acceptance of a drafted token: (lowest, highest) at temperature 0, and at 0.8.
+DRAFT_ACCEPTANCE = {
     "distilled": ((0.94, 0.99), (0.92, 0.985)),  # docs/benchmarks/builtin-pair.md
     "family": ((0.66, 0.84), (0.60, 0.80)),  # same maker and training: Qwen2.5-Coder 1.5B with its 0.5B
     "other": ((0.45, 0.70), (0.40, 0.65)),  # only the vocabulary is the same
@@ -91,7 +91,7 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PlacedModel:
-    """A model in a placement. ``answers`` is False for a model without a chat template, which continues texts.
+    """A model in a placement. ``has_template`` is False for a model without a chat template, which continues texts.
 
     ``block`` is the number of tokens that a head drafts in one pass.
     """
@@ -102,7 +102,7 @@ class PlacedModel:
     cache_type: str = "f16"
     name: str = ""
     size_bytes: int = 0
-    answers: bool = True
+    has_template: bool = True
     block: int = 1
 
 
@@ -154,10 +154,10 @@ def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
 def _from_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
     """Scale measured passes of other models by the bytes of weights, preferring the most similar models."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
-    rates = [each.plain_ms / _price(each.weights) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
+    rates = [one.plain_ms / _rough_ms(one.weights) * _threads_scale(one.threads, asked.threads) for one in nearest[:3]]
     # The most similar, or the median of three, in case one is an outlier.
     rate = rates[0] if len(rates) < 3 else median(rates)
-    plain_ms = rate * _price(asked.weights)
+    plain_ms = rate * _rough_ms(asked.weights)
     best = nearest[0]
     alike = 1.0 / _SIMILAR_FACTOR <= best.weights.num_bytes / max(asked.weights.num_bytes, 1) <= _SIMILAR_FACTOR
     band = _SMALL_BAND if alike and best.threads == asked.threads else _BAND
@@ -166,8 +166,8 @@ def _from_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForec
     return PassForecast(plain_ms, band, _scaled(shape, plain_ms), Basis.OTHERS, best.name)
 
 
-def _price(weights: TokenWeights) -> float:
-    """Relative cost of a plain pass: its milliseconds at 40 ms per gigabyte of the cheapest kind of weights."""
+def _rough_ms(weights: TokenWeights) -> float:
+    """Relative cost of a plain pass: its milliseconds if memory delivered 25 GB/s."""
     return weights.cost_bytes / 25e6 + weights.num_layers * LAYER_MS
 
 
@@ -253,32 +253,32 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     temperature: float = 0.8,
     coverage: float = 1.0,
     *,
-    answers: bool = True,
+    has_template: bool = True,
     block: int = 1,
 ) -> GainForecast:
     """Forecast the gain for usual answers. ``step_ms``: cost of a drafted token or ``block``; None without a draft.
 
-    ``coverage``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is
+    ``coverage``: the share of the target's tokens that a draft with another vocabulary can propose. ``has_template`` is
     False for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
-    shares = _at_temperature(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
-    chances = tuple(chance * coverage for chance in _at_temperature(CHANCES[kind.value], temperature))
+    shares = _at_temperature(TEXT_SHARES if has_template else CONTINUED_SHARES, temperature)
+    chances = tuple(chance * coverage for chance in _at_temperature(DRAFT_ACCEPTANCE[kind.value], temperature))
     # At a higher temperature the model stops repeating itself, and proposals are accepted as in an answer.
-    repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
-    text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
+    repeats = not has_template and temperature < _USUAL_TEMPERATURE / 2
+    text = min(_text_time(curve, CONTINUED_ACCEPTANCE if repeats else TEXT_ACCEPTANCE), 1.0)
     depths: Sequence[int] = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
     if block > 1:
         depths = [depth for depth in DEPTHS if depth <= block] or [1]
-    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths, block) for chance in chances]
+    drafted = [1.0 if step_ms is None else _draft_time(curve, step_ms, chance, depths, block) for chance in chances]
     ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = limit_range(max(ends[0] / _ERROR, 1.0), max(ends[1], 1.0) * (_ERROR if ends[1] > _NO_GAIN else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _drafted(curve, step_ms, chances[1], depths, block) < _MAX_TIME
-    even_ms = _bisect(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths, block) < _MAX_TIME, plain_ms)
+    pays = _draft_time(curve, step_ms, chances[1], depths, block) < _MAX_TIME
+    even_ms = _bisect(lambda ms: _draft_time(curve, ms, sum(chances) / 2, depths, block) < _MAX_TIME, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
@@ -294,17 +294,17 @@ def limit_range(low: float, high: float) -> tuple[float, float]:
 
 
 def _time_of_token(text: float, text_share: float, drafted: float) -> float:
-    """Mean time of a token in plain passes, from the times of tokens by suffix matching and by the draft."""
+    """Mean time of a token, relative to a plain pass; ``text`` and ``drafted`` are the times of the two drafters."""
     other = min(drafted, 1.0)
     return text_share * min(text, other) + (1.0 - text_share) * other
 
 
-def _text(curve: CostCurve, chance: float) -> float:
+def _text_time(curve: CostCurve, chance: float) -> float:
     plain_ms = curve.cost_ms(1)
     return min((curve.cost_ms(k + 1) + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
 
 
-def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int], block: int) -> float:
+def _draft_time(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int], block: int) -> float:
     plain_ms, of_block = curve.cost_ms(1), block > 1
     drafting_ms = {k: step_ms * (1 if of_block else k) + WORK_MS for k in depths}
     return min((curve.cost_ms(k + 1) + drafting_ms[k]) / plain_ms / _expected(chance, k) for k in depths)
@@ -316,7 +316,7 @@ def _expected(chance: float, depth: int) -> float:
 
 
 def _at_temperature(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
-    """Interpolate both ends at a temperature. They fall to at most half of their values at temperature 0."""
+    """Interpolate both ends at a temperature; neither falls below half of its value at temperature 0."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
     least = [min(cold / 2, warm) for cold, warm in zip(*ends, strict=True)]
@@ -389,12 +389,12 @@ def forecast(
     step_ms = forecast_step(machine, draft) if draft is not None else None
     if plain is None or (draft is not None and step_ms is None):
         return None
-    alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
+    alone = gain = forecast_gain(plain.curve, None, kind, temperature, has_template=target.has_template)
     if draft is not None and step_ms is not None:
         if draft.block > 1:  # a pass of the head has ``block`` tokens
             step_ms *= plain.curve.cost_ms(draft.block + 1) / plain.curve.cost_ms(1)
         facts = (plain.curve, step_ms, kind, temperature, coverage)
-        gain = forecast_gain(*facts, answers=target.answers, block=draft.block)
+        gain = forecast_gain(*facts, has_template=target.has_template, block=draft.block)
     return Forecast(plain, gain, alone, temperature)
 
 

@@ -40,7 +40,7 @@ from app.core.benchmark.runner import BenchmarkPlan, Runner
 from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.benchmark.summary import answers_verdict
 from app.core.domain.errors import PeerError
-from app.core.domain.speed.races import UNTIL_MINUTES
+from app.core.domain.speed.races import OPEN_END_MINUTES
 from app.core.hub.errors import LibraryError
 from app.core.paths import assets_dir
 from engine.errors import EngineError
@@ -230,7 +230,7 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         raw=options.raw,
         ignore_eos=options.ignore_eos,
         until_percent=options.until,
-        max_minutes=options.max_minutes or (UNTIL_MINUTES if options.until else None),
+        max_minutes=options.max_minutes or (OPEN_END_MINUTES if options.until else None),
     )
 
 

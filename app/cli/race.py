@@ -39,7 +39,7 @@ from app.core.benchmark.race_report import HEADS, lane_rows, verdict_sentence
 from app.core.benchmark.runs import variant_of
 from app.core.domain.errors import AppError
 from app.core.domain.speed.races import (
-    UNTIL_MINUTES,
+    OPEN_END_MINUTES,
     LaneChoice,
     LaneProgress,
     LaneVerdict,
@@ -97,7 +97,7 @@ def _plan(options: argparse.Namespace) -> RacePlan:
         if number is not None and not number > 0:  # `not >` is also true for NaN
             raise ValueError(f"{name} must be more than 0.")
     return RacePlan(
-        options.rounds, options.until, options.max_minutes or (UNTIL_MINUTES if options.until is not None else None)
+        options.rounds, options.until, options.max_minutes or (OPEN_END_MINUTES if options.until is not None else None)
     )
 
 

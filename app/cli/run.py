@@ -422,7 +422,7 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
 
 
 def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
-    """Load the models; None after Ctrl+C, which sets an event: callbacks of llama.cpp lose exceptions.
+    """Load the models; None after Ctrl+C, which only sets an event, since llama.cpp's callbacks cannot raise.
 
     Raises:
         EngineError: the models cannot be loaded.
@@ -468,7 +468,7 @@ def _write_trace(session: Session, name: str | None) -> Iterator[None]:
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     with stop_on_interrupt() as interrupted:
         finished = show_events(session.generate(request, interrupted.is_set), as_json=as_json)
-    if finished is not None and not as_json and finished.stats.mode is not request.mode:  # the reason
+    if finished is not None and not as_json and finished.stats.mode is not request.mode:  # say why
         print("; ".join(finished.stats.decisions), file=sys.stderr)
     return INTERRUPTED if interrupted.is_set() else 0
 

@@ -150,9 +150,9 @@ class Controller(PartsController):
         self._closed_well = all(results.values())
         return self._closed_well
 
-    def on_trouble(self, problem: Problem | None) -> None:
+    def on_save_state(self, problem: Problem | None) -> None:
         """Called when the save state changes. None means that all changes are on disk."""
-        self.space.on_trouble(problem)
+        self.space.on_save_state(problem)
         if problem is None:
             self._window.show_notice(translate("Controller", "Everything is saved again."))
         else:

@@ -77,7 +77,7 @@ class _LogFile(logging.handlers.RotatingFileHandler):
     _has_warned = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the base class's name)
-        """For example a full disk: one line, not a traceback for every record."""
+        """Report a write error, such as a full disk, in one line instead of a traceback for each record."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)

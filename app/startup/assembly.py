@@ -50,7 +50,7 @@ def assemble(
     keeper = SettingsKeeper(paths.settings_file, state, window.show_problem)
     store = startup.opened_store()
     controller = Controller(Parts(window, bridge.worker, store, keeper, state, paths, engines), bridge)
-    reports.trouble.connect(controller.on_trouble)
+    reports.trouble.connect(controller.on_save_state)
     reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
     bridge.worker.start()
     controller.start()

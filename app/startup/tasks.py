@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 @dataclass(slots=True)
 class Startup:
     paths: Paths
-    on_trouble: Callable[[Problem | None], None]
+    on_save_state: Callable[[Problem | None], None]
     settings: Settings = field(default_factory=Settings)
     store: ChatStore | None = None
     problems: list[Problem] = field(default_factory=list)
@@ -69,7 +69,7 @@ def _settings(startup: Startup) -> None:
 
 
 def _chats(startup: Startup) -> None:
-    store = ChatStore(StoreLocation(startup.paths.chats_file, startup.paths.backups), startup.on_trouble)
+    store = ChatStore(StoreLocation(startup.paths.chats_file, startup.paths.backups), startup.on_save_state)
     store.begin_opening()
     startup.store = store
 

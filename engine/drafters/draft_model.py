@@ -18,7 +18,7 @@ from engine.sampling.top_k import Row
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
-_MOST_AT_ONCE = 32  # most tokens of the pass that gives the first row; passes that can be stopped read the others
+_MOST_AT_ONCE = 32  # most tokens read in one pass; more tokens are read by `prefill`, which can be stopped
 
 
 class Gate(Protocol):
@@ -93,8 +93,8 @@ class DraftModelDrafter:
         self.sampler: Sampler | None = None  # set by `begin`
         self._num_prompt = self._num_history = 0
         self.on_prompt_read: Callable[[float], None] | None = None  # called with the seconds of the draft's prefill
-        self.num_read = 0  # unread tokens in the last `propose`
-        self.read_s = 0.0  # seconds to read these, including the row of the first token
+        self.num_read = 0  # number of tokens that the last `propose` read before it drafted
+        self.read_s = 0.0  # seconds for reading them; the last pass also gives the first token's row
         # Called after a proposal with the mean milliseconds of its one-token passes, if it had any.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0

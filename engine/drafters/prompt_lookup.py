@@ -48,11 +48,11 @@ class PromptLookupDrafter:
             self._ids = array("i")
             for table in self._continuations.values():
                 table.clear()
-        self._follow(history)
+        self._index_new_tokens(history)
 
     def propose(self, history: History, limit: int) -> Draft:
         """Propose the tokens that followed the longest earlier match of the end of ``history``."""
-        self._follow(history)
+        self._index_new_tokens(history)
         ids = self._ids
         for size in self._sizes if limit > 0 else ():
             if len(ids) < size:
@@ -68,7 +68,7 @@ class PromptLookupDrafter:
         return Draft([], self.source)
 
     def _match_length(self, start: int, size: int) -> int:
-        """Full length of a match of ``size`` tokens that precede ``start`` and end the text."""
+        """Extend a match of ``size`` tokens backwards; ``start`` is the index after its earlier occurrence."""
         ids, end = self._ids, len(self._ids)
         while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
             size += 1
@@ -76,7 +76,7 @@ class PromptLookupDrafter:
 
     def observe(self, num_accepted: int) -> None: ...
 
-    def _follow(self, history: History) -> None:
+    def _index_new_tokens(self, history: History) -> None:
         """Index each new token as the continuation of the tokens before it."""
         ids = self._ids
         for token_id in history[len(ids) :].tolist():

@@ -42,7 +42,7 @@ class PlainPasses:
     def add(self, conditions: Conditions, run: Run) -> None:
         self._runs.append((self.clock(), conditions, run))
 
-    def before(self, now: float, conditions: Conditions) -> list[Run]:
+    def recent_runs(self, now: float, conditions: Conditions) -> list[Run]:
         """Runs with the same conditions in the `RECENT_S` seconds before ``now``."""
         return [run for at, where, run in self._runs if where == conditions and now - RECENT_S <= at < now]
 
@@ -59,7 +59,7 @@ class PlainSpeed:
         self._passes, self._pacer = passes, pacer
         self._began = passes.clock()
         self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
-        self._larger: deque[Run] = deque(maxlen=_KEPT)  # equivalent plain passes of larger passes, by the curve
+        self._larger: deque[Run] = deque(maxlen=_KEPT)  # larger passes, converted to plain passes by the curve
         self._num_shared = self._num_passes = self._num_history = 0
         self._recent: dict[Conditions, tuple[float, float] | None] = {}
 
@@ -96,10 +96,10 @@ class PlainSpeed:
         return found if found is not None and found[1] <= MOST_ERROR else None
 
     def _combine(self) -> tuple[float, float] | None:
-        """The best estimate and its relative standard error; None without passes."""
+        """The best estimate, and half of its relative 95% interval; None without passes."""
         conditions = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if conditions not in self._recent:
-            self._recent[conditions] = _estimate(self._passes.before(self._began, conditions), _DRIFT_ERROR)
+            self._recent[conditions] = _estimate(self._passes.recent_runs(self._began, conditions), _DRIFT_ERROR)
         larger = None if conditions[1] else _estimate(self._larger, _SHAPE_ERROR)
         if larger is not None and self._pacer is not None:
             larger = larger[0] + self._pacer.prices.overhead_ms, larger[1]
@@ -119,10 +119,7 @@ class PlainSpeed:
 
 
 def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
-    """Milliseconds of a pass and its relative standard error. The error is over runs, since stalls affect whole runs.
-
-    The error is that of the runs, not of single passes: a stall affects consecutive passes.
-    """
+    """Milliseconds of a pass and its relative standard error, which is over runs: a stall affects a whole run."""
     passes, total_ms = np.asarray(runs or [(0.0, 0.0)]).T
     if len(runs) < _FEWEST_RUNS or passes.sum() < _FEWEST_PASSES:
         return None

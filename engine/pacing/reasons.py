@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TEXT = said("using repeated text (n-gram)")
 TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
-TEXT_PAUSED, FORCED = "text rests", "as asked"  # states in addition to the choices of a pass
+TEXT_PAUSED, FORCED_DRAFT = "text rests", "as asked"  # states in addition to the choices of a pass
 _PATIENCE = 3  # consecutive unproposed matches before a change of state
 
 
@@ -27,7 +27,7 @@ class Explanation:
 
     def begin(self) -> None:
         """Begin another answer, whose mode may differ."""
-        if self.state == FORCED:
+        if self.state == FORCED_DRAFT:
             self.state = self.reason = ""
 
     def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
@@ -61,7 +61,7 @@ class Explanation:
         again, self._last_choice = choice == self._last_choice, choice
         self._num_idle = self._num_idle + has_text if choice == "plain" else 0
         if choice == "draft":
-            state = "draft" if pays else FORCED
+            state = "draft" if pays else FORCED_DRAFT
             if is_probe:
                 return None
         elif choice == "text":
@@ -84,18 +84,18 @@ class Explanation:
         elif state == "draft" and pays:
             self.reason, self.is_guess = drafting(accepted, is_observed=is_observed), not is_observed
         else:
-            self.reason = not_paying(accepted, as_asked=state == FORCED, is_observed=is_observed)
+            self.reason = not_paying(accepted, as_asked=state == FORCED_DRAFT, is_observed=is_observed)
             self.is_guess = not is_observed
 
 
 def drafting(accepted: float, *, is_observed: bool) -> Sentence:
     """Drafting pays off; ``accepted`` is the observed or expected share of tokens at depth 1."""
-    return said("draft on: {share}", share=_at_first(accepted, is_observed=is_observed))
+    return said("draft on: {share}", share=_acceptance_sentence(accepted, is_observed=is_observed))
 
 
 def not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentence:
     """Drafting does not pay off, since only a share of its first tokens is ``accepted``."""
-    share = _at_first(accepted, is_observed=is_observed)
+    share = _acceptance_sentence(accepted, is_observed=is_observed)
     if as_asked:
         return said("draft on as chosen, but it does not pay off: {share}", share=share)
     return said("draft paused, since it would not pay off: {share}", share=share)
@@ -109,7 +109,7 @@ def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
     return said("repeated text paused, since it would not pay off: {percent:.0f}% expected", percent=percent)
 
 
-def _at_first(share: float, *, is_observed: bool) -> Sentence:
+def _acceptance_sentence(share: float, *, is_observed: bool) -> Sentence:
     if is_observed:
         return said("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
     return said("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)

@@ -35,13 +35,13 @@ def check_grammar(text: str) -> str:
     if ended.output.strip() == _GOOD:
         return text
     if ended.output.strip() == _BAD:
-        raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(ended.complaints)))
+        raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(ended.stderr)))
     raise GrammarError("llama.cpp crashed over this grammar.", "Make it simpler: fewer nested groups.")
 
 
-def _reason(complaints: str) -> str:
+def _reason(stderr: str) -> str:
     """The first line with a reason, without quotes from the grammar."""
-    for line in complaints.splitlines():
+    for line in stderr.splitlines():
         _, found, reason = line.partition("error parsing grammar: ")
         if found:
             return reason[:200].rstrip(" .")

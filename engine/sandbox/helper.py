@@ -39,10 +39,10 @@ _POLL_S = 0.1
 class Job:
     """A kind of helper: its function and permissions.
 
-    ``function`` of ``module`` takes the helper's words and returns an answer, which is printed as a line of JSON. With
-    ``is_raw`` it does its own input and output, and returns the exit status. ``is_bare``: the helper gets only harmless
-    environment variables. ``is_silent``: stderr, which may quote the file, is discarded. ``sees_gpus``: the helper may
-    use GPUs.
+    ``function`` of ``module`` takes the helper's arguments and returns an answer, which is printed as a line of JSON.
+    With ``is_raw`` it does its own input and output, and returns the exit status. ``is_bare``: the helper gets only
+    harmless environment variables. ``is_silent``: stderr, which may quote the file, is discarded. ``sees_gpus``: the
+    helper may use GPUs.
     """
 
     module: str
@@ -82,15 +82,15 @@ class HelperStoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class HelperResult:
     """A helper's exit status (negative for a signal) and output."""
 
     status: int
     output: bytes
-    complaints: str
+    stderr: str
 
     @property
-    def death(self) -> str:
+    def exit_reason(self) -> str:
         with suppress(ValueError):
             return signal.Signals(-self.status).name
         return f"status {self.status:#x}" if self.status > 255 else f"status {self.status}"
@@ -133,8 +133,8 @@ def run_helper(
     *,
     limit_s: float,
     should_stop: Callable[[], bool] = lambda: False,
-) -> Ended:
-    """Run a helper for a job, with ``data`` on standard input if the job reads it. It ends with this process.
+) -> HelperResult:
+    """Run a helper for a job; ``data`` goes to its standard input. The helper ends if this process ends.
 
     ``should_stop`` is called several times a second.
 
@@ -145,7 +145,7 @@ def run_helper(
     """
     import subprocess  # noqa: PLC0415  (as above)
 
-    its_end, our_end = os.pipe()  # without data the helper watches its end, and exits when ours closes
+    its_end, our_end = os.pipe()  # a helper without data exits once `our_end` is closed
     try:
         child = _started(name, words, subprocess.PIPE if data is not None else its_end)
     except BaseException:
@@ -159,13 +159,13 @@ def run_helper(
             if should_stop():
                 raise HelperStoppedError(name)
             try:
-                output, complaints = child.communicate(unsent, timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
+                output, stderr = child.communicate(unsent, timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
             except subprocess.TimeoutExpired:
                 unsent = None  # a thread is sending the data
                 if time.monotonic() > end:
                     raise HelperSlowError(name) from None
             else:
-                return Ended(child.returncode, output, (complaints or b"").decode("utf-8", "replace"))
+                return HelperResult(child.returncode, output, (stderr or b"").decode("utf-8", "replace"))
     finally:
         child.kill()
         child.communicate()

@@ -30,10 +30,10 @@ def query_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_
     except OSError as error:
         return {"error": error.strerror or str(error)}
     if ended.status < 0:
-        return {"error": f"loading it ended the process ({ended.death})"}
+        return {"error": f"loading it ended the process ({ended.exit_reason})"}
     if ended.answer is not None:
         return ended.answer
-    lines = ended.complaints.strip().splitlines()
+    lines = ended.stderr.strip().splitlines()
     return {"error": lines[-1] if lines else f"its process ended with status {ended.status} and without an answer"}
 
 

@@ -40,7 +40,7 @@ _FALLBACK_OF_BUNDLE = said(
 )
 GPUS_FILE = "gpus.json"
 _GPUS_FORMAT = 1
-_MOST_KEPT = 20
+_MAX_VERDICTS = 20
 _GPUS_LIMIT_S = 120.0  # for each of the two trials, since at its first start a driver may compile programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
     GpuVerdict.REDUCED: said(
@@ -141,29 +141,29 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
         gpu_verdict.set_current(kept[key])
         return kept[key]
     try:
-        verdict = _tried(sample, should_stop)
+        verdict = _test_gpus(sample, should_stop)
     except LoadCancelledError:
         return gpu_verdict.current()
     log.log(logging.INFO if verdict is GpuVerdict.FINE else logging.WARNING, "graphics processors: %s", verdict.value)
     if file is not None and verdict is not GpuVerdict.UNTRIED:
-        newest = dict(list(kept.items())[1 - _MOST_KEPT :])
+        newest = dict(list(kept.items())[1 - _MAX_VERDICTS :])
         file.write({**newest, key: verdict})
     gpu_verdict.set_current(verdict)
     return verdict
 
 
-def _tried(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
-    outcome = _try(sample, FlashAttention.AUTO, should_stop)
+def _test_gpus(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
+    outcome = _run_trial(sample, FlashAttention.AUTO, should_stop)
     if outcome is _Outcome.WORKS:
         return GpuVerdict.FINE
     if outcome is _Outcome.FAILS:
-        outcome = _try(sample, FlashAttention.OFF, should_stop)
+        outcome = _run_trial(sample, FlashAttention.OFF, should_stop)
         if outcome is _Outcome.WORKS:
             return GpuVerdict.REDUCED
     return GpuVerdict.PROCESSOR_ONLY if outcome is _Outcome.FAILS else GpuVerdict.UNTRIED
 
 
-def _try(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outcome:
+def _run_trial(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outcome:
     """Raises LoadCancelledError if stopped."""
     try:
         answer = ask_child("gpus", [sample], _GPUS_LIMIT_S, should_stop, [flash.value])

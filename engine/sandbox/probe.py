@@ -24,7 +24,7 @@ from engine.errors import (
 )
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
-from engine.sandbox.helper import Ended, HelperSlowError, HelperStoppedError, error_from_json, run_helper
+from engine.sandbox.helper import HelperResult, HelperSlowError, HelperStoppedError, error_from_json, run_helper
 from engine.sentences import from_json, replace_field, said
 from engine.storage.json_store import JsonStore, with_latest
 
@@ -257,7 +257,7 @@ def ask_child(
             "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
         ) from None
     if ended.status != 0:
-        log.info("the probe of %s ended with %s: %s", name, ended.status, ended.complaints.strip()[-2000:])
+        log.info("the probe of %s ended with %s: %s", name, ended.status, ended.stderr.strip()[-2000:])
         raise _crash(name, ended)
     answer = ended.answer
     if answer is None:
@@ -267,8 +267,8 @@ def ask_child(
     return answer
 
 
-def _crash(name: str, ended: Ended) -> EngineError:
-    status, complaints = ended.status, ended.complaints
+def _crash(name: str, ended: HelperResult) -> EngineError:
+    status, stderr = ended.status, ended.stderr
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
             said("The system ended the process that opened {name}, perhaps because memory ran out.", name=name)
@@ -279,7 +279,7 @@ def _crash(name: str, ended: Ended) -> EngineError:
             "Reinstall llama-cpp-python on this computer.",
         )
     if status == 1:  # Python's status after an unexpected exception
-        last_line = (complaints.strip().splitlines() or [""])[-1][:200].rstrip(".")
+        last_line = (stderr.strip().splitlines() or [""])[-1][:200].rstrip(".")
         return ModelLoadError(
             said(
                 "{name} could not be opened: {last_line}.",
@@ -288,10 +288,10 @@ def _crash(name: str, ended: Ended) -> EngineError:
             ),
             _OTHER_PROGRAM,
         )
-    reason = _WHAT.search(complaints) or _ABORT.search(complaints)
-    if reason and "bad_alloc" in complaints:
+    reason = _WHAT.search(stderr) or _ABORT.search(stderr)
+    if reason and "bad_alloc" in stderr:
         return NotEnoughMemoryError(said("{name} asks for more memory than a file of its size can need.", name=name))
-    detail = reason[1].strip()[:200] if reason else ended.death
+    detail = reason[1].strip()[:200] if reason else ended.exit_reason
     return ModelLoadError(
         said("llama.cpp crashed when it opened {name} ({detail}).", name=name, detail=detail), _OTHER_PROGRAM
     )

@@ -213,7 +213,7 @@ class Session:
         self.states.attach("draft", draft.sequence, cache_identity(draft), self._slot)
         self._join_batch(draft)
 
-    def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
+    def another_session(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Return another session on the loaded models, with shared weights and separate caches and texts.
 
         Its contexts have ``n_ctx`` tokens. It shares the stored costs and the `interrupt`, and stores nothing else.
@@ -303,7 +303,7 @@ class Session:
         batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
         batcher.evict = self.states.save_and_clear
 
-    def leave(self) -> None:
+    def release_slot(self) -> None:
         """End an answer: save and clear the caches of its slot, except in slot 0."""
         if self._slot:
             self.states.save_and_clear(self._slot)
@@ -315,7 +315,7 @@ class Session:
         if loaded is self._target and not self._slot:
             self.batcher.target = loaded.context
 
-    def apart(self) -> Session:
+    def empty_session(self) -> Session:
         """Return an empty session for another target, with this session's stores, inspections and `interrupt`.
 
         It stores no conversations.

@@ -178,7 +178,7 @@ class EngineWorker:
 
             def work() -> None:
                 self._execute_safely(session, slot, queued)
-                slot.leave()
+                slot.release_slot()
                 free.append(number)
                 free.sort()
 

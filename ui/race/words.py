@@ -11,7 +11,7 @@ from datetime import datetime
 from PySide6.QtCore import QDateTime, QLocale
 
 from app.core.domain.model_name import name_of_file
-from app.core.domain.speed.races import LaneChoice, LaneVerdict, Parting, RaceResult
+from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult
 from ui.text.formatting import count, mode_label, number_text, times_plain
 from ui.text.language import Translator, locale
 from ui.text.problem_words import in_language
@@ -92,7 +92,7 @@ def answers_sentence(verdict: LaneVerdict) -> str:
     return _difference_sentence(verdict, parting)
 
 
-def _difference_sentence(verdict: LaneVerdict, parting: Parting) -> str:
+def _difference_sentence(verdict: LaneVerdict, parting: AnswerDifference) -> str:
     place = tr("{place}.").format(place=_place(parting, verdict.num_rounds))
     if parting.is_fault:
         fault = tr("This should not happen: answers are exact on this computer. Please report it.")
@@ -100,7 +100,7 @@ def _difference_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     return f"{place} {in_language(parting.reason)}" if parting.reason else place
 
 
-def _place(parting: Parting, num_rounds: int) -> str:
+def _place(parting: AnswerDifference, num_rounds: int) -> str:
     token = count(parting.token)
     if parting.num_rounds < num_rounds:
         return tr("The answers differ at token {token} in {some} of {all} rounds").format(

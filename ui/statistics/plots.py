@@ -140,7 +140,7 @@ class Sparkline(_Plot):
         painter.setBrush(area)
         painter.setRenderHint(
             QPainter.RenderHint.Antialiasing, on=False
-        )  # the edge is covered by the line; a third of the time
+        )  # three times as fast; the line covers the jagged edge
         painter.drawPolygon(below)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
@@ -203,7 +203,7 @@ class HistoryPlot(_Plot):
         painter.drawEllipse(line.last(), 2.0, 2.0)
 
 
-# More lines would push the rest out of the pane. Together the ranges cover all depths, as the sum above them does.
+# More lines would push the rest out of the pane. Together the ranges cover all depths.
 DEPTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 16), (17, 32))
 
 

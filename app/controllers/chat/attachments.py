@@ -38,7 +38,7 @@ SHOWN_REFUSALS = 3
 
 
 class AttachmentController(PartsController):
-    """Shows the attachments of the open conversation; `UnsentController` does the same for its text."""
+    """Manages the attachments of the open chat's unsent message; `UnsentController` manages its text."""
 
     outcome_ready = Signal(object)  # a `ReadOutcome`, emitted on the reading thread
 
@@ -60,16 +60,16 @@ class AttachmentController(PartsController):
 
     def _connect(self) -> None:
         composer, window = self._window.composer, self._window
-        composer.files_offered.connect(self.offer)
+        composer.files_offered.connect(self.attach_files)
         composer.text_offered.connect(self.attach_text)
         composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
-        composer.attachment_opened.connect(self.show_text)
+        composer.attachment_opened.connect(self.open_attachment)
         composer.tray.model_requested.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
-        window.transcript.attachment_opened.connect(self.show_text)
+        window.transcript.attachment_opened.connect(self.open_attachment)
         window.drop_zone.files_dropped.connect(self._on_dropped)
 
-    def offer(self, paths: Sequence[str], *, may_import: bool = False) -> None:
+    def attach_files(self, paths: Sequence[str], *, may_import: bool = False) -> None:
         """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""
         files = [(Path(path).name or path, Path(path), "") for path in paths]
         self._request(files, may_import=may_import)
@@ -94,7 +94,7 @@ class AttachmentController(PartsController):
                 log.warning("An attachment could not be removed: %s", error.message)
         self._changed()
 
-    def show_text(self, attachment_id: int) -> None:
+    def open_attachment(self, attachment_id: int) -> None:
         """Open the text or the picture of an attachment, sent or unsent."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None and found.picture is not None:
@@ -172,7 +172,7 @@ class AttachmentController(PartsController):
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
         self._window.show_chat()
-        self.offer(paths, may_import=True)
+        self.attach_files(paths, may_import=True)
         self._window.composer.setFocus()
 
     def _request(

@@ -32,7 +32,7 @@ class TokenSumController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._attachments: tuple[Attachment, ...] = ()
-        self._size: int | None = None  # None: no model
+        self._size: int | None = None  # tokens of the context; None: no text can be counted
         self._counts: dict[Key, int] = {}
         self._sizes: tuple[PictureSize, ...] = ()  # of the conversation's pictures, if the model has vision
         self._unanswered: tuple[str, ...] = ()  # the unanswered questions, once the conversation was read
@@ -57,7 +57,7 @@ class TokenSumController(PartsController):
 
     def model_changed(self, num_tokens: int) -> None:
         """Count everything again for a model with a context of ``num_tokens``."""
-        self._size = num_tokens or None  # None: unknown
+        self._size = num_tokens or None  # 0: a remote model, whose tokens cannot be counted
         self._counts.clear()
         self._waiting.clear()
         self.update()
@@ -103,7 +103,7 @@ class TokenSumController(PartsController):
         return {("typed", text): text}
 
     def _texts(self) -> dict[Key, str | PictureSize]:
-        """The parts of the sum by key, without those already counted."""
+        """The parts of the sum by key; a conversation that is already counted has an empty text."""
         texts: dict[Key, str | PictureSize] = {**self._typed()}
         has_vision = self._parts.decode is not None
         for attachment in self._attachments:
@@ -112,13 +112,13 @@ class TokenSumController(PartsController):
             texts[("attachment", attachment.id)] = size or as_prompt(attachment)
         key = self._conversation_key
         if key is not None:
-            texts |= self._of_tools()
+            texts |= self._tools_text()
             texts[key] = "" if key in self._counts else self._history()
             texts |= {("question", question): question for question in self._unanswered}
             texts |= {_picture_key(size): size for size in self._sizes}
         return texts
 
-    def _of_tools(self) -> dict[Key, str]:
+    def _tools_text(self) -> dict[Key, str]:
         text = self._state.tools_text
         return {("tools", text): text} if text else {}
 
@@ -169,7 +169,7 @@ class TokenSumController(PartsController):
         """Tokens of the conversation, without unanswered questions that alone exceed the context."""
         counts = [self._counts.get(("question", question)) for question in self._unanswered]
         conversation = self._counts.get(key)
-        besides = (*self._of_tools(), *(_picture_key(size) for size in self._sizes))
+        besides = (*self._tools_text(), *(_picture_key(size) for size in self._sizes))
         others = [self._counts.get(key) for key in besides]
         if conversation is None or None in counts or None in others:
             return None

@@ -82,7 +82,7 @@ class DiskSpaceController(PartsController):
     def look(self) -> None:
         self._parts.store.run_on_writer_thread(self._space.look)
 
-    def on_trouble(self, problem: Problem | None) -> None:
+    def on_save_state(self, problem: Problem | None) -> None:
         """Called when saving fails or works again; the message about it replaces this warning."""
         self._in_trouble = problem is not None
         self._show()

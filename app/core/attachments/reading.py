@@ -90,7 +90,7 @@ def _ask_child(
         message = said("Reading “{name}” was cancelled.", name=name)
         raise AttachmentError(message, "Attach it again if you need it.") from None
     if ended.answer is None:
-        log.info("the reader of a document ended with %s and without an answer", ended.death)
+        log.info("the reader of a document ended with %s and without an answer", ended.exit_reason)
         raise DocumentDamagedError(
             said("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
         )

@@ -21,8 +21,8 @@ from app.core.domain.errors import RaceStoreError
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.core.domain.speed.races import (
+    OPEN_END_MINUTES,
     SURE_PERCENT,
-    UNTIL_MINUTES,
     LaneResult,
     LaneText,
     RaceEnded,
@@ -59,7 +59,7 @@ class RaceRun:
         speeds: PairSpeeds | None = None,
     ) -> None:
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        until_sure = RacePlan(2, SURE_PERCENT, UNTIL_MINUTES)
+        until_sure = RacePlan(2, SURE_PERCENT, OPEN_END_MINUTES)
         self._plan = plan or (until_sure if setup.rounds is None else RacePlan(setup.rounds))
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 

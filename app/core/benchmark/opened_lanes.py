@@ -66,7 +66,7 @@ def open_lanes(
 
 
 def _load_apart(target: str, session: Session, stack: ExitStack, should_stop: ShouldStop) -> Session:
-    other = session.apart()
+    other = session.empty_session()
     stack.callback(other.close)
     other.is_load_cancelled = should_stop
     other.load(replace(session.request, target=target, draft=None), lambda _path, _fraction: not should_stop())
@@ -78,7 +78,7 @@ def _open_lane(
     choice: LaneChoice, session: Session, request: ChatRequest, stack: ExitStack, should_stop: ShouldStop
 ) -> Lane:
     n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
-    lane = session.beside(n_ctx, with_draft=uses_draft(choice) and not choice.draft)
+    lane = session.another_session(n_ctx, with_draft=uses_draft(choice) and not choice.draft)
     stack.callback(lane.close)
     if choice.draft:
         lane.is_load_cancelled = should_stop

@@ -17,11 +17,11 @@ from app.core.benchmark.runs import BenchmarkRun, Variant, variant_of
 from app.core.domain.speed.races import (
     MODES_WITH_DRAFT,
     PLAIN_LANE,
+    AnswerDifference,
     LaneChoice,
     LaneProgress,
     LaneText,
     LaneVerdict,
-    Parting,
     RaceRoundBegan,
     RaceRoundEnded,
 )
@@ -286,7 +286,7 @@ def judge(
 
 def find_difference(
     runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, inexact: str | None = None
-) -> Parting | None:
+) -> AnswerDifference | None:
     """The first difference between the answers of two lanes. A truncated answer is compared up to its end."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
     first, num_rounds = None, 0
@@ -296,4 +296,4 @@ def find_difference(
         if index is not None:
             num_rounds += 1
             first = index if first is None else first
-    return None if first is None else Parting(first + 1, num_rounds, inexact)
+    return None if first is None else AnswerDifference(first + 1, num_rounds, inexact)

@@ -25,7 +25,7 @@ class PortTakenError(AppError):
 
 
 class PeerError(AppError):
-    """A peer of a benchmark could not be started, or failed."""
+    """Another engine in a benchmark, such as llama-server, could not be started, or failed."""
 
     title = "The other program could not be measured"
     default_advice = "Check its path and its configurations, or leave it out."

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
-    """Wait for the whole answer, or until a stream's prompt is tokenized, so that earlier failures get their status."""
+    """Wait for the answer, or until a stream's prompt is tokenized, so that an earlier error sets the HTTP status."""
     if asked.stream:
         chunks_of_all = _chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more))
         return AnswerStream(chunks_of_all, builder.media_type)
@@ -124,7 +124,7 @@ def events_across_threads(
     return events, post
 
 
-async def unless_gone(request: Request, answer: Awaitable[_T]) -> _T:
+async def cancel_on_disconnect(request: Request, answer: Awaitable[_T]) -> _T:
     """Wait for an answer, or cancel it if the client disconnects.
 
     Raises:

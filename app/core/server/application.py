@@ -19,16 +19,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
-from app.core.server.answering import AnswerStream, events_across_threads, respond, unless_gone
+from app.core.server.answering import AnswerStream, cancel_on_disconnect, events_across_threads, respond
 from app.core.server.anthropic.events import MessageBuilder
 from app.core.server.anthropic.request import parse_messages_request
 from app.core.server.embeddings import (
-    Asking,
     Dialect,
+    EmbeddingCall,
     EmbeddingSource,
-    as_first_ollama,
     as_native,
     as_ollama,
+    as_ollama_legacy,
     as_openai,
     as_ranked,
     no_embeddings_error,
@@ -37,7 +37,7 @@ from app.core.server.embeddings import (
     read_openai,
     read_rank,
 )
-from app.core.server.engine_job import Ask, SessionReply, unload
+from app.core.server.engine_job import SessionCall, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
 from app.core.server.fields import lenient, warnings_so_far
 from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
@@ -119,7 +119,7 @@ _EMBEDDING_DIALECTS: dict[str, Dialect] = {
     "/v1/rerank": (read_rank, as_ranked),
     "/v1/reranking": (read_rank, as_ranked),
     "/api/embed": (read_ollama, as_ollama),
-    "/api/embeddings": (read_ollama, as_first_ollama),
+    "/api/embeddings": (read_ollama, as_ollama_legacy),
 }
 # Paths, and the methods that handle them.
 _BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
@@ -285,8 +285,8 @@ class Endpoints:
         with self._reading():
             asked = read(body, model)
             self._report(warnings_so_far())
-        ask = Asking(asked, embedder, partial(tell, asked, model.name))
-        return await self._run_ask(request, "", ask)
+        call = EmbeddingCall(asked, embedder, partial(tell, asked, model.name))
+        return await self._run_call(request, "", call)
 
     async def api_version(self, _request: Request) -> Response:
         return JSONResponse({"version": API_VERSION})
@@ -339,19 +339,19 @@ class Endpoints:
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with self._reading():
-            ask = read(body, model)
+            call = read(body, model)
             self._report(warnings_so_far())
-        return await self._run_ask(request, model.ready.target.path, ask, model.name)
+        return await self._run_call(request, model.ready.target.path, call, model.name)
 
-    async def _run_ask(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
-        """Queue ``ask`` as a request, and answer with its result."""
+    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Response:
+        """Queue ``call`` as a request, and answer with its result."""
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
         entry.note_queued(name)
         program = _program_of(request)
-        job = self._scheduler.submit(None, post, target, ask, on_turn=entry.note_turn, program=program)
+        job = self._scheduler.submit(None, post, target, call, on_turn=entry.note_turn, program=program)
         try:
-            reply = await unless_gone(request, events.get())
+            reply = await cancel_on_disconnect(request, events.get())
         finally:
             self._scheduler.cancel(job)
         if isinstance(reply, ApiError):
@@ -396,7 +396,7 @@ class Endpoints:
         )
         is_handed_on = False
         try:
-            response = await unless_gone(request, respond(asked, builder, events))
+            response = await cancel_on_disconnect(request, respond(asked, builder, events))
             if isinstance(response, AnswerStream):
                 response.on_end = lambda: self._scheduler.cancel(job)
                 is_handed_on = True

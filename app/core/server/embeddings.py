@@ -57,9 +57,9 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class RankRequest(EmbeddingRequest):
-    """Documents to rank. ``most``: maximum results. ``is_tei``: in the format of Text Embeddings Inference."""
+    """Documents to rank. ``top_n``: maximum results. ``is_tei``: in the format of Text Embeddings Inference."""
 
-    most: int = 0
+    top_n: int = 0
     is_tei: bool = False
     texts: tuple[str, ...] = ()
 
@@ -82,14 +82,14 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
     texts = tuple(_document(one, f"{name}[{place}]") for place, one in enumerate(given))
-    most, returns = fields.whole("top_n"), fields.flag("return_text") or fields.flag("return_documents")
-    if most is not None and most < 1:
+    top_n, returns = fields.whole("top_n"), fields.flag("return_text") or fields.flag("return_documents")
+    if top_n is not None and top_n < 1:
         raise invalid("top_n", "`top_n` must be 1 or more.")
     fields.end()
     pairs = tuple(RankPair(query, text) for text in texts)
     form = EmbeddingForm(is_normalized=False)
-    most = min(most or len(texts), len(texts))
-    return RankRequest(pairs, form, False, warnings_so_far(), most, is_tei, texts if returns else ())
+    top_n = min(top_n or len(texts), len(texts))
+    return RankRequest(pairs, form, False, warnings_so_far(), top_n, is_tei, texts if returns else ())
 
 
 def _document(value: object, param: str) -> str:
@@ -102,7 +102,7 @@ def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> obje
     label, held = ("score", "text") if request.is_tei else ("relevance_score", "document")
     results = [
         {"index": place, label: score, **({held: _document_object(request, place)} if request.texts else {})}
-        for place, score in sorted(scores, key=lambda each: -each[1])[: request.most]
+        for place, score in sorted(scores, key=lambda each: -each[1])[: request.top_n]
     ]
     if request.is_tei:
         return results
@@ -154,12 +154,12 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """An `Ask` that computes embeddings in the request's turn, so that no answer runs at the same time."""
+class EmbeddingCall:
+    """A `SessionCall` that computes embeddings; the scheduler runs no answer at the same time."""
 
     request: EmbeddingRequest
     embedder: EmbeddingSource
-    tell: Callable[[list[Embedded]], object]
+    build_answer: Callable[[list[Embedded]], object]
 
     def __call__(self, _session: object, should_stop: Callable[[], bool]) -> object:
         """Compute the vectors and build the answer.
@@ -168,7 +168,7 @@ class Asking:
             ApiError: the embedder failed.
         """
         try:
-            return self.tell(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
+            return self.build_answer(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
         except EngineError as error:
             raise api_error(error, "input") from error
 
@@ -192,7 +192,7 @@ def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -
     ]
 
 
-def as_first_ollama(_request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> Json:
+def as_ollama_legacy(_request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> Json:
     """The answer of ``/api/embeddings``, which is for a single text."""
     return {"embedding": embedded[0].vectors[0].tolist()}
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:  # not imported in the server's process: NumPy
 BEGINNING_CHARS = 200  # prefix of a text completion that identifies its conversation
 
 # A function of the session and a check for cancellation. Must be picklable unless the engine is in this process.
-Ask = Callable[["Session", Callable[[], bool]], object]
+SessionCall = Callable[["Session", Callable[[], bool]], object]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionReply:
-    """The value that an `Ask` returned."""
+    """The value that a `SessionCall` returned."""
 
     value: object
 
@@ -51,16 +51,16 @@ class NotLoaded:
 
 @dataclass(frozen=True, slots=True)
 class EngineJob:
-    """Implements `engine.requests.Job`: an answer, an `Ask`, or a load.
+    """Implements `engine.requests.Job`: an answer, a `SessionCall`, or a load.
 
     ``target``: the file of the model that the request was validated for; empty: any model. Without ``request`` and
-    ``ask`` the model is only loaded. ``load``: the load request for the model; None: the job does not start if the
+    ``call`` the model is only loaded. ``load``: the load request for the model; None: the job does not start if the
     model is not loaded. `EngineReady` reports loaded models.
     """
 
     request: ChatRequest | None
     target: str = ""
-    ask: Ask | None = None
+    call: SessionCall | None = None
     load: LoadRequest | None = None
     is_traced: bool = False
 
@@ -84,12 +84,12 @@ class EngineJob:
     ) -> SessionReply | EngineReady | ApiError | None:
         if self.load is not None:
             self._load(session, self.load, should_stop, on_event)
-        needs_model = self.ask is None or bool(self.target)
+        needs_model = self.call is None or bool(self.target)
         ready = session.ready() if needs_model else None
         if ready is not None and self.target not in ("", ready.target.path):
             return model_changed_error()
-        if self.ask is not None:
-            return SessionReply(self.ask(session, should_stop))
+        if self.call is not None:
+            return SessionReply(self.call(session, should_stop))
         if self.request is None:
             return ready
         checked, num_tokens = self._checked(session, self.request)
@@ -146,7 +146,7 @@ class EngineJob:
 
 
 def unload(session: Session, _should_stop: object) -> None:
-    """An `Ask` that unloads the models; the scheduler runs it alone."""
+    """A `SessionCall` that unloads the models; the scheduler runs it alone."""
     session.unload()
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, unsupported, warn, wrong_type
-from app.core.server.pictures import PictureSource, read_part, unseen_line
+from app.core.server.pictures import PictureSource, placeholder, read_part
 from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
@@ -181,7 +181,7 @@ def _content(
             continue
         at, is_picture = f"{param}[{index}]", _is_picture(part)
         read: Picture | str | None = (
-            unseen_line(at, source, is_picture_possible=is_picture_possible) if is_picture else None
+            placeholder(at, source, is_picture_possible=is_picture_possible) if is_picture else None
         )
         if read is None:
             read = read_part(part, at, source) if is_picture else text_of_part(part, at)

@@ -16,7 +16,7 @@ from engine.sandbox.picture import PictureReader, read_picture_file
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
-MOST_READ = 512  # maximum number in a request; the model gets the latest
+MOST_READ = 512  # maximum number of pictures in a request
 _INVALID = "invalid_image"
 
 
@@ -53,7 +53,7 @@ class PictureSource:
         message = f"`{param}` must be a data: URL with the picture in base64: nothing is fetched from the network here."
         raise ApiError(400, message, param=param, code=_INVALID)
 
-    def read_or_line(self, url: str, param: str) -> Picture | str:
+    def read_or_placeholder(self, url: str, param: str) -> Picture | str:
         """Read the picture of a URL. A line replaces an unreadable picture that is not new in the conversation.
 
         Raises:
@@ -96,7 +96,7 @@ def _bytes_of(url: str, param: str) -> bytes:
 def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
     """Read an ``image_url`` part: a picture, or a line in its place.
 
-    See `unseen_line` for pictures that the model cannot see.
+    See `placeholder` for pictures that the model cannot see.
 
     Raises:
         ApiError: the part is invalid.
@@ -116,10 +116,10 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     at = f"{param}.image_url.url"
     if not isinstance(given, str) or source is None:
         raise missing(at)
-    return source.read_or_line(given, at)
+    return source.read_or_placeholder(given, at)
 
 
-def unseen_line(param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | None:
+def placeholder(param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | None:
     """The line in place of a picture that the model cannot see; None if it can.
 
     An error would block the conversation for good, since clients send all messages again.

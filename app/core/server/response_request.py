@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, missing, unsupported, wrong_type
 from app.core.server.messages import text_of, text_of_part
-from app.core.server.pictures import PictureSource, unseen_line
+from app.core.server.pictures import PictureSource, placeholder
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 # Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
@@ -186,7 +186,7 @@ def _content(value: object, param: str, source: PictureSource | None, *, is_pict
         at = f"{param}[{index}]"
         is_picture = _is_picture(part) and part.get("image_url") is not None
         words = (
-            unseen_line(at, source, is_picture_possible=is_picture_possible) if is_picture else text_of_part(part, at)
+            placeholder(at, source, is_picture_possible=is_picture_possible) if is_picture else text_of_part(part, at)
         )
         if words is not None:
             parts.append({"type": "text", "text": words})
@@ -195,7 +195,7 @@ def _content(value: object, param: str, source: PictureSource | None, *, is_pict
         fields.ignore(("type", "detail", "prompt_cache_breakpoint"))
         url = fields.required("image_url")
         fields.end()
-        read = source.read_or_line(url, f"{at}.image_url") if source else url
+        read = source.read_or_placeholder(url, f"{at}.image_url") if source else url
         is_line = isinstance(read, str)
         parts.append({"type": "text", "text": read} if is_line else {"type": "image_url", "image_url": read})
     return parts

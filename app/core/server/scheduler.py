@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from app.core.domain.local_server import Activity
-from app.core.server.engine_job import Ask, DropCaches, EngineJob, NotLoaded, RequestBegan, SessionReply
+from app.core.server.engine_job import DropCaches, EngineJob, NotLoaded, RequestBegan, SessionCall, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError
 from engine.pacing.pass_trace import OnTrace
@@ -41,7 +41,7 @@ class ServerJob:
     """A waiting or running request. Its events arrive on a thread of the engine; the last is `Finished` or an error.
 
     ``target``: the file of the model that the request was validated for; empty: any model. Without a request the model
-    is only loaded, and the event is `EngineReady`. With ``ask`` the session computes a value, and the event is
+    is only loaded, and the event is `EngineReady`. With ``call`` the session computes a value, and the event is
     `SessionReply`. The requests of ``more`` may run at the same time; their events are sent after the events of earlier
     requests. ``on_turn`` is called when a request begins. ``program`` identifies the client.
     """
@@ -51,13 +51,13 @@ class ServerJob:
         requests: Sequence[ChatRequest | None],
         on_event: Callable[[JobEvent], None],
         target: str,
-        ask: Ask | None,
+        call: SessionCall | None,
         on_turn: Callable[[], None],
         program: str,
     ) -> None:
         self.on_event = on_event
         self.target = target
-        self.ask = ask
+        self.call = call
         self.on_turn = on_turn
         self.program = program
         self.is_cancelled = self.has_begun = False
@@ -91,7 +91,7 @@ class ServerJob:
 
 
 class _QueuedRequest:
-    """One turn of a job: an answer, an `Ask`, or a load."""
+    """One turn of a job: an answer, a `SessionCall`, or a load."""
 
     def __init__(self, job: ServerJob, request: ChatRequest | None) -> None:
         self.job = job
@@ -104,7 +104,7 @@ class _QueuedRequest:
     @property
     def shares(self) -> bool:
         """True if the turn can run beside other answers, since it loads nothing."""
-        return not self.loads and (self.request is not None or (self.job.ask is not None and bool(self.job.target)))
+        return not self.loads and (self.request is not None or (self.job.call is not None and bool(self.job.target)))
 
 
 class _Throughput:
@@ -195,20 +195,20 @@ class Scheduler:
         request: ChatRequest | None,
         on_event: Callable[[JobEvent], None],
         target: str = "",
-        ask: Ask | None = None,
+        call: SessionCall | None = None,
         *,
         more: Sequence[ChatRequest] = (),
         on_turn: Callable[[], None] = lambda: None,
         program: str = "",
     ) -> ServerJob:
-        """Queue a request; ``request`` None: only load ``target``. With ``ask`` the session only runs that.
+        """Queue a request; ``request`` None: only load ``target``. With ``call`` the session only runs that.
 
         The events of each request in ``more`` are sent after `Finished` of the request before it.
 
         Raises:
             ApiError: 429 if the queue is full, 503 if the server is closing.
         """
-        job = ServerJob((request, *more), on_event, target, ask, on_turn, program)
+        job = ServerJob((request, *more), on_event, target, call, on_turn, program)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -268,7 +268,7 @@ class Scheduler:
         while (turn := self._take_next()) is not None:
             job = turn.job
             load = self.load_for(job.target) if job.target and not turn.shares else None
-            asked = EngineJob(turn.request, job.target, job.ask, load, self.on_pass is not None)
+            asked = EngineJob(turn.request, job.target, job.call, load, self.on_pass is not None)
             job_of_engine = RunJob(asked, background=True, request_id=turn.number, shares=turn.shares)
             self._engine.submit(job_of_engine, partial(self._on_event, turn))
         self.on_change()

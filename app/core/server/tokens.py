@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.server.anthropic.request import parse_messages_request
-from app.core.server.engine_job import Ask
+from app.core.server.engine_job import SessionCall
 from app.core.server.fields import Fields, invalid, missing, warnings_so_far, wrong_type
 from app.core.server.protocol import ServedModel, parse_request, token_ids
 from app.core.server.response_request import parse_response_request
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 MAX_CONTENT_CHARS = 200_000  # tokenizing them takes up to two seconds, and other requests wait
 Json = dict[str, object]
 _COUNT = "response.input_tokens"  # the ``object`` field of OpenAI's token counts
-BodyReader = Callable[[Json, ServedModel], Ask]  # returns a job for the session; its result is the response's JSON
+BodyReader = Callable[[Json, ServedModel], SessionCall]  # returns a call whose result is the response's JSON
 
 
-def read_tokenize(body: Json, model: ServedModel) -> Ask:
+def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids.
 
     Raises:
@@ -43,7 +43,7 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
     return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
 
 
-def read_detokenize(body: Json, model: ServedModel) -> Ask:
+def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
     """Read the body of a request to ``/detokenize``.
 
     Raises:
@@ -59,7 +59,7 @@ def read_detokenize(body: Json, model: ServedModel) -> Ask:
     return partial(_detokenize, ids, warnings)
 
 
-def read_template(body: Json, model: ServedModel) -> Ask:
+def read_template(body: Json, model: ServedModel) -> SessionCall:
     """Read the body of a request to ``/apply-template``, in the format of ``/v1/chat/completions``.
 
     Raises:
@@ -69,7 +69,7 @@ def read_template(body: Json, model: ServedModel) -> Ask:
     return partial(_prompt, request, warnings)
 
 
-def read_count(body: Json, model: ServedModel) -> Ask:
+def read_count(body: Json, model: ServedModel) -> SessionCall:
     """Read the body of a request to Anthropic's ``/v1/messages/count_tokens``.
 
     Raises:
@@ -78,7 +78,7 @@ def read_count(body: Json, model: ServedModel) -> Ask:
     return partial(_count, parse_messages_request(body, model).request, {})
 
 
-def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> Ask:
+def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionCall:
     """Read the body of a token count: a request to ``/v1/chat/completions`` (``chat``) or ``/v1/responses``.
 
     Raises:

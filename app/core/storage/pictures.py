@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.picture import Picture
 
 THUMBNAIL_PX = 320  # length of the longer side
-_MARKS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 95
 _MOST_KEPT_BYTES = 128 << 20  # limit of cached pixels: about ten of the largest pictures
@@ -28,7 +28,7 @@ _MOST_KEPT_BYTES = 128 << 20  # limit of cached pixels: about ten of the largest
 
 def is_picture(head: bytes) -> bool:
     """True for the start of a PNG, JPEG, WebP or GIF file."""
-    return head.startswith(_MARKS) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
+    return head.startswith(_SIGNATURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
 
 
 def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachment:
@@ -43,25 +43,25 @@ def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachm
         picture = read_picture(data, name, limit_s)
     except PictureError as error:
         raise FileUnreadableError(error.problem.message, error.problem.advice) from error
-    kept = stored(picture, is_photo=data.startswith(_JPEG))
+    kept = encode_for_storage(picture, is_photo=data.startswith(_JPEG))
     return Attachment(0, name, AttachmentKind.PICTURE, len(kept.data), picture=kept)
 
 
-def stored(picture: Picture, *, is_photo: bool) -> StoredPicture:
+def encode_for_storage(picture: Picture, *, is_photo: bool) -> StoredPicture:
     """Encode pixels for storage: losslessly, except for photos that were JPEG."""
     import hashlib  # noqa: PLC0415
 
     from PIL import Image  # noqa: PLC0415  (most people attach none)
 
     image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
-    data = _written(image, is_photo=is_photo)
+    data = _encode(image, is_photo=is_photo)
     small = image.copy()
     small.thumbnail((THUMBNAIL_PX, THUMBNAIL_PX))
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
-    return StoredPicture(digest, picture.width, picture.height, _written(small, is_photo=is_photo), data)
+    return StoredPicture(digest, picture.width, picture.height, _encode(small, is_photo=is_photo), data)
 
 
-def _written(image: Image, *, is_photo: bool) -> bytes:
+def _encode(image: Image, *, is_photo: bool) -> bytes:
     buffer = io.BytesIO()
     if is_photo:
         image.save(buffer, "JPEG", quality=_JPEG_QUALITY)
@@ -78,7 +78,7 @@ class PictureCache:
         self._lock = threading.Lock()
 
     def decoded(self, kept: StoredPicture) -> Picture:
-        """The pixels of a picture that was encoded by `stored`."""
+        """The pixels of a picture that was encoded by `encode_for_storage`."""
         with self._lock:
             if kept.digest in self._kept:
                 self._kept.move_to_end(kept.digest)

@@ -97,9 +97,9 @@ class SuffixDrafter:
         rules = self._rules
         if self._draft_match.length < min_match and self._past_draft_match.length < min_match:
             return _EMPTY
-        index, match = self._index, self._index.matched(self._draft_match)
+        index, match = self._index, self._index.continued_match(self._draft_match)
         if self.past is not None:
-            past_match = self.past.matched(self._past_draft_match)
+            past_match = self.past.continued_match(self._past_draft_match)
             if past_match.length > match.length or (self.predicted and past_match.length == match.length):
                 index, match = self.past, past_match
         if match.length < min_match:

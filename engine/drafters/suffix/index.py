@@ -235,7 +235,7 @@ class SuffixIndex:
             length += 1
         return Match(following, length)
 
-    def matched(self, match: Match) -> Match:
+    def continued_match(self, match: Match) -> Match:
         """The longest suffix of ``match`` with a continuation."""
         if self._best[match.state] != NONE:
             return match
@@ -248,11 +248,11 @@ class SuffixIndex:
         """Return up to ``limit`` tokens that continue ``match``, and the estimated probability of each.
 
         Each token is the most frequent continuation, or the latest of equally frequent ones. At the end of the sequence
-        the longest suffix with a continuation replaces the match if it has ``min_length`` (>= 1) tokens, so that a
-        repetition continues. The walk stops at a boundary, and once the probability of the whole continuation falls
-        below ``min_probability``. A probability is the Krichevsky-Trofimov estimate of "the most frequent token
-        follows", which adds half a case to each side. The sequence must not grow between the calls of `suffix` and this
-        method.
+        a match without a continuation is replaced by its longest suffix with one, if that suffix has ``min_length``
+        (>= 1) tokens, so that a repetition continues. The walk stops at a boundary, and once the probability of the
+        whole continuation falls below ``min_probability``. A probability is the Krichevsky-Trofimov estimate of "the
+        most frequent token follows", which adds half a case to each side. The sequence must not grow between the calls
+        of `suffix` and this method.
         """
         ids, counts, last, best, links, lengths = self._arrays
         state, length = match
@@ -311,7 +311,7 @@ class SuffixIndex:
         """Shorten a substring of ``length`` tokens in ``state`` to ``max_length``; return its state and length."""
         length = min(length, max_length)
         lengths, links = self._length, self._link
-        # A split since the match may have moved a shorter substring to the linked state.
+        # If a state was split after the match was found, the linked state may contain the shorter substring.
         while state != _ROOT and lengths[links[state]] >= length:
             state = links[state]
         return state, length

@@ -20,24 +20,24 @@ from engine.pacing.pacer import Pacer
 from engine.pacing.prices import Prices
 
 _MIDDLE_CLASS = 4  # class of `GREEDY_CHANCES` with the value 0.75
-_LONGER_MATCH = 6  # the first of four classes of matches of 2 tokens
+_MATCH_OF_TWO = 6  # class of the first token after a match of 2 tokens; the next three tokens have the next classes
 
 
-def _put(value: object, *places: tuple[Any, str]) -> Callable[[], None]:
+def _setter(value: object, *attributes: tuple[Any, str]) -> Callable[[], None]:
     """Return a function that sets these attributes to ``value``."""
 
-    def put() -> None:
-        for place, name in places:
-            setattr(place, name, value)
+    def set_all() -> None:
+        for owner, name in attributes:
+            setattr(owner, name, value)
 
-    return put
-
-
-def _kinds_by_place(draft: Draft) -> list[int]:
-    return [_LONGER_MATCH + min(place, 3) for place in range(len(draft.ids))]
+    return set_all
 
 
-def _forget(self: Pacer, kind: str = "", *, greedy: bool = True) -> None:
+def _kinds_by_position(draft: Draft) -> list[int]:
+    return [_MATCH_OF_TWO + min(position, 3) for position in range(len(draft.ids))]
+
+
+def _begin_without_statistics(self: Pacer, kind: str = "", *, greedy: bool = True) -> None:
     self._kinds = learning.StatsByKind()
     _BEGIN(self, kind, greedy=greedy)
 
@@ -58,29 +58,29 @@ def _text_else_draft(self: ChainedDrafter, history: Any, limit: int) -> Draft:  
 
 _BEGIN = Pacer.begin
 PARTS: dict[str, Callable[[], None]] = {
-    "rollback": _put(lambda *_: 0.0, (Prices, "rollback_ms")),
-    "graph-replay": _put(0.0, (GraphReplayCost, "start_ms")),
+    "rollback": _setter(lambda *_: 0.0, (Prices, "rollback_ms")),
+    "graph-replay": _setter(0.0, (GraphReplayCost, "start_ms")),
     "graph-replay-all": lambda: (
-        _put(0.0, (GraphReplayCost, "start_ms"))(),
-        _put(lambda _self, _n, passes_ms: passes_ms, (GraphReplayCost, "observe"))(),
+        _setter(0.0, (GraphReplayCost, "start_ms"))(),
+        _setter(lambda _self, _n, passes_ms: passes_ms, (GraphReplayCost, "observe"))(),
     )[0],
-    "own-text": _put(
+    "own-text": _setter(
         lambda: AcceptanceEstimate(TEXT_PRIORS), (acceptance, "text_estimate"), (learning, "text_estimate")
     ),
-    "earlier-answers": _put(_forget, (Pacer, "begin")),
-    "this-answer": _put(property(_averages_copy, lambda _self, _value: None), (AcceptanceStats, "in_answer")),
-    "confidence": _put(
+    "earlier-answers": _setter(_begin_without_statistics, (Pacer, "begin")),
+    "this-answer": _setter(property(_averages_copy, lambda _self, _value: None), (AcceptanceStats, "in_answer")),
+    "confidence": _setter(
         lambda _c: _MIDDLE_CLASS, (pacer, "draft_kind"), (learning, "draft_kind"), (engine.pacing.drafter, "draft_kind")
     ),
-    "match-length": _put(_kinds_by_place, (engine.pacing.drafter, "text_kinds")),
-    "unproposed-text": _put(_skip_unproposed, (PacedDrafter, "_learn")),
-    "search": _put(lambda _self, _history: False, (PacedDrafter, "ends_pause")),
-    "follow": _put(lambda _self: None, (CostCurve, "_follow_observed")),
-    "corrections": _put(lambda *_: None, (CostCurve, "observe")),
-    "tries": _put(lambda *_: None, (CostCurve, "_try")),
-    "draft-scaling": _put(lambda *_: None, (Prices, "_scale_drafting")),
-    "gate": _put(lambda *_: True, (Pacer, "worth_sampling"), (Pacer, "worth_running")),
-    "reading": _put(lambda *_: 0, (DraftModelDrafter, "num_unread")),
-    "chained": _put(_text_else_draft, (ChainedDrafter, "propose")),
-    "uncertain": _put(False, (CostCurve, "is_plain_uncertain")),
+    "match-length": _setter(_kinds_by_position, (engine.pacing.drafter, "text_kinds")),
+    "unproposed-text": _setter(_skip_unproposed, (PacedDrafter, "_learn")),
+    "search": _setter(lambda _self, _history: False, (PacedDrafter, "ends_pause")),
+    "follow": _setter(lambda _self: None, (CostCurve, "_follow_observed")),
+    "corrections": _setter(lambda *_: None, (CostCurve, "observe")),
+    "tries": _setter(lambda *_: None, (CostCurve, "_try")),
+    "draft-scaling": _setter(lambda *_: None, (Prices, "_scale_drafting")),
+    "gate": _setter(lambda *_: True, (Pacer, "worth_sampling"), (Pacer, "worth_running")),
+    "reading": _setter(lambda *_: 0, (DraftModelDrafter, "num_unread")),
+    "chained": _setter(_text_else_draft, (ChainedDrafter, "propose")),
+    "uncertain": _setter(False, (CostCurve, "is_plain_uncertain")),
 }

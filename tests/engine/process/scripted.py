@@ -1,4 +1,4 @@
-"""A session without weights for the engine's process, which may end the process; model names and prompts control it.
+"""A session without weights for the engine's process; words in model names and prompts make it fail, wait or abort.
 
 The other process imports this module, so its actions are recorded in a file.
 """
@@ -146,7 +146,7 @@ def no_session() -> ScriptedSession:
     raise ModelLoadError("There is no engine.")
 
 
-def making(notes: Path) -> Callable[[], ScriptedSession]:
+def session_maker(notes: Path) -> Callable[[], ScriptedSession]:
     """The session factory for the other process."""
     return partial(ScriptedSession, notes)
 

@@ -45,7 +45,7 @@ from engine.requests import JobEnded, OnEvent, PassTraced, next_number
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
-from tests.engine.process.scripted import ScriptedJob, making, no_session
+from tests.engine.process.scripted import ScriptedJob, no_session, session_maker
 from tests.shared_files import shared_model
 
 WAIT_S = 60.0
@@ -59,7 +59,7 @@ class Bench:
     def __init__(self, notes: Path, make_session: Callable[[], object] | None = None) -> None:
         self.notes = notes
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        make = cast("Callable[[], Session]", make_session or making(notes))
+        make = cast("Callable[[], Session]", make_session or session_maker(notes))
         self.engine = EngineClient(self.events.put, make, formatter=RedactingFormatter())
         self.client = Driver(self.engine)
         self.client.start()
@@ -240,7 +240,7 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     kinds = [RequestBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
     assert [type(event) for event in told] == kinds
     assert {getattr(event, "request_id", None) for event in told} == {number}
-    bench.client.run_job(EngineJob(None, ask=length_of_prompt), in_background=True, on_event=heard.events.put)
+    bench.client.run_job(EngineJob(None, call=length_of_prompt), in_background=True, on_event=heard.events.put)
     assert heard.wait_for(JobEnded).value == SessionReply(4)
     bench.client.run_job(DropCaches(), in_background=True, on_event=heard.events.put)
     heard.wait_for(JobEnded)
@@ -421,7 +421,7 @@ def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
 def test_closing_early_starts_a_process_only_to_forget(tmp_path: Path) -> None:
     for forgets in (False, True):
         notes = tmp_path / f"notes {forgets}"
-        client = Driver(EngineClient([].append, cast("Callable[[], Session]", making(notes)), threading.Event()))
+        client = Driver(EngineClient([].append, cast("Callable[[], Session]", session_maker(notes)), threading.Event()))
         client.start()
         client.set_state_limit(5)
         client.load(LoadRequest("model"))
@@ -438,8 +438,9 @@ from dataclasses import replace
 from pathlib import Path
 from engine.process.client import EngineClient
 from engine.records import ChatRequest
-from tests.engine.process.scripted import making
-client = EngineClient(lambda event: print(type(event).__name__ + "\\n", end="", flush=True), making(Path(sys.argv[1])))
+from tests.engine.process.scripted import session_maker
+make = session_maker(Path(sys.argv[1]))
+client = EngineClient(lambda event: print(type(event).__name__ + "\\n", end="", flush=True), make)
 client.start()
 client.submit(ChatRequest(raw_prompt="a wait", request_id=1))
 while client.pid is None:

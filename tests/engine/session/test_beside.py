@@ -39,7 +39,7 @@ def answer(session: Session, request: ChatRequest = QUESTION) -> Finished:
 
 
 def test_it_answers_as_the_other_with_a_context_of_its_own(session: Session) -> None:
-    beside = session.beside(512)
+    beside = session.another_session(512)
     assert beside.ready().target.n_ctx == 512
     assert beside.ready().target.path == session.ready().target.path
     mine, other = answer(session), answer(beside)
@@ -52,7 +52,7 @@ def test_it_answers_as_the_other_with_a_context_of_its_own(session: Session) -> 
 def test_closing_it_leaves_the_other_usable_and_nothing_is_freed_twice(session: Session) -> None:
     first = answer(session).token_ids
     for _ in range(3):
-        beside = session.beside(512)
+        beside = session.another_session(512)
         answer(beside, replace(QUESTION, mode=Mode.DRAFT, depth=3))
         beside.close()
     assert answer(session).token_ids == first
@@ -60,7 +60,7 @@ def test_closing_it_leaves_the_other_usable_and_nothing_is_freed_twice(session: 
 
 
 def test_without_the_draft_its_modes_cannot_run(session: Session) -> None:
-    beside = session.beside(512, with_draft=False)
+    beside = session.another_session(512, with_draft=False)
     assert set(beside.ready().unavailable) == {Mode.DRAFT, Mode.HEAD}
     assert beside.ready().draft is None
     assert session.ready().draft is not None
@@ -68,7 +68,7 @@ def test_without_the_draft_its_modes_cannot_run(session: Session) -> None:
 
 
 def test_two_answers_that_alternate_are_each_their_own(session: Session) -> None:
-    one, two = session.beside(512), session.beside(512)
+    one, two = session.another_session(512), session.another_session(512)
     requests = [QUESTION, replace(QUESTION, mode=Mode.SUFFIX, depth=4)]
     streams = [one.generate(requests[0]), two.generate(requests[1])]
     ends: dict[int, Finished] = {}
@@ -84,7 +84,7 @@ def test_two_answers_that_alternate_are_each_their_own(session: Session) -> None
 
 
 def test_it_is_stopped_by_the_same_interrupt(session: Session) -> None:
-    beside = session.beside(512)
+    beside = session.another_session(512)
     session.interrupt.set()
     stopped = next(event for event in beside.generate(QUESTION, lambda: True) if isinstance(event, Finished))
     session.interrupt.clear()
@@ -99,7 +99,7 @@ def test_heads_draft_beside_as_well(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         session, ready = load(folder, target(), head() if head is not None else None)
-        beside = session.beside(256)
+        beside = session.another_session(256)
         head_info = beside.ready().draft or beside.ready().own_head
         assert head_info is not None
         assert head_info.head == (ready.draft or ready.own_head).head  # type: ignore[union-attr]
@@ -115,7 +115,7 @@ def test_a_draft_of_another_vocabulary_is_translated_beside_as_well() -> None:
     session = Session()
     target, draft = shared_model("aidreams260K-f32.gguf"), shared_model("stories260K-f16.gguf")
     session.load(LoadRequest(target, draft, threads=1))
-    beside = session.beside(256)
+    beside = session.another_session(256)
     asked = replace(QUESTION, messages=(), raw_prompt="Once upon a time, there was", mode=Mode.DRAFT, depth=3)
     mine, other = answer(session, asked), answer(beside, asked)
     assert other.token_ids == mine.token_ids
@@ -143,11 +143,11 @@ def test_where_there_is_no_memory_for_the_draft_nothing_is_left_beside(
         patch.setattr("engine.session.session.open_another", only_the_target)
         patch.setattr(LlamaContext, "close", lambda self: (closed.append(self), close(self))[1])
         with pytest.raises(ContextError, match="no memory"):
-            session.beside(512)
+            session.another_session(512)
     assert closed == [opened[0].context]
     assert answer(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
 
 
 def test_nothing_loaded_is_refused_in_a_sentence() -> None:
     with pytest.raises(EngineError, match="No model is loaded"):
-        Session().beside(512)
+        Session().another_session(512)

@@ -220,7 +220,7 @@ def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> N
 
 def test_a_session_beside_sees_too(seeing: Asked) -> None:
     """With its own cache."""
-    beside = seeing.session.beside(512)
+    beside = seeing.session.another_session(512)
     try:
         message = asked("ab ", ONE, " ab")
         assert Asked(beside).ids(message) == seeing.ids(message)

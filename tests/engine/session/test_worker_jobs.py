@@ -75,7 +75,7 @@ class PassingJob(WaitingJob):
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> None:
-        beside = session.beside(512)
+        beside = session.another_session(512)
         assert beside._target is not None
         sequence = beside._target.sequence
         try:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, Parting
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, AnswerDifference, LaneChoice
 from engine.records import Mode
 from tests.race_results import RESULT, VERDICT
 from ui.race.track import verdict_title
@@ -48,15 +48,15 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
         ({"are_alike": False}, "It is another model, so the answers are not compared."),
         ({"is_complete": False}, "Same text, up to the end of the shorter answer."),
         (
-            {"parting": Parting(93, 4, "")},
+            {"parting": AnswerDifference(93, 4, "")},
             "The answers differ at token 93. "
             "This should not happen: answers are exact on this computer. Please report it.",
         ),
         (
-            {"parting": Parting(93, 4, "On a GPU.")},
+            {"parting": AnswerDifference(93, 4, "On a GPU.")},
             "The answers differ at token 93. On a GPU.",
         ),
-        ({"parting": Parting(93, 2)}, "The answers differ at token 93 in 2 of 4 rounds."),
+        ({"parting": AnswerDifference(93, 2)}, "The answers differ at token 93 in 2 of 4 rounds."),
     ],
 )
 def test_answers_are_compared_and_differences_explained(changes: dict[str, object], words: str) -> None:

@@ -53,7 +53,7 @@ class UserCard(MessageCard):
     """A user message as plain text, editable in place; a long text is folded."""
 
     resized = Signal()  # it was folded or unfolded
-    edited = Signal(int, str)  # ask the edited message
+    edited = Signal(int, str)  # the message's id and its edited text, to be sent
     edit_typed = Signal(int, str)  # the message and its editor's text; empty if closed or unchanged
     attachment_opened = Signal(int)  # show an attachment
     attachments_removed = Signal(int, object)  # the message and ids of attachments that the next `edited` drops

@@ -11,7 +11,7 @@ from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, 
 
 LEAST_LANES, MOST_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
-UNTIL_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
+OPEN_END_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
 SURE_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
 MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
@@ -59,7 +59,7 @@ class RaceSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class AnswerDifference:
     """The first difference between two answers. ``token``: its number (from 1) in the first round with a difference.
 
     ``num_rounds``: rounds with a difference. ``reason``: the target's `ModelInfo.inexact`; empty: the answers must not
@@ -90,7 +90,7 @@ class LaneVerdict:
     low: float | None
     high: float | None
     num_rounds: int
-    parting: Parting | None
+    parting: AnswerDifference | None
     temperature: float
     is_complete: bool = True
     are_alike: bool = True

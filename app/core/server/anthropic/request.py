@@ -10,7 +10,7 @@ import json
 from app.core.server.errors import NO_THREADS, ApiError
 from app.core.server.fields import Fields, invalid, missing, unsupported, warn, wrong_type
 from app.core.server.messages import is_thought, text_of, text_of_part
-from app.core.server.pictures import PictureSource, unseen_line
+from app.core.server.pictures import PictureSource, placeholder
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
@@ -141,7 +141,7 @@ def _part(block: object, param: str, source: PictureSource | None, *, is_picture
     """Convert a block: its text, or an ``image`` block with data or a URL to a picture part."""
     if not isinstance(block, dict) or block.get("type") != "image":
         return text_of_part(block, param)
-    if (words := unseen_line(param, source, is_picture_possible=is_picture_possible)) is not None:
+    if (words := placeholder(param, source, is_picture_possible=is_picture_possible)) is not None:
         return words
     fields = Fields(block, f"{param}.")
     fields.ignore(("type", "cache_control"))
@@ -158,7 +158,7 @@ def _part(block: object, param: str, source: PictureSource | None, *, is_picture
         url = f"data:{given.text('media_type') or ''};base64,{given.required('data')}"
         at = f"{at}.data"
     given.end()
-    read = source.read_or_line(url, at) if source else url
+    read = source.read_or_placeholder(url, at) if source else url
     return read if isinstance(read, str) else {"type": "image_url", "image_url": read}
 
 

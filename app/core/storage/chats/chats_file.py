@@ -35,18 +35,18 @@ VERIFY_S = 2.0  # maximum wait for the verification of today's backup when closi
 class ChatsFile:
     """The chats file and its thread. Thread-safe.
 
-    ``on_trouble`` is called on that thread: with a problem when saving begins to fail, with None when all changes are
-    saved again. ``on_written`` is called on that thread after every attempt to write.
+    ``on_save_state`` is called on that thread: with a problem when saving begins to fail, with None when all changes
+    are saved again. ``on_written`` is called on that thread after every attempt to write.
     """
 
     def __init__(
         self,
         place: StoreLocation,
-        on_trouble: Callable[[Problem | None], None],
+        on_save_state: Callable[[Problem | None], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._place = place
-        self._on_trouble = on_trouble
+        self._on_save_state = on_save_state
         self.on_written: Callable[[], None] = lambda: None
         self._now = now
         self._in_trouble = False
@@ -133,7 +133,7 @@ class ChatsFile:
             log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
             if not self._in_trouble:
                 self._in_trouble = True
-                self._on_trouble(problem)
+                self._on_save_state(problem)
         finally:
             self.on_written()
 
@@ -143,7 +143,7 @@ class ChatsFile:
         self._answers.written(snapshot)
         if self._in_trouble and self._answers.num_unwritten == 0:
             self._in_trouble = False
-            self._on_trouble(None)
+            self._on_save_state(None)
 
     def _back_up(self, db: sqlite3.Connection) -> None:
         folder = self._place.backups

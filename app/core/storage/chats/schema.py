@@ -42,11 +42,11 @@ _VERSION_1: Migration = (
 )
 
 # Messages become a tree: ``parent_id`` is the parent of a message, ``shown_child`` its shown child, ``shown_root`` the
-# shown first message. ``parent_id`` has no cascade, whose depth would be the length of the chat. ``position`` stays the
-# order of arrival. ``place`` is the manual order, ``origin`` identifies an imported chat, ``cut`` marks an answer that
-# ended at the token limit. ``unsent`` holds the composer's text; 0 is the chat that is not stored yet. The search
-# indexes store no text themselves and omit streaming answers. Statements update them, since `trusted_schema` forbids
-# triggers to do so.
+# shown first message. ``parent_id`` has no ON DELETE CASCADE, whose recursion would be as deep as a chat is long.
+# ``position`` stays the order of arrival. ``place`` is the manual order, ``origin`` identifies an imported chat,
+# ``cut`` marks an answer that ended at the token limit. ``unsent`` holds the composer's text; 0 is the chat that is not
+# stored yet. The search indexes store no text themselves and omit streaming answers. Statements update them, since
+# `trusted_schema` forbids triggers to do so.
 _VERSION_2: Migration = (
     """
     CREATE TABLE folders (
@@ -193,7 +193,7 @@ _VERSION_6: Migration = (
     "WHERE has_unspaced(text)",
 )
 
-# Answers of remote servers, whose model's name includes the host: the list marks their conversations.
+# Finds conversations with answers of remote servers, which the list marks: their model's name is "model @ host".
 _VERSION_7: Migration = (
     "CREATE INDEX messages_from_elsewhere ON messages (conversation_id) WHERE instr(target, ' @ ') > 0",
 )

@@ -57,10 +57,10 @@ class ChatStore(ChatsFile):
     def __init__(
         self,
         place: StoreLocation,
-        on_trouble: Callable[[Problem | None], None],
+        on_save_state: Callable[[Problem | None], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        super().__init__(place, on_trouble, now)
+        super().__init__(place, on_save_state, now)
         self.attachments = attachments.Attachments(self)
         self.calls = StoredCalls(self, now)
         self.deletions = Deletions(self)

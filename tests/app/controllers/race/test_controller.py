@@ -139,7 +139,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     (tmp_path / "notes.md").write_text("one two three\n")
-    harness.controller.attachments.offer([str(tmp_path / "notes.md")])
+    harness.controller.attachments.attach_files([str(tmp_path / "notes.md")])
     qtbot.waitUntil(lambda: len(harness.controller.attachments._attached) == 2)
     harness.window.composer.edit.setPlainText("What is it?")
     harness.window.race.asked.emit()

@@ -138,10 +138,10 @@ def test_one_sentence_is_enough_while_saving_fails(harness: AppHarness, disk: Di
     disk.free = 0
     chat(harness, qtbot, "first")
     qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
-    harness.controller.on_trouble(StorageFullError("There is no space left.").problem)
+    harness.controller.on_save_state(StorageFullError("There is no space left.").problem)
     assert harness.window.problem_banner.isVisible()
     assert banner(harness).isHidden()
-    harness.controller.on_trouble(None)
+    harness.controller.on_save_state(None)
     assert banner(harness).isVisible()
 
 

@@ -258,6 +258,6 @@ def test_a_disk_that_takes_nothing_costs_the_keeping_not_the_result(
 def test_rounds_go_on_until_they_are_sure_or_time_is_up(
     session: Session, store: RaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lane_runner, "UNTIL_MINUTES", 1e-9)
+    monkeypatch.setattr(lane_runner, "OPEN_END_MINUTES", 1e-9)
     result = result_of(race(session, store, replace(SETUP, rounds=None)))
     assert result.num_rounds == 1  # no further round began after the time limit

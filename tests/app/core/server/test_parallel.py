@@ -200,7 +200,7 @@ def test_a_request_that_needs_the_engine_alone_is_not_overtaken(bench: Callable[
     first = two.ask("a")
     two.await_begun(1)
     told = Listener()
-    two.scheduler.submit(None, told, ask=lambda _session, _stops: "told")
+    two.scheduler.submit(None, told, call=lambda _session, _stops: "told")
     last = two.ask("b")
     assert not told.events
     assert two.begun == ["a"], "there would be room"

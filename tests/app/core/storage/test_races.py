@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.domain.errors import RaceStoreError
-from app.core.domain.speed.races import LaneChoice, LaneVerdict, Parting, RaceResult, main_verdict, summary_of
+from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult, main_verdict, summary_of
 from app.core.storage import races
 from app.core.storage.races import INDEX, RaceStore, _result_from, _to_json
 from engine.records import Mode
@@ -150,7 +150,7 @@ def test_the_verdict_that_counts_is_on_auto_else_on_the_fastest() -> None:
 def test_a_verdict_knows_how_sure_it_is(
     low: float | None, high: float | None, has_interval: bool, is_sure: bool
 ) -> None:
-    verdict = LaneVerdict(1, 0, 1.0, low, high, 3, Parting(3, 1), 0.0)
+    verdict = LaneVerdict(1, 0, 1.0, low, high, 3, AnswerDifference(3, 1), 0.0)
     assert (verdict.has_interval, verdict.is_sure) == (has_interval, is_sure)
 
 
