@@ -16,7 +16,7 @@ from engine.sandbox.picture import PictureReader, read_picture_file
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
-MOST_READ = 512  # maximum number of pictures in a request
+MOST_READ = 512  # pictures in a request, of which the model gets the latest `MOST_PICTURES`
 _INVALID = "invalid_image"
 
 
