@@ -59,7 +59,7 @@ gc.disable()
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register in the printing process, after pytest's reporter, which is created by the same hook."""
+    """Register `FailureNames` in the printing process; last, since this hook also creates pytest's reporter."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(FailureNames(reporter))
@@ -99,7 +99,7 @@ def pytest_unconfigure() -> None:
 def garbage(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Collect garbage on this thread only, as the app does: deleting a widget on another thread may deadlock Qt."""
     gc.disable()
-    for name in ("freeze", "unfreeze"):  # what is frozen is ours, not that of an app which opens and closes
+    for name in ("freeze", "unfreeze"):  # an app in a test must not unfreeze the tests' own objects
         monkeypatch.setattr(gc, name, lambda: None)
     yield
     collect_some()
@@ -141,8 +141,8 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 def qapp(qapp: QApplication) -> QApplication:
     """Set the application's language to English, plurals included, whatever the system language is.
 
-    The number of cards created in an event loop iteration does not depend on the machine: each query of the slice clock
-    advances it by a step.
+    The clock that slices work advances by `STEP_S` with each query, so the number of cards created in an event loop
+    iteration does not depend on the machine.
     """
     from ui.text.language import ENGLISH, install_language
     from ui.widgets.offscreen_scheduler import OffscreenScheduler

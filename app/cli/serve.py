@@ -54,7 +54,7 @@ from engine.records import (
 from engine.requests import JobEnded, RunJob
 from engine.session.worker import probing_session
 
-ENGINE_ENDS_S = 10.0
+ENGINE_EXIT_S = 10.0  # then the engine's process is killed
 POLL_S = 0.1
 CRASH_LOGGER = "engine.process.process"  # the logger that reports the engine's stderr after a crash
 
@@ -113,7 +113,7 @@ def _serve_loaded(
         models = ModelSwitch(LoadableModel(_load_request(options), served), ready, library)
         return _serve(engine, models, listener, key, embedder, options)
     finally:
-        engine.close(ENGINE_ENDS_S)
+        engine.close(ENGINE_EXIT_S)
 
 
 def _report_crash(is_serving: threading.Event, event: Event) -> None:
@@ -205,7 +205,7 @@ def _pictures(media_path: str | None) -> PictureSource:
 
 
 def _load_request(options: argparse.Namespace) -> LoadRequest:
-    """Like `run.load_request`, but also loads the vision side file beside the model by default."""
+    """Like `run.load_request`, but by default also loads a vision file (mmproj) beside the model."""
     request = load_request(options)
     found = find_side_file(Path(request.target)) if request.mmproj is None else None
     return request if found is None else replace(request, mmproj=str(found))
@@ -270,7 +270,7 @@ def _serve(
             HttpServer(app, scheduler.close).run([listener])
         finally:
             scheduler.close()
-            engine.close(ENGINE_ENDS_S)  # a second Ctrl+C does not interrupt this
+            engine.close(ENGINE_EXIT_S)  # a second Ctrl+C does not interrupt this
     return 0
 
 

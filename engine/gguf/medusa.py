@@ -25,7 +25,7 @@ MOST_HEADS, MOST_BLOCKS = 16, 8
 TOKENS = "tokenizer.ggml.tokens"
 VOCAB_MAP, SHARED_OUTPUT, EMBEDDING = "vocab_map", "output.weight", "token_embd.weight"
 # Types that ggml's CPU backend can multiply; others abort the process.
-MULTIPLIED = frozenset(
+MULTIPLIABLE = frozenset(
     {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
     | {"IQ4_NL", "IQ4_XS"}
 )
@@ -190,7 +190,7 @@ def _check_tensors(layout: MedusaLayout, by_name: dict[str, TensorInfo]) -> None
                     wanted=" × ".join(map(str, one.dims)),
                 )
             )
-        kinds = MULTIPLIED if len(one.dims) > 1 else {"F32"}
+        kinds = MULTIPLIABLE if len(one.dims) > 1 else {"F32"}
         if found is not None and found.type_name not in kinds:
             raise DraftRefusedError(
                 said("The tensor {name} is of the type {kind}, which is not used.", name=one.name, kind=found.type_name)

@@ -51,7 +51,7 @@ def calls_grammar(
     call = any_of(calls.add(function) for function in functions)
     block, block_end = _literals(syntax.block), _literals(syntax.block_end)
     one, before, behind = "call", block, block_end
-    if syntax.is_block_each:
+    if syntax.has_own_blocks:
         calls.rules.append(_sequence("block:", *block, "call", *block_end))
         one, before, behind = "block", [], []
     more = _sequence("(", *_literals(syntax.separator), one, f"){{0,{MAX_CALLS - 1}}}") if many and syntax.mark else ""
@@ -76,7 +76,7 @@ def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str
     calls = _Calls(syntax)
     call = any_of(calls.add(function) for function in functions)
     text_before = calls.text_before(syntax.block, syntax.mark)
-    more = "" if syntax.is_block_each else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
+    more = "" if syntax.has_own_blocks else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
     rest = text_before.replace("VALUE", "TEXT")  # text without a further call
     start = f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {rest}"
     text, _ = checked([start, f"call: {call}", *calls.rules])

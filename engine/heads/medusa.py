@@ -19,7 +19,7 @@ from engine.errors import DraftRefusedError
 from engine.gguf.header import GgufHeader, TensorInfo, read_header
 from engine.gguf.medusa import (
     EMBEDDING,
-    MULTIPLIED,
+    MULTIPLIABLE,
     SHARED_OUTPUT,
     VOCAB_MAP,
     MedusaLayout,
@@ -152,7 +152,7 @@ def _borrowed_rows(target: Path, width: int, n_vocab: int, names: Sequence[str])
     for name in names:
         for part, header in parts:
             for tensor in header.tensors:
-                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MULTIPLIED:
+                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MULTIPLIABLE:
                     return TensorRows(part, header, tensor)
     raise DraftRefusedError(said("The heads use the target's {name}, which has another shape or kind.", name=names[-1]))
 

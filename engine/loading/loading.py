@@ -54,12 +54,12 @@ from engine.storage.cost_store import file_facts, key_of
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
 _STATE_BYTES = 4  # bytes of a number in a recurrent state
-_MOST_DIGITS = 9  # longest size that is parsed, since an untrusted file may contain any text
+_MAX_DIGITS = 9  # a longer number in an untrusted file counts as 0
 AUTOMATIC_N_CTX = 8192  # default context in tokens, limited by the model's trained context
 # Settings of `SamplingParams` and their keys in ``general.sampling.*`` of the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
 # SmolLM2 135M looped in 9 of 20 answers at its recommended temperature of 0.2, and in 5 at 0.8. With a penalty of 1.1
-# it looped in 1 and 0; with 1.2, three answers did not end. Smaller models are only for tests.
+# it looped in 1 answer and in none; with 1.2, three answers did not end. Smaller models are only for tests.
 SMALL_PARAMS, PENALTY = (50_000_000, 400_000_000), 1.1
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
@@ -73,7 +73,7 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    narrows: bool = False  # on a GPU, passes may give candidates instead of rows, which is enough for a draft
+    gives_candidates: bool = False  # on a GPU, passes may give the most likely tokens instead of whole rows
     heads: bool = False  # also load the file's next-token layers (MTP)
     placement: Placement = ANYWHERE
     draft_bytes: int = 0  # device memory to leave free for a draft; experts may stay in main memory instead
@@ -132,7 +132,7 @@ def target_options(request: LoadRequest) -> LoadOptions:
 
 
 def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
-    """Set the number of parallel answers to the requested number that fits; also return the reason for fewer.
+    """Set the number of parallel answers; if fewer than requested are possible, also return the reason.
 
     Raises:
         ModelFileError: its header cannot be read.
@@ -169,7 +169,7 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
         placement = replace(request.placement, cpu_moe_layers=None, overrides=())
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
-    options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
+    options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, gives_candidates=True, placement=placement)
     return options.with_default_attention_on_cpu()
 
 
@@ -349,7 +349,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
     threads = options.threads or library.default_threads(model.num_params)
     snapshots = num_snapshots(model)
-    candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
+    candidates = NUM_CANDIDATES if options.gives_candidates and candidates_pay(model) else 0
     kinds = (options.cache_type, options.flash_attention)
     several = 1 if model.is_recurrent else options.num_sequences
     params = ContextParams(
@@ -365,17 +365,17 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     return LlamaContext(model, params)
 
 
-def open_another(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
+def open_another(loaded: LoadedModel, n_ctx: int, *, gives_candidates: bool = False) -> LoadedModel:
     """Create another context of a loaded model, with the same weights, threads and cache types.
 
-    Close it before ``loaded``. ``narrows`` as in `LoadOptions`.
+    Close it before ``loaded``. ``gives_candidates`` as in `LoadOptions`.
 
     Raises:
         ContextError: memory is short.
     """
     info = loaded.info
     kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.num_at_once
-    options = LoadOptions(n_ctx, loaded.context.threads, None, *kinds, narrows, num_at_once=at_once)
+    options = LoadOptions(n_ctx, loaded.context.threads, None, *kinds, gives_candidates, num_at_once=at_once)
     context = _make_context(loaded.model, options)
     try:
         sequence = CachedSequence(context)
@@ -485,6 +485,6 @@ def _number(name: str, kind: type[int] | type[float], text: str) -> int | float 
 def num_snapshots(model: LlamaModel) -> int:
     """Number of snapshots of a recurrent memory, as in the memory estimate."""
     texts = (model.metadata(f"{model.architecture}.ssm.{key}") for key in ("inner_size", "state_size"))
-    inner, state = (int(one) if one and one.isdecimal() and len(one) <= _MOST_DIGITS else 0 for one in texts)
+    inner, state = (int(one) if one and one.isdecimal() and len(one) <= _MAX_DIGITS else 0 for one in texts)
     has_rows_only = model.metadata(f"{model.architecture}.shortconv.l_cache") is not None
     return affordable_snapshots(inner * state * _STATE_BYTES * model.n_layer, is_small=has_rows_only)

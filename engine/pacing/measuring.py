@@ -63,7 +63,7 @@ class OtherLoad:
     def is_low(self) -> bool:
         """Whether other programs used little CPU time."""
         elapsed_s = perf_counter() - self._began
-        if not self._idle_s:  # unavailable in a sandbox, where steady times must suffice
+        if not self._idle_s:  # idle time is unknown in a sandbox
             return True
         used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
         return used_s - (own_seconds() - self._own_s) < QUIET_CORES * elapsed_s
@@ -77,7 +77,7 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True before a pass.
     """
-    past = room_for(sequence, MAX_PASS)
+    past = drop_tail_for(sequence, MAX_PASS)
     sequence.checkpoint()
     # Restoring a checkpoint is a separate cost, which must not be part of a measured pass.
     last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
@@ -100,8 +100,8 @@ def measure_passes(
 ) -> dict[int, float]:
     """Measure passes of `POINTS` tokens within about ``budget_s`` seconds; return milliseconds by tokens.
 
-    Skips sizes that probably take longer than the remaining time. Ends early if ``should_stop`` returns True after each
-    size was tried.
+    Skips sizes that probably take longer than the remaining time. Once each size was tried, ends as soon
+    as ``should_stop`` returns True.
 
     Raises:
         DecodeError: a pass failed.
@@ -223,7 +223,7 @@ def measure_drafting(
     before = sequence.export() if sequence.num_snapshots is not None else None  # such a memory has a single checkpoint
     if sequence.num_snapshots is not None:
         sequence.clear()
-    past = room_for(sequence, MAX_PASS + _DRAFT_TOKENS)
+    past = drop_tail_for(sequence, MAX_PASS + _DRAFT_TOKENS)
     history = np.zeros(past + 1, dtype=np.int32)
     drafter = DraftModelDrafter(sequence, n_vocab, frozenset())
     drafter.sampler = Sampler(SamplingParams(seed=0))
@@ -278,8 +278,8 @@ def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
     return RollbackCost(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
 
 
-def room_for(sequence: CachedSequence, num_tokens: int) -> int:
-    """Free space for ``num_tokens`` by dropping the cache's tail; return the number of remaining tokens."""
+def drop_tail_for(sequence: CachedSequence, num_tokens: int) -> int:
+    """Drop the cache's tail so that ``num_tokens`` fit; return the number of remaining tokens."""
     past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
     if not sequence.rollback(past):
         sequence.clear()

@@ -113,7 +113,7 @@ class PromptBuilder:
         except TemplateError as error:
             return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)
         for tool_format, syntax in SYNTAXES.items():
-            if found is ToolFormat.NONE and syntax.is_shown and (syntax.mark in asked or self._is_token(syntax.mark)):
+            if found is ToolFormat.NONE and syntax.described and (syntax.mark in asked or self._is_token(syntax.mark)):
                 found = tool_format
         if found is ToolFormat.NONE:
             return found, said("its chat template writes calls in a form that is not known here")

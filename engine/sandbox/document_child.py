@@ -17,9 +17,9 @@ from urllib.parse import unquote
 from engine.sandbox.limits import limit_memory, limit_time, write_no_files
 
 _MEMORY_BYTES = 1_000_000_000  # in addition to three times the file's size
-_MARK_WITHIN = 1024  # first bytes of a file that are searched for a format's mark
+_HEAD_BYTES = 1024  # bytes at a file's start that are searched for the PDF signature or a charset
 _WEB = (".html", ".htm", ".xhtml")
-_PARTS = {  # formats of ZIP files, by the name of a member
+_ZIP_FORMATS = {  # by the name of a member
     "word/document.xml": "docx",
     "ppt/presentation.xml": "pptx",
     "xl/workbook.xml": "xlsx",
@@ -81,7 +81,7 @@ def _kind_of(error: Exception) -> str:
 
 
 def _format_of(handle: IO[bytes], ending: str) -> str:
-    head = handle.read(_MARK_WITHIN)
+    head = handle.read(_HEAD_BYTES)
     handle.seek(0)
     if b"%PDF-" in head:
         return "pdf"
@@ -89,7 +89,7 @@ def _format_of(handle: IO[bytes], ending: str) -> str:
         with zipfile.ZipFile(handle) as packed:
             names = set(packed.namelist())
         handle.seek(0)
-        found = next((kind for part, kind in _PARTS.items() if part in names), "")
+        found = next((kind for part, kind in _ZIP_FORMATS.items() if part in names), "")
     else:
         found = "html" if ending in _WEB else "email" if ending == ".eml" else ""
     if not found:
@@ -191,7 +191,7 @@ def _xlsx(handle: IO[bytes]) -> Iterator[Section]:
         for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
             text = _row("" if value is None else str(value) for value in row)
             yield Section(text, 0, heading, number)
-            heading = f"{sheet.title}: {text}" if text and heading == sheet.title else heading  # names of columns
+            heading = f"{sheet.title}: {text}" if text and heading == sheet.title else heading  # column names
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -209,7 +209,7 @@ def _of_page(raw: bytes, page: int = 0, heading: str = "") -> Iterator[Section]:
 
     if not raw.strip():
         return
-    encoding = None if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"charset" in raw[:_MARK_WITHIN] else "utf-8"
+    encoding = None if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"charset" in raw[:_HEAD_BYTES] else "utf-8"
     root = html.document_fromstring(raw, parser=html.HTMLParser(no_network=True, encoding=encoding))
     walk, words, line = etree.iterwalk(root, events=("start", "end")), "", 0
     for event, element in walk:

@@ -239,7 +239,7 @@ class Session:
                     other._draft = draft.beside(other._target)
                 else:
                     assert isinstance(draft, LoadedModel)  # noqa: S101  (every other draft is a model)
-                    other._draft = open_another(draft, n_ctx, narrows=True)
+                    other._draft = open_another(draft, n_ctx, gives_candidates=True)
             except EngineError:
                 other.close()
                 raise

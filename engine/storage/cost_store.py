@@ -15,7 +15,7 @@ _FORMAT = 1  # version of the format; files of other versions are dropped
 MAX_KEPT = 64
 _FASTEST_MS, _SLOWEST_MS = 1e-4, 3_600_000.0
 _MOST_THREADS = 512  # llama.cpp aborts with more threads
-_MOST = 1 << 31  # limit of token counts
+_MAX_TOKENS = 1 << 31  # limit of token counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
         for band, points in entry["bands"].items()
     }
     points = [point for points in bands.values() for point in points.items()]
-    good = all(_FASTEST_MS < ms < _SLOWEST_MS and 0 < num_tokens < _MOST for num_tokens, ms in points)
-    good = good and all(0 <= band < _MOST for band in bands) and all(1 in points for points in bands.values())
+    good = all(_FASTEST_MS < ms < _SLOWEST_MS and 0 < num_tokens < _MAX_TOKENS for num_tokens, ms in points)
+    good = good and all(0 <= band < _MAX_TOKENS for band in bands) and all(1 in points for points in bands.values())
     if not (type(threads) is int and 1 <= threads <= _MOST_THREADS and good and bands):
         raise ValueError("a figure is outside its range")
     return SavedCosts(threads, bands)

@@ -69,7 +69,7 @@ class CallSyntax:
     """The syntax of calls: ``block``, then ``begin``, content and ``end`` of each call, then ``block_end``.
 
     ``begin`` contains ``{name}``, and optionally ``{id}`` and ``{index}``; the tags of an argument contain ``{key}``.
-    One block has all calls with a ``separator``, or with ``is_block_each`` each call has its own block.
+    One block has all calls with a ``separator``, or with ``has_own_blocks`` each call has its own block.
     """
 
     block: str = ""
@@ -78,13 +78,13 @@ class CallSyntax:
     begin: str = ""
     end: str = ""
     separator: str = ""
-    is_block_each: bool = False
+    has_own_blocks: bool = False
     name_key: str = "name"
     arguments_key: str = "arguments"
     key: str = ""
     json_key: str = ""  # tag before a value that is not a text, if it differs
     value_end: str = ""
-    is_shown: bool = False  # templates describe this format to the model, and omit earlier calls from the prompt
+    described: bool = False  # templates describe this format to the model, and omit earlier calls from the prompt
     other_marks: tuple[str, ...] = ()  # marks of calls without the block, or in another order
 
     @property
@@ -102,9 +102,9 @@ def _tags(block: str, block_end: str, begin: str, key: str, value_end: str, end:
     return CallSyntax(block, block_end, Body.TAGS, **given)  # type: ignore[arg-type]
 
 
-def _block_each(syntax: CallSyntax) -> CallSyntax:
+def _own_blocks(syntax: CallSyntax) -> CallSyntax:
     """A copy of the syntax with a block around each call."""
-    return replace(syntax, is_block_each=True, separator="\n")
+    return replace(syntax, has_own_blocks=True, separator="\n")
 
 
 GEMMA_QUOTE = '<|"|>'  # quotes strings
@@ -116,19 +116,19 @@ MINIMAX_TAG = _M3 = "]<]minimax[>["  # precedes each tag
 _TOOL_NAME = {"name_key": "tool_name", "arguments_key": "parameters"}
 # The syntaxes, in the order in which they are tried.
 SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
-    ToolFormat.HERMES: _block_each(CallSyntax("<tool_call>\n", "\n</tool_call>")),
-    ToolFormat.FUNCTION: _block_each(
+    ToolFormat.HERMES: _own_blocks(CallSyntax("<tool_call>\n", "\n</tool_call>")),
+    ToolFormat.FUNCTION: _own_blocks(
         _tags(
             "<tool_call>\n", "</tool_call>", "<function={name}>\n", "<parameter={key}>\n", "\n</parameter>\n",
             "</function>\n", other_marks=("<function=",),
         )
     ),
-    ToolFormat.KEY_VALUE: _block_each(
+    ToolFormat.KEY_VALUE: _own_blocks(
         _tags(
             "<tool_call>", "</tool_call>", "{name}\n", "<arg_key>{key}</arg_key>\n<arg_value>", "</arg_value>\n", "",
         )
     ),
-    ToolFormat.SEED: _block_each(
+    ToolFormat.SEED: _own_blocks(
         _tags(
             "<seed:tool_call>\n", "</seed:tool_call>", "<function={name}>\n", "<parameter={key}>", "</parameter>\n",
             "</function>\n",
@@ -170,7 +170,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.TOOL_CALLS_LIST: _list("<tool_calls>", "</tool_calls>"),
     ToolFormat.TOOL_CALLS_LINES: CallSyntax("<tool_calls>\n", "\n</tool_calls>", separator="\n"),
     ToolFormat.TOOLCALL: _list("<TOOLCALL>", "</TOOLCALL>"),
-    ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", is_shown=True),
+    ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", described=True),
     ToolFormat.TOOLS_PREFIX: _list("<|tools_prefix|>", "<|tools_suffix|>", body=Body.NAMED_OBJECT),
     ToolFormat.FUNCTOOLS: _list("functools", ""),
     ToolFormat.FUNCTION_CALL: CallSyntax("<|function_call|>"),
@@ -182,7 +182,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.KIMI: CallSyntax(
         "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", _ARGUMENTS,
         "<|tool_call_begin|>functions.{name}:{index}<|tool_call_argument_begin|>", "<|tool_call_end|>",
-        other_marks=("<|tool_call_begin|>",), is_shown=True,
+        other_marks=("<|tool_call_begin|>",), described=True,
     ),
     ToolFormat.SOLAR: CallSyntax(
         "<|tool_calls|>", "<|calls|>", _ARGUMENTS,
@@ -200,7 +200,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
         body=_ARGUMENTS, begin="<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>", end="<|call|>",
         other_marks=("<|start|>assistant to=functions.", "to=functions."),
     ),
-    ToolFormat.PYTHON: _list("<|tool_call_start|>", "<|tool_call_end|>", body=Body.PYTHON, is_shown=True),
+    ToolFormat.PYTHON: _list("<|tool_call_start|>", "<|tool_call_end|>", body=Body.PYTHON, described=True),
     ToolFormat.GEMMA: CallSyntax(
         "", "", Body.GEMMA, "<|tool_call>call:{name}", "<tool_call|>"
     ),

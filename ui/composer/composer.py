@@ -38,7 +38,7 @@ OVERFLOW_HELP = {
     "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": tr.mark("When it is full, start a new chat or choose a larger context to get another answer."),
 }
-SENT_AWAY = tr.mark("Messages and files of this chat are sent to {host}.")
+SENT_TO_HOST = tr.mark("Messages and files of this chat are sent to {host}.")
 SENT_LOCALLY = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY = {
     EngineState.EMPTY: tr.mark("No model is loaded. Open one or start the quick demo."),
@@ -232,7 +232,7 @@ class Composer(QWidget):
         self.fit_label = label("", "warning", wrap=True)
         self.send_button = button("", self.submit, kind="primary", name=tr("Send"), tip=tr("Send the message (Enter)"))
         self.stop_button = button("", self._stop, name=tr("Stop"), tip=tr("Stop the answer"))
-        self._say(worded=True)
+        self._set_button_texts(worded=True)
         self._make_controls()
         self._arrange()
         self._connect()
@@ -313,7 +313,7 @@ class Composer(QWidget):
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
-            words = SENT_LOCALLY if is_local_url(url) else SENT_AWAY
+            words = SENT_LOCALLY if is_local_url(url) else SENT_TO_HOST
             self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
@@ -404,7 +404,7 @@ class Composer(QWidget):
             self._set_context_label(
                 sum_words(context_sum), f"{sum_words(context_sum)}. {parts}", warn=not context_sum.fits
             )
-        else:  # the header shows the number itself
+        else:  # the header shows the number of tokens
             words = _fill_words(used, size)
             self._set_context_label(words, words, warn=bool(words))
         after = tr(OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
@@ -477,15 +477,15 @@ class Composer(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow composer the arrow replaces "Send"."""
         super().resizeEvent(event)
-        self._say(worded=True)
+        self._set_button_texts(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
         icons = self.attach_button.sizeHint().width() + self.tools_button.sizeHint().width()
         taken = icons + self.modes.sizeHint().width() + end + CONTROL_SPACE_PX
         if not self.thinking.isHidden():
             taken += self.thinking.sizeHint().width()
-        self._say(worded=event.size().width() >= taken)
+        self._set_button_texts(worded=event.size().width() >= taken)
 
-    def _say(self, *, worded: bool) -> None:
+    def _set_button_texts(self, *, worded: bool) -> None:
         """Show or hide the buttons' text; icon, tool tip and accessible name stay."""
         self.send_button.setText(tr(" Send") if worded else "")
         self.stop_button.setText(tr(" Stop") if worded else "")

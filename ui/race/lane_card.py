@@ -130,7 +130,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumHeight(MIN_TEXT_PX)
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
-        self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._note_place))
+        self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._set_follows))
 
     @property
     def raw_text(self) -> str:
@@ -141,7 +141,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         return self.body.parts
 
     def set_wholly_selected(self, *, selected: bool) -> None:
-        """Do nothing: a lane has no parts besides its texts."""
+        """Do nothing: a lane has only text parts, which are highlighted already."""
 
     def clear(self) -> None:
         self.selection.clear()
@@ -186,16 +186,16 @@ class LaneTextView(SelectingArea, QScrollArea):
         if self._follows:
             self.verticalScrollBar().setValue(most)
 
-    def _note_place(self) -> None:
+    def _set_follows(self) -> None:
         bar = self.verticalScrollBar()
         self._follows = bar.value() >= bar.maximum()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         super().wheelEvent(event)
-        self._note_place()
+        self._set_follows()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out new widgets for this width at once."""
+        """Tell the body its width before it lays out new widgets."""
         super().resizeEvent(event)
         self.body.expect_width(max(self.viewport().width() - 2 * TEXT_MARGIN_PX, 40))
 
@@ -274,7 +274,7 @@ class LaneCard(QFrame):
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
-        """Show tokens and seconds of the same moment. The bar follows the text, which arrives before the counters."""
+        """Show tokens and seconds of the same moment. The bar's length is that of the text, which arrives earlier."""
         self._reported = tokens, seconds
         self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
 

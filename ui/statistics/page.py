@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollA
 
 from engine.records import RunStats
 from ui.statistics.plots import BarSegment, DepthBars, LengthBars, StackedBar
-from ui.statistics.words import SOURCES, SPLIT, help_of, name_of, split_of
+from ui.statistics.words import PASS_STEPS, SOURCES, help_of, name_of, step_seconds
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -150,7 +150,7 @@ class SplitPart:
         self.bar = StackedBar(theme, name_of("split"), help_of("split"))
         self.lines = {
             key: LineFigure(theme, translate("StatsPanel", name), translate("StatsPanel", words), key)
-            for key, (name, words) in SPLIT.items()
+            for key, (name, words) in PASS_STEPS.items()
         }
 
     @property
@@ -158,7 +158,7 @@ class SplitPart:
         return [self.bar, *self.lines.values()]
 
     def show(self, stats: RunStats) -> None:
-        amounts = split_of(stats)
+        amounts = step_seconds(stats)
         total = sum(amounts.values())
         for key, figure_line in self.lines.items():
             figure_line.set_value(percent(amounts[key] / total) if total > 0 else UNKNOWN)

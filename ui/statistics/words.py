@@ -1,4 +1,4 @@
-"""Names and explanations of the statistics, and counters in words.
+"""Names and explanations of the statistics, and their values as texts.
 
 Used by the window, its text copies and the list of explanations.
 """
@@ -167,7 +167,7 @@ SOURCES = {
     ),
     Source.TARGET: (tr.mark("Target"), "target", tr.mark("Sampled by the target alone; nothing was drafted.")),
 }
-SPLIT = {
+PASS_STEPS = {
     "draft": (tr.mark("Draft"), tr.mark("Share of the time spent drafting tokens.")),
     "verify": (tr.mark("Verify"), tr.mark("Share of the time spent on passes of the target.")),
     "sample": (tr.mark("Sample"), tr.mark("Share of the time spent sampling tokens and checking drafted ones.")),
@@ -176,7 +176,7 @@ SPLIT = {
 
 
 @dataclass(frozen=True, slots=True)
-class FigureText:
+class StatisticText:
     name: str
     value: str
 
@@ -199,13 +199,13 @@ def sums_help_of(key: str) -> str:
     return f"{help_of(key)} {tr(_ACCURACY)}" if timed else help_of(key)
 
 
-def explanations() -> tuple[FigureText, ...]:
+def explanations() -> tuple[StatisticText, ...]:
     """All statistics with their explanations, in the window's order."""
-    figures = [FigureText(_named(key), sums_help_of(key)) for key in _STATISTICS if key != "why"]
-    parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
+    figures = [StatisticText(_named(key), sums_help_of(key)) for key in _STATISTICS if key != "why"]
+    parts = (*PASS_STEPS.values(), *((name, words) for name, _, words in SOURCES.values()))
     return (
         *figures,
-        *(FigureText(tr(name), tr(words)) for name, words in parts),
+        *(StatisticText(tr(name), tr(words)) for name, words in parts),
     )
 
 
@@ -261,7 +261,7 @@ def context_text(parts: ContextParts) -> str:
     )
 
 
-def split_of(stats: RunStats) -> dict[str, float]:
+def step_seconds(stats: RunStats) -> dict[str, float]:
     amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
     return {**amounts, "rest": max(stats.decode_s - sum(amounts.values()), 0.0)}
 

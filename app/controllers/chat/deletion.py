@@ -60,11 +60,11 @@ class DeletionController(PartsController):
         bar.expired.connect(self.wipe)
 
     def start(self) -> None:
-        """Make the engine forget the chats of the last deletion, which are wiped now."""
+        """Make the engine drop the cached states of chats that were deleted for good at this start."""
         self._forget(self._store.wiped)
 
     def delete_chats(self, conversation_ids: Sequence[int]) -> None:
-        """Hide chats; a running answer ends as it is."""
+        """Stop running answers, keeping their text, and hide the chats."""
         ids, deletions = tuple(conversation_ids), self._store.deletions
         for conversation_id in ids:
             self._answers.stop(conversation_id)
@@ -142,7 +142,7 @@ class DeletionController(PartsController):
             return
 
         def undo_deletion() -> None:
-            # An answer that is being generated stays visible with its stop button: restore the branch as a version.
+            # A running answer stays shown, with its stop button; the restored branch becomes another version.
             answered = branch.conversation_id in self._state.answers
             back = replace(branch, shown=branch.shown and not answered)
             if self._succeeds(lambda: deletions.undo_branch_deletion(back)):

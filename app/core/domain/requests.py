@@ -26,7 +26,7 @@ from engine.records import (
 )
 
 Decode = Callable[[StoredPicture], Picture]  # for a model with vision
-MAX_TOOL_PICTURES, _DROPPED_AT_ONCE = 32, 16  # pictures of tool results in a prompt; half of a prompt's pictures
+MAX_TOOL_PICTURES, _DROPPED_AT_ONCE = 32, 16  # pictures of tool results in a prompt
 
 
 def chat_request(
@@ -118,7 +118,7 @@ def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
 
 
 def _results_without_pictures(views: Iterable[MessageView]) -> frozenset[int]:
-    """The oldest tool results, whose pictures the prompt names but does not show: it has a maximum of pictures.
+    """The oldest tool results, whose pictures are replaced by their names if there are over `MAX_TOOL_PICTURES`.
 
     Several are dropped at once, so that the start of the prompt stays in the cache for a while.
     """
@@ -153,7 +153,7 @@ def _joined(first: Message, second: Message) -> Message:
 def _add_call(
     parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, decode: Decode | None, *, after_silence: bool
 ) -> None:
-    """Add a result, and its call to the answer that made it."""
+    """Append a tool result, and add its call to the answer before it."""
     place = len(parts) - 1
     while place >= 0 and parts[place][0].role == "tool" and not after_silence:
         place -= 1

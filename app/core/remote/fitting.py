@@ -106,14 +106,14 @@ class FittingAnswer:
         if request.raw_prompt is not None or request.completes or not request.messages:
             return
         for kept in without_unanswered(request.messages):
-            if measure.of(kept.messages) <= room:
+            if measure.total(kept.messages) <= room:
                 self._left_out, self._unanswered = 0, kept.num_left_out
                 yield kept
         if request.overflow is Overflow.STOP:
             return
         found = without_oldest(request.messages, measure.count, measure.n_ctx)
         for place, kept in enumerate(found):
-            if measure.of(kept.messages) <= room or place == len(found) - 1:
+            if measure.total(kept.messages) <= room or place == len(found) - 1:
                 self._left_out, self._unanswered = kept.num_left_out, 0
                 yield kept
 
@@ -126,7 +126,7 @@ class FittingAnswer:
             return request
 
         def build(messages: Sequence[Message]) -> list[int]:
-            return [0] * measure.of(messages)
+            return [0] * measure.total(messages)
 
         def run(inner: ChatRequest) -> Iterator[Event]:
             try:
@@ -135,12 +135,12 @@ class FittingAnswer:
                 raise EngineError(failure.message) from failure
 
         summariser = Summariser(build, measure.count, measure.n_ctx, MIN_ANSWER_TOKENS)
-        fitting = yield from _of_summary(summariser.fit(request, run, should_stop))
+        fitting = yield from _summary_updates(summariser.fit(request, run, should_stop))
         self._note = summariser.note
         return fitting
 
 
-def _of_summary(
+def _summary_updates(
     events: Generator[Event, None, ChatRequest],
 ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
     while True:
@@ -156,7 +156,7 @@ def _of_summary(
 class _TokenEstimate:
     """Estimates tokens of texts from a server's refusal of a conversation.
 
-    ``is_told``: the context size is known. Otherwise the conversation is assumed to be just too long.
+    ``is_reported``: the context size is known. Otherwise the conversation is assumed to be just too long.
     """
 
     def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
@@ -170,7 +170,7 @@ class _TokenEstimate:
     def count(self, message: Message) -> int:
         return ceil(_chars(message) * self._per_char)
 
-    def of(self, messages: Sequence[Message]) -> int:
+    def total(self, messages: Sequence[Message]) -> int:
         return sum(map(self.count, messages))
 
 

@@ -206,7 +206,7 @@ def _function(tool: Tool) -> Mapping[str, object]:
 
 
 def _required_names(choice: object, names: list[str]) -> frozenset[str] | None:
-    """The names from which one tool must be called. Empty: the model chooses; None: no tools."""
+    """Names of tools, one of which must be called. Empty: a call is optional; None: no tools."""
     if choice == "none":
         return None
     if choice in (None, "auto"):

@@ -37,9 +37,9 @@ class AnswerParts:
         self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # start offsets of tokens in the text
-        self._num_thought = self._num_said = 0  # numbers of characters that were returned
+        self._num_thought = self._num_answered = 0  # numbers of characters that were returned
         self._is_plain = False  # True if the answer does not begin with reasoning
-        self._said_from: int | None = None  # offset where the reasoning ends; None without reasoning
+        self._answer_from: int | None = None  # offset where the reasoning ends; None without reasoning
 
     @property
     def num_calls(self) -> int:
@@ -50,7 +50,7 @@ class AnswerParts:
         """Number of tokens of the reasoning so far, with tags."""
         if not self._num_thought:
             return 0
-        return len(self._starts) if self._said_from is None else bisect_left(self._starts, self._said_from)
+        return len(self._starts) if self._answer_from is None else bisect_left(self._starts, self._answer_from)
 
     def feed(self, chunk: TextChunk) -> list[Part]:
         """Process a text chunk; returns the parts that are certain."""
@@ -87,10 +87,10 @@ class AnswerParts:
     def _advance(self, *, is_end: bool) -> list[Part]:
         split = split_thinking(self._raw, final=is_end)
         thought, said = split.shown_thought(self._raw), split.answer(self._raw)
-        new_thought, new_said = thought[self._num_thought :], said[self._num_said :]
-        self._num_thought, self._num_said = len(thought), len(said)
+        new_thought, new_said = thought[self._num_thought :], said[self._num_answered :]
+        self._num_thought, self._num_answered = len(thought), len(said)
         if split.opened and split.closed:
-            self._said_from = split.answer_start
+            self._answer_from = split.answer_start
         self._is_plain = bool(said) and not split.opened and split.answer_start == 0
         return [*([ReasoningPart(new_thought)] if new_thought else []), *self._text_parts(new_said)]
 

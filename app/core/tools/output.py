@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
-from engine.tools.live import Live, LiveObject, LiveTags, call_start
 from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
+from engine.tools.streaming import StreamedArguments, StreamedObject, StreamedTags, call_start
 
 _FENCES = ("```json\n", "```\n")
 _OUTER = "}"  # ends the object around the arguments
@@ -130,7 +130,7 @@ class ToolOutput:
         cannot be withdrawn if its arguments are invalid or truncated.
         """
         self._names, self._schemas, self._streams = names, schemas, streams
-        self._live: Live | None = None  # reads the streaming arguments
+        self._streamed: StreamedArguments | None = None  # reads the streaming arguments
         self._buffer = ""
         self._block: _Block | None = None
         self._begun = False  # True if text was returned
@@ -183,13 +183,13 @@ class ToolOutput:
 
     def _advance(self, *, is_end: bool) -> Iterator[OutputPart]:
         while self._buffer:
-            if self._live is not None:
-                if more := self._live.advance(self._buffer):
+            if self._streamed is not None:
+                if more := self._streamed.advance(self._buffer):
                     yield CallText(more)
-                if self._live.end is None and not is_end:
+                if self._streamed.end is None and not is_end:
                     return
-                self._buffer = self._buffer[self._live.end :] if self._live.end is not None else ""
-                self._live = None
+                self._buffer = self._buffer[self._streamed.end :] if self._streamed.end is not None else ""
+                self._streamed = None
                 continue
             if self._block is not None and not self._leave_block(is_end=is_end):
                 return
@@ -285,12 +285,12 @@ class ToolOutput:
                 return _Taken(calls, "", start + found.end)
             base = max(base, start + found.end)
         if pending and not is_end:
-            return self._begin_live(pending, formats, mark) if self._streams else None
+            return self._begin_streamed(pending, formats, mark) if self._streams else None
         if any(ends_in_string(text) for text in pending.values()):
             return _Taken([], buffer, len(buffer))
         return self._as_text(mark, base, is_end=is_end)
 
-    def _begin_live(
+    def _begin_streamed(
         self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
     ) -> _Taken | None:
         """Start a streaming call whose name is certain; None without one."""
@@ -307,7 +307,7 @@ class ToolOutput:
             if self._block is not None:
                 self._block = self._block._replace(left=self._block.ends)
             is_tags = syntax.body is Body.TAGS
-            self._live = LiveTags(begun.name, syntax, self._schemas) if is_tags else LiveObject()
+            self._streamed = StreamedTags(begun.name, syntax, self._schemas) if is_tags else StreamedObject()
             return _Taken([], "", len(self._buffer) - len(text) + begun.start, begun.name)
         return None
 
@@ -360,7 +360,7 @@ class ToolOutput:
             begun = call_start(body, ToolFormat.BARE) if self._streams and not fence else None
             if begun is None or begun.name not in self._names:
                 return None
-            self._live = LiveObject()
+            self._streamed = StreamedObject()
             self._block = _Block((ToolFormat.HERMES,), (_OUTER, ";"), ("{",), (_OUTER, ";"))
             return _Taken([], "", len(self._buffer) - len(body) + begun.start, begun.name)
         calls = self._calls_of(found) if isinstance(found, Read) else []

@@ -22,8 +22,8 @@ from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
 from engine.records import Message, TextChunk
 from engine.records import ToolCall as WrittenCall
 from engine.tools.formats import SYNTAXES, ToolFormat
-from engine.tools.live import call_start
 from engine.tools.reading import Read, read_calls, read_objects
+from engine.tools.streaming import call_start
 
 MAX_STEPS = 10  # maximum number of answers with calls
 MAX_CALLS = 16  # maximum number of calls in one answer

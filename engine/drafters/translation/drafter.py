@@ -91,7 +91,7 @@ class TranslatedDrafter(DraftModelDrafter):
                     return
                 if gate is not None and not gate.worth_running(own_id):
                     return
-                if model.own_room <= 0:
+                if model.num_own_free <= 0:
                     return
                 row = self._pass(())
         finally:

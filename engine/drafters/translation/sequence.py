@@ -2,8 +2,8 @@
 
 The conversation is held three times: as the target's ids, as bytes with one byte for each control token, and as the
 draft's ids, of which the cache holds a prefix. The byte offset of each id's end is stored to align both kinds of ids.
-New text is spelled from the last beginning of a word on: tokenizers split there, so the draft reads the same tokens as
-if the whole text were tokenized.
+New text is spelled, that is tokenized for the draft, from the last beginning of a word on: tokenizers split there, so
+the draft reads the same tokens as if the whole text were tokenized.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.sequence import CachedSequence
 
 _CONTROL = 0  # the byte of a control token
 _PICTURE = b" image"  # text that the draft reads in place of a picture
-_REACH = 48  # last bytes that are searched for the beginning of a word
+_SEARCHED_BYTES = 48  # last bytes that are searched for the beginning of a word
 _SPLIT_EVERY = 2048  # bytes of text that are spelled at once
 
 
@@ -145,7 +145,7 @@ class TranslatedSequence:
     # ---- drafting -----------------------------------------------------------------------------------------------
 
     def append(self, token_id: int) -> None:
-        """Append a common token as a single draft token, without spelling the word again."""
+        """Append a token of both vocabularies as a single draft token, without spelling the word again."""
         self._data += self.translation.target.pieces[token_id]
         self._ids.append(token_id)
         self._ends.append(len(self._data))
@@ -159,7 +159,7 @@ class TranslatedSequence:
         self._own_ends.append(len(self._data))
 
     @property
-    def own_room(self) -> int:
+    def num_own_free(self) -> int:
         """How many more draft tokens fit into the cache."""
         return self.own.n_ctx - len(self._own_ids)
 
@@ -187,7 +187,7 @@ class TranslatedSequence:
         """
         begin, ends = num_past, self._ends
         if 0 < num_past < len(ends) and ends[num_past] == ends[num_past - 1]:
-            begin = bisect_left(ends, ends[num_past])  # of a run that is translated as a whole
+            begin = bisect_left(ends, ends[num_past])  # start of the run, which is translated as a whole
         kept = self._ids[begin:num_past]
         self._drop_ids(begin)
         self._cut(self._end)
@@ -228,14 +228,14 @@ class TranslatedSequence:
             same = next(i for i, (one, other) in enumerate(zip(held, ids, strict=False)) if one != other)
         first = start + same
         if same < len(ids) or first < len(self._ids):
-            first = self._mark_start(first)
+            first = self._run_start(first)
         more = [*self._ids[first:start], *ids[max(0, first - start) :]]
         self._drop_ids(first)
         self._cut(self._end)
         self._append_ids(more)
         self._spell()
 
-    def _mark_start(self, index: int) -> int:
+    def _run_start(self, index: int) -> int:
         """Index from which ids must be appended again so that a run at ``index`` is translated as a whole."""
         roles, ids, ends = self.translation.roles, self._ids, self._ends
         reach = range(max(0, index - roles.longest + 1), index)
@@ -276,11 +276,11 @@ class TranslatedSequence:
         self._num_held = min(self._num_held, first + same)
 
     def _respell_from(self, done: int) -> int:
-        """Number of draft ids to keep of those that end by ``done``: up to a position where every tokenizer splits."""
+        """Number of draft ids to keep: up to the last position before ``done`` where every tokenizer splits."""
         ends, count, data, controls = self._own_ends, len(self._own_ends), self._data, self._controls
         if self.own.num_snapshots is not None:
             return count
-        while count and ends[count - 1] > done - _REACH:
+        while count and ends[count - 1] > done - _SEARCHED_BYTES:
             end = ends[count - 1]
             if end in controls or end - 1 in controls or begins_word(data, end):
                 return count

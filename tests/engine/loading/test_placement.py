@@ -67,9 +67,9 @@ def test_a_type_that_the_model_cannot_have_is_refused_with_the_reason(tmp_path: 
 
 def test_the_draft_goes_where_it_is_asked_to() -> None:
     request = LoadRequest("t", "d", threads=4, gpu_layers=7)
-    assert draft_options(request, 512) == LoadOptions(512, None, 7, narrows=True)
+    assert draft_options(request, 512) == LoadOptions(512, None, 7, gives_candidates=True)
     apart = replace(request, draft_threads=2, draft_gpu_layers=0, draft_cache_type=CacheType.Q8_0)
-    assert draft_options(apart, 512) == LoadOptions(512, 2, 0, CacheType.Q8_0, narrows=True)
+    assert draft_options(apart, 512) == LoadOptions(512, 2, 0, CacheType.Q8_0, gives_candidates=True)
 
 
 def test_flash_attention_that_cannot_be_off_is_reported() -> None:

@@ -21,12 +21,12 @@ from engine.pacing.constants import MAX_PASS, POINTS, STEADY
 from engine.pacing.measuring import (
     Interrupted,
     OtherLoad,
+    drop_tail_for,
     few_passes_ms,
     measure,
     measure_drafting,
     measure_passes,
     measure_rollback,
-    room_for,
 )
 from engine.sandbox.helper import WINDOW_PID
 from engine.sequence import CachedSequence
@@ -215,7 +215,7 @@ def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
 def test_a_cache_that_is_too_full_to_measure_in_forgets_its_end(kind: type[MarkovModel]) -> None:
     sequence = CachedSequence(kind(P_LOGITS, 64))
     sequence.forward(np.arange(60, dtype=np.int32) % N_VOCAB, 0)
-    past = room_for(sequence, MAX_PASS)
+    past = drop_tail_for(sequence, MAX_PASS)
     assert past == sequence.num_past <= 64 - MAX_PASS
     assert max(measure_passes(sequence, 0.05)) == MAX_PASS
 

@@ -231,7 +231,7 @@ class AttachmentScrollArea(QScrollArea):
         self._is_at_end = False
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._follow)
-        bar.actionTriggered.connect(lambda _action: self._leave_end())
+        bar.actionTriggered.connect(lambda _action: self._stop_following())
         self.hide()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -255,7 +255,7 @@ class AttachmentScrollArea(QScrollArea):
             (chip for chip in chips if chip.hasFocus() or chip.isAncestorOf(self.focusWidget() or self)), None
         )
         if focused is not None:
-            self._leave_end()
+            self._stop_following()
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
@@ -263,7 +263,7 @@ class AttachmentScrollArea(QScrollArea):
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
-    def _leave_end(self) -> None:
+    def _stop_following(self) -> None:
         self._is_at_end = False
 
 

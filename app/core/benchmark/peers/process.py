@@ -90,7 +90,7 @@ def _die_with_parent() -> Callable[[], object] | None:
 
 
 def peer_environment(path: str | None = None) -> dict[str, str]:
-    """This process's environment without our thread settings and without variables with options for llama-server."""
+    """This process's environment, except our thread settings and the variables that set options of llama-server."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -1,7 +1,7 @@
 """Deletion with undo: a deleted chat is marked; deleted messages are moved to a marked chat.
 
 Marked chats are hidden from lists, search and exports. Messages are deleted for good a moment later or at the next
-start; chats at the first start after the time `KEPT`.
+start; chats at the first start after the period `RETENTION`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.core.storage.chats import conversations, messages
 from app.core.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 _CHAT = "title <> ''"  # true for deleted chats; the chat of moved messages has no title
 
 
@@ -33,7 +33,7 @@ class DeletedChat:
 class DeletedBranch:
     """Deleted messages in the marked chat ``hidden_chat_id``: ``message_id`` alone or with all its descendants.
 
-    ``shown``: it was the shown version. ``children``: stayed in the chat, below its parent or another version of it.
+    ``shown``: it was the shown version. ``children``: they stayed, and moved below its parent or another version.
     """
 
     hidden_chat_id: int
@@ -70,15 +70,15 @@ class Deletions:
         marked = f"FROM conversations WHERE deleted_at IS NOT NULL AND {_CHAT}"
         sql = f"SELECT id, title, deleted_at {marked} ORDER BY deleted_at DESC"
         rows = self._access.read(lambda db: db.execute(sql).fetchall())
-        return tuple(DeletedChat(chat, title, conversations.from_us(at) + KEPT) for chat, title, at in rows)
+        return tuple(DeletedChat(chat, title, conversations.from_us(at) + RETENTION) for chat, title, at in rows)
 
     def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
         """Hide a message and its descendants; None if the message does not exist."""
-        return self._access.write(lambda db: _set_aside(db, message_id, now, alone=False))
+        return self._access.write(lambda db: _hide(db, message_id, now, alone=False))
 
     def mark_message(self, message_id: int, now: datetime) -> DeletedBranch | None:
         """Hide one message; its descendants stay. None if the message does not exist."""
-        return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
+        return self._access.write(lambda db: _hide(db, message_id, now, alone=True))
 
     def undo_branch_deletion(self, branch: DeletedBranch) -> None:
         """Undo the deletion of messages; the branch that was shown before is shown again."""
@@ -95,9 +95,9 @@ class Deletions:
 
 
 def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
-    """Delete marked messages for good, and chats that were marked longer than `KEPT` ago; returns the chats' ids."""
+    """Delete marked messages for good, and chats that were marked over `RETENTION` ago; returns the chats' ids."""
     sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
-    marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - KEPT),)))
+    marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - RETENTION),)))
     for conversation_id in marked:
         conversations.delete_conversation(db, conversation_id)
     return marked
@@ -107,7 +107,7 @@ def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
     db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (conversations.to_us(now), conversation_id))
 
 
-def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool) -> DeletedBranch | None:
+def _hide(db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool) -> DeletedBranch | None:
     conversation_id = messages.conversation_of(db, message_id)
     if conversation_id is None:
         return None
@@ -129,27 +129,27 @@ def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, me
     """Move the children of a message to another version of it, or to its parent, and keep the shown path."""
     at = tree.versions_beside(message_id)
     heir = at[0] if at else tree.parents[message_id]
-    _follow(db, tree.children()[message_id], heir)
+    _set_parent(db, tree.children()[message_id], heir)
     was_shown = tree.shown.get(tree.parents[message_id]) in (message_id, None)
     if was_shown and (heir not in tree.children() or not at):
         messages.show_below(db, conversation_id, heir, tree.shown.get(message_id))
 
 
-def _follow(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int | None) -> None:
+def _set_parent(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int | None) -> None:
     sql = "UPDATE messages SET parent_id = ? WHERE id = ?"
     db.executemany(sql, ((parent_id, message_id) for message_id in message_ids))
 
 
 def _restore(db: sqlite3.Connection, branch: DeletedBranch) -> None:
     _move(db, branch.message_ids, branch.conversation_id)
-    _follow(db, branch.children, branch.message_id)
+    _set_parent(db, branch.children, branch.message_id)
     if branch.shown:
         messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
     conversations.delete_conversation(db, branch.hidden_chat_id)
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:
-    """Move messages to the end of another chat, where their positions may be in use."""
+    """Move messages to the end of another chat, with new positions, since theirs may be in use there."""
     sql = (
         "UPDATE messages SET conversation_id = ?1, position = "
         "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?1) WHERE id = ?2"

@@ -1,7 +1,7 @@
 """Updates the full-text indexes, in the transaction that changes a title, a message or an attachment.
 
-FTS5 with external content needs the old text to remove it, before it changes. There are two indexes: one of words, and
-one of letters for scripts without spaces (`app.core.domain.unspaced`), only with rows in such scripts.
+FTS5 with external content removes a row by its indexed text, so rows are removed before their text changes. There are
+two indexes: one of words, and one of letters for texts in scripts without spaces (`app.core.domain.unspaced`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Indexed:
 
     def rebuild(self, db: sqlite3.Connection) -> None:
         db.execute(f"INSERT INTO {self.words} ({self.words}) VALUES ('rebuild')")  # noqa: S608 (constants)
-        # A rebuild adds all rows, so remove those that are not indexed.
+        # FTS5's rebuild adds all rows, including those that ``where`` excludes: remove these again.
         self._update_one(db, (self.words, self.words_column, self.column), f"NOT ({self.where})", None, forget=True)
         db.execute(f"INSERT INTO {self.letters} ({self.letters}) VALUES ('delete-all')")  # noqa: S608
         self._update_letters(db, self.where, None, forget=False)

@@ -24,7 +24,7 @@ class Limits:
 
     start_s: float = 60.0  # npx may have to download the server first
     call_s: float = 120.0  # maximum time without a progress message
-    call_most_s: float = 3_600.0
+    call_total_s: float = 3_600.0  # even with progress messages
     end_s: float = 2.0  # between terminating and killing a server
     tools: int = 128
     pages: int = 20  # maximum number of pages of the tool list

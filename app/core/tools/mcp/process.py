@@ -34,15 +34,15 @@ from engine.sandbox.helper import child_command, child_environment
 from engine.sentences import said, size_of
 
 _CHUNK = 65_536
-_ERRORS_REST_S = 0.01  # pause between chunks of stderr: at most 6 MB a second are read
-# Variables that are passed besides the entry's own. Keys, tokens, proxies with passwords and library paths are not.
+_STDERR_PAUSE_S = 0.01  # pause between chunks of stderr: at most 6 MB a second are read
+# Variables that are passed besides the entry's own; none of them has a key, a password or a library path.
 _ON_WINDOWS = (
     "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP"
     " TMP USERNAME USERPROFILE WINDIR"
 )
 _ELSEWHERE = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER"
 _INHERITED = frozenset((_ON_WINDOWS if sys.platform == "win32" else _ELSEWHERE).split())
-_WITH_INSTALLER = {"npx": "Node.js", "npm": "Node.js", "node": "Node.js", "uvx": "uv", "uv": "uv", "docker": "Docker"}
+_PACKAGES = {"npx": "Node.js", "npm": "Node.js", "node": "Node.js", "uvx": "uv", "uv": "uv", "docker": "Docker"}
 
 Incoming = SessionMessage | Exception
 
@@ -69,7 +69,7 @@ def find_command(entry: ServerEntry) -> str:
         words = said(
             "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=entry.command
         )
-        package = _WITH_INSTALLER.get(Path(entry.command).stem.lower())
+        package = _PACKAGES.get(Path(entry.command).stem.lower())
         advice = said("Install {package}, or correct the entry.", package=package) if package else None
         raise ToolServerError(words, advice or said("Install it or correct the entry."))
     return path
@@ -218,7 +218,7 @@ class ServerProcess:
                 return
 
     def _complete_message(self, line: bytes) -> bytes:
-        """The line, or for a message over several lines nothing until it is complete."""
+        """Collect the lines of a message; return the message at its last line, and nothing before."""
         bare = line.removeprefix(codecs.BOM_UTF8).rstrip()
         if bare == b"{":
             self._begun.clear()
@@ -263,7 +263,7 @@ class ServerProcess:
                 for line in lines[-100:]:
                     self._log.add(line[:4096].decode("utf-8", "replace"))
                 if len(chunk) == _CHUNK:
-                    await asyncio.sleep(_ERRORS_REST_S)
+                    await asyncio.sleep(_STDERR_PAUSE_S)
         self._log.add(rest[:4096].decode("utf-8", "replace"))
 
 

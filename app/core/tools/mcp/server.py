@@ -125,7 +125,7 @@ class McpServer:
         self._process: ServerProcess | None = None
         self._observed = HttpObservations()
         self._call_s = entry.timeout_s or limits.call_s
-        self._call_most_s = max(self._call_s, limits.call_most_s)
+        self._call_total_s = max(self._call_s, limits.call_total_s)
         self._wants_list = asyncio.Event()
         self._at_once = asyncio.Semaphore(limits.calls_at_once)
 
@@ -176,7 +176,7 @@ class McpServer:
 
         try:
             async with self._at_once, asyncio.timeout(self._call_s) as limit:
-                given = await session.call_tool(tool.name, arguments, self._call_most_s, extend)
+                given = await session.call_tool(tool.name, arguments, self._call_total_s, extend)
         except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
             words = await self._sentence(error, is_start=False)
             return ToolResult(call_id, words, is_error=True)
@@ -292,7 +292,7 @@ class McpServer:
         if self._process is not None and (self._process.ended.is_set() or isinstance(error, anyio.BrokenResourceError)):
             return await self._end_of_process(self._process)
         if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == REQUEST_TIMEOUT):
-            seconds = self._call_s if isinstance(error, TimeoutError) else self._call_most_s
+            seconds = self._call_s if isinstance(error, TimeoutError) else self._call_total_s
             seconds = self._limits.start_s if is_start else seconds
             return said("it took longer than {seconds:,.0f} seconds", seconds=seconds)
         if self.entry.url and (reason := self._reason_of_http(error)):

@@ -298,7 +298,7 @@ def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
     harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
     use(harness, server, qtbot)
-    server.script.holds_chars = 300
+    server.script.max_chars = 300
     server.script.refuses = "request (120 tokens) exceeds the available context size (80 tokens), try increasing it"
     for number in range(4):
         ask(harness, f"{number} " + "word " * 20)

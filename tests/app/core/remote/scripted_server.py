@@ -42,7 +42,7 @@ class Script:
     key: str = ""
     pieces: tuple[str, ...] = WORDS
     reasoning: tuple[str, ...] = ()
-    whole: bool = False  # without streaming
+    unstreamed: bool = False
     cut_after: int | None = None  # number of pieces after which the connection ends
     error_after: int | None = None  # number of pieces after which the stream contains an error
     status: int = 200
@@ -51,14 +51,14 @@ class Script:
     pause_s: float = 0.0  # before each piece
     silence_s: float = 0.0  # before the answer
     finish_reason: str = "stop"
-    holds_chars: int = 0  # maximum characters of all messages; longer requests are refused as in ``refuses``
+    max_chars: int = 0  # maximum characters of all messages; longer requests are refused as in ``refuses``
     refuses: str = "This model's maximum context length is 40 tokens. However, your prompt contains at least 41 tokens"
     refuses_length: bool = False  # also refuse requests whose length exceeds the context, like vLLM
     template: str = ""  # chat template that renders the messages
     names_reasoning: str = "reasoning_content"
-    tells_drafts: bool = False  # like vLLM with --per-request-spec-decode-metrics summary
+    reports_drafts: bool = False  # like vLLM with --per-request-spec-decode-metrics summary
     family: str = ""  # family of a reasoning model on Ollama
-    sees: bool = True  # whether the server reports vision for the model
+    has_vision: bool = True  # whether the server reports vision for the model
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -102,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
             self._json({"error": {"message": refused, "type": "BadRequestError", "code": 400}}, 400)
         elif script.status != 200:
             self._json({"error": script.error} if script.error else {}, script.status)
-        elif script.whole:
+        elif script.unstreamed:
             text = "".join(script.pieces)
             choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
             self._json({"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": len(script.pieces)}})
@@ -221,14 +221,14 @@ class ScriptedServer(ThreadingHTTPServer):
                 "/props": {
                     "chat_template": self.script.template,
                     "build_info": "b9000-abcdef",
-                    "modalities": {"vision": self.script.sees, "audio": False},
+                    "modalities": {"vision": self.script.has_vision, "audio": False},
                     "default_generation_settings": {"n_ctx": 2048, "params": {"speculative.types": "draft-simple"}},
                 }
             },
             "lm-studio": {
                 "/api/v0/models": {
                     "data": [
-                        {"id": model, "type": "vlm" if self.script.sees else "llm", "max_context_length": 8192},
+                        {"id": model, "type": "vlm" if self.script.has_vision else "llm", "max_context_length": 8192},
                         {"id": "text-embedding", "type": "embeddings", "max_context_length": 512},
                     ]
                 }
@@ -250,7 +250,7 @@ class ScriptedServer(ThreadingHTTPServer):
         num_chars = sum(len(message["content"]) for message in body.get("messages", ()))
         if script.refuses_length and "max_tokens" in body:
             return "max_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens."
-        return script.refuses if script.holds_chars and num_chars > script.holds_chars else ""
+        return script.refuses if script.max_chars and num_chars > script.max_chars else ""
 
     def posted(self, path: str, body: dict[str, Any]) -> object:
         """Answers other than completions: a rendered prompt, its ids (one per character), Ollama's model details."""
@@ -307,7 +307,7 @@ class ScriptedServer(ThreadingHTTPServer):
         yield last
         tokens = num_parts * 2 if kind in ("vllm", "sglang") else num_parts
         usage: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
-        if self.script.tells_drafts:
+        if self.script.reports_drafts:
             usage["metrics"] = {
                 "speculative_decoding": {
                     "acceptance_histogram": [1, 1, 2],

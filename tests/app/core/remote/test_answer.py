@@ -102,7 +102,7 @@ def test_acceptance_of_vllm_is_a_difference_and_says_whose() -> None:
 
 
 def test_acceptance_of_vllm_is_of_this_answer_where_it_tells_that() -> None:
-    with serving(kind="vllm", tells_drafts=True) as server:
+    with serving(kind="vllm", reports_drafts=True) as server:
         stats = text_and_end(server)[1].stats
     assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (8, 5, 4, ())
     assert (stats.proposed_by_depth, stats.accepted_by_depth) == ((4, 4), (3, 2))
@@ -121,7 +121,7 @@ def test_acceptance_of_llama_server_and_sglang_is_of_this_answer() -> None:
 
 
 def test_an_answer_without_a_stream_and_one_that_was_cut_at_its_length() -> None:
-    with serving(kind="other", whole=True) as server:
+    with serving(kind="other", unstreamed=True) as server:
         text, finished = text_and_end(server)
     assert (text, finished.stats.tokens, finished.stats.prompt_tokens) == ("Hello, world!", 4, 7)
     with serving(kind="other", finish_reason="length") as server:

@@ -161,7 +161,7 @@ def echo(request: pytest.FixtureRequest) -> Iterator[str]:
     fields: dict[str, dict[str, object]] = {
         "refused": {"status": 400, "error": error},
         "in the stream": {"error_after": 0, "error": error},
-        "a whole answer": {"whole": True, "pieces": (f"Your key is {KEY}.",)},
+        "a whole answer": {"unstreamed": True, "pieces": (f"Your key is {KEY}.",)},
     }
     with serving(kind="other", **fields[request.param]) as server:
         yield server.url

@@ -47,7 +47,7 @@ def end_of(events: list[Event]) -> Finished:
 )
 @pytest.mark.parametrize("n_ctx", [0, 150])
 def test_the_oldest_turns_go_until_the_engine_takes_it(refuses: str, n_ctx: int) -> None:
-    with serving(kind="vllm", holds_chars=450, refuses=refuses) as server:
+    with serving(kind="vllm", max_chars=450, refuses=refuses) as server:
         events = told(server, LONG, n_ctx)
         sent = [message["content"] for message in server.bodies[-1]["messages"]]
     finished = end_of(events)
@@ -60,7 +60,7 @@ def test_the_oldest_turns_go_until_the_engine_takes_it(refuses: str, n_ctx: int)
 
 
 def test_the_system_prompt_and_the_last_question_stay() -> None:
-    with serving(kind="vllm", holds_chars=130) as server:
+    with serving(kind="vllm", max_chars=130) as server:
         finished = end_of(told(server, replace(LONG, messages=(Message("system", "Be brief."), *TURNS))))
         sent = server.bodies[-1]["messages"]
     assert [message["role"] for message in sent] == ["system", "user"]
@@ -70,7 +70,7 @@ def test_the_system_prompt_and_the_last_question_stay() -> None:
 
 def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> None:
     words = "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
-    with serving(kind="sglang", holds_chars=5, refuses=words) as server, pytest.raises(RemotePromptError) as raised:
+    with serving(kind="sglang", max_chars=5, refuses=words) as server, pytest.raises(RemotePromptError) as raised:
         told(server, LONG)
     assert raised.value.num_tokens == 5000
     assert raised.value.message.startswith("The conversation has 5,000 tokens, but the context of 127.0.0.1")
@@ -78,7 +78,7 @@ def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> Non
 
 
 def test_nothing_is_left_out_where_that_is_not_wanted() -> None:
-    with serving(kind="vllm", holds_chars=450) as server:
+    with serving(kind="vllm", max_chars=450) as server:
         with pytest.raises(RemotePromptError):
             told(server, replace(LONG, overflow=Overflow.STOP))
         assert len(server.bodies) == 1
@@ -87,7 +87,7 @@ def test_nothing_is_left_out_where_that_is_not_wanted() -> None:
 def test_a_question_without_an_answer_goes_first() -> None:
     asked = "x" * 400 + "\n\n" + "Hi"
     joined = Message("user", asked, ("x" * 400, "Hi"))
-    with serving(kind="vllm", holds_chars=100) as server:
+    with serving(kind="vllm", max_chars=100) as server:
         finished = end_of(told(server, ChatRequest((joined,), request_id=7), 40))
         assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hi"]
     assert (finished.stats.left_out, finished.stats.unanswered) == (0, 1)
@@ -102,7 +102,7 @@ def test_a_length_that_no_answer_can_have_is_not_asked_for_again() -> None:
 
 def test_the_oldest_turns_are_summarised_by_the_engines_model() -> None:
     words = "The input (700 tokens) is longer than the model's context length (600 tokens)."
-    with serving(kind="vllm", holds_chars=700, refuses=words) as server:
+    with serving(kind="vllm", max_chars=700, refuses=words) as server:
         events = told(server, replace(LONG, overflow=Overflow.SUMMARISE), 600)
         summary, answer = server.bodies[-2:]
     updates = [event for event in events if isinstance(event, SummaryUpdate)]

@@ -35,7 +35,7 @@ def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -
     """Some servers report vision; on others it is tried."""
     seen = []
     for sees in (True, False):
-        with serving(kind=kind, sees=sees) as server:
+        with serving(kind=kind, has_vision=sees) as server:
             seen += [model.has_vision for model in detect(RemoteClient(server.url)).models]
     assert seen == [True, kind == "vllm"]
 

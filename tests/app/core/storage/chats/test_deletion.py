@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats.answers import AnswerEnding
-from app.core.storage.chats.deletion import KEPT
+from app.core.storage.chats.deletion import RETENTION
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore, StoredTurn
 from app.core.storage.exchange.transfer import export_chats, import_chats
@@ -76,8 +76,8 @@ def test_deletion_is_final_after_30_days_or_at_the_next_start(place: StoreLocati
     now = datetime.now(UTC)
     kept, recent, old = (ask(first, None, f"about {animal}") for animal in ("zebras", "giraffes", "lions"))
     later = ask(first, kept.conversation_id, "more")
-    first.deletions.mark((recent.conversation_id,), now - KEPT + timedelta(hours=1))
-    first.deletions.mark((old.conversation_id,), now - KEPT - timedelta(hours=1))
+    first.deletions.mark((recent.conversation_id,), now - RETENTION + timedelta(hours=1))
+    first.deletions.mark((old.conversation_id,), now - RETENTION - timedelta(hours=1))
     branch = first.deletions.mark_branch(later.question.id, now)
     assert branch is not None
     assert [each.title for each in first.deletions.deleted_chats()] == ["about giraffes", "about lions"]

@@ -27,7 +27,7 @@ _OBJECT = re.compile(
 # A character of a string, or an escape, or the two escapes of a surrogate pair.
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]|[^\\]")
 _ESCAPE_BEGUN = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")
-_HALF = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _NAMED = re.compile(r'\s*\[?\s*\{\s*"(?P<name>[^"\\]+)"\s*:\s*(?=\{)')
 
 
@@ -52,14 +52,14 @@ def call_start(text: str, tool_format: ToolFormat) -> CallStart | None:
         return None
     name, end = head
     if syntax.body is Body.TAGS:
-        part = next_tags_part(text, end, syntax)  # a name without arguments may be an ordinary word
+        part = next_tags_part(text, end, syntax)  # a name alone may be an ordinary word: wait for an argument
         return CallStart(name, end) if isinstance(part, TagsPart) and part.key is not None else None
     start = len(text) - len(text[end:].lstrip())
     return CallStart(name, start) if text.startswith("{", start) else None
 
 
-class LiveObject:
-    """Returns the arguments as pieces of a JSON object, with escaped line ends and complete characters."""
+class StreamedObject:
+    """Returns the arguments as pieces of a JSON object. Line ends are escaped, and no character is split."""
 
     def __init__(self) -> None:
         self._offset = self._depth = 0
@@ -77,7 +77,7 @@ class LiveObject:
                     break  # an incomplete escape
                 self._offset = unit.end()
                 self._in_string = letter != '"'
-                whole = "\\ufffd" if _HALF.fullmatch(unit[0]) else unit[0]  # half a surrogate pair becomes U+FFFD
+                whole = "\\ufffd" if _SURROGATE.fullmatch(unit[0]) else unit[0]  # a lone surrogate becomes U+FFFD
                 new.append(json.dumps(letter)[1:-1] if letter < " " else whole)
                 continue
             self._offset += 1
@@ -89,8 +89,8 @@ class LiveObject:
         return "".join(new)
 
 
-class LiveTags:
-    """Returns arguments between tags as pieces of a JSON object; values other than texts are returned once complete."""
+class StreamedTags:
+    """Returns arguments between tags as pieces of a JSON object: strings in parts, other values once complete."""
 
     def __init__(self, name: str, syntax: CallSyntax, schemas: Schemas = MappingProxyType({})) -> None:
         self._syntax = syntax
@@ -137,4 +137,4 @@ class LiveTags:
         return head + json.dumps(more, ensure_ascii=False)[1:-1] + ('"' if is_whole else "")
 
 
-Live = LiveObject | LiveTags
+StreamedArguments = StreamedObject | StreamedTags
