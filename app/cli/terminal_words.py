@@ -41,14 +41,14 @@ WORDS = {
     "The stored chats can be read, but new messages are kept only until Paceline is closed.": (
         "The stored chats can be read, but nothing can be added to them."
     ),
-    "Close the other Paceline and start this one again.": "Close the other Paceline, or do it in its window.",
+    "Close the other Paceline and start this one again.": "Close the other Paceline, or use its window instead.",
     "Choose it again in its new location.": "Check the path.",
     "“{name}” no longer exists.": "There is no file “{name}”.",
     "Attach another file, or paste the part that matters.": "Give another file with --attach.",
     "Attach the part that matters, or paste it into the message.": "Give the part that matters.",
     "Choose another file.": "Give another file.",
     "Check that it is still there and that you may read it.": "Check the path, and that you may read it.",
-    "Free some space, and start Paceline again.": "Make some space, and give the command again.",
+    "Free some space, and start Paceline again.": "Free some space, and give the command again.",
 }
 ONLY_IN_WINDOW = (
     "settings",

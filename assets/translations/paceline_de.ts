@@ -114,10 +114,6 @@
         <translation>Ein Rennen belegt das Modell. Warten Sie, bis es vorbei ist, oder stoppen Sie es.</translation>
     </message>
     <message>
-        <source>Chats cannot be saved. This is kept only until Paceline is closed.</source>
-        <translation>Die Chats können nicht gespeichert werden. Dieser Chat bleibt nur, bis Paceline geschlossen wird.</translation>
-    </message>
-    <message>
         <source>Stopped at the maximum length set in the settings.</source>
         <translation>Beendet: Die in den Einstellungen festgelegte Höchstlänge ist erreicht.</translation>
     </message>
@@ -136,6 +132,10 @@
     <message>
         <source>Stopped because the context is full. To continue, have the oldest messages left out or summarised (at the context meter), or choose a larger context in the settings.</source>
         <translation>Beendet, weil der Kontext voll ist. Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+    </message>
+    <message>
+        <source>Chats cannot be saved. This chat is kept only until Paceline is closed.</source>
+        <translation>Die Chats können nicht gespeichert werden. Dieser Chat bleibt nur erhalten, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
         <source>Stopped: this question alone fills the context. To continue, choose a larger context in the settings.</source>
@@ -394,7 +394,7 @@
     </message>
     <message>
         <source>reasoning on computers that are too slow for an 8B model</source>
-        <translation>längeres Nachdenken auf Rechnern, die für ein 8B-Modell zu langsam sind</translation>
+        <translation>Schlussfolgern auf Rechnern, die für ein 8B-Modell zu langsam sind</translation>
     </message>
     <message>
         <source>everyday questions on a laptop with 8 GB of memory; it thinks, and has its own draft heads</source>
@@ -1412,7 +1412,7 @@
     <message numerus="yes">
         <source>Deleted the folder “{name}”; its %n chats were kept.</source>
         <translation>
-            <numerusform>Ordner „{name}“ gelöscht; sein %n Chat bleibt.</numerusform>
+            <numerusform>Ordner „{name}“ gelöscht; sein Chat bleibt.</numerusform>
             <numerusform>Ordner „{name}“ gelöscht; seine %n Chats bleiben.</numerusform>
         </translation>
     </message>
@@ -1668,7 +1668,7 @@
     </message>
     <message>
         <source>No models to pair yet</source>
-        <translation>Noch keine Modelle zu verbinden</translation>
+        <translation>Noch keine Modelle für ein Paar</translation>
     </message>
     <message>
         <source>Could not be checked</source>
@@ -2481,6 +2481,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Nur der Prozessor</translation>
     </message>
     <message>
+        <source>Not available, because its mmproj file is not loaded: {parts}</source>
+        <translation>Nicht verfügbar, weil die mmproj-Datei nicht geladen ist: {parts}</translation>
+    </message>
+    <message>
         <source>Its server decides how it drafts.</source>
         <translation>Der Server entscheidet, wie er entwirft.</translation>
     </message>
@@ -2527,10 +2531,6 @@ Chat template: {template_name}
 Kontext {used} von {trained} Token, {threads} Threads, {where}
 Chat-Vorlage: {template_name}
 {path}</translation>
-    </message>
-    <message>
-        <source>Not used in chats, which are text only: {parts}</source>
-        <translation>Nicht verwendet, da Chats nur aus Text bestehen: {parts}</translation>
     </message>
     <message>
         <source>{name}
@@ -4330,7 +4330,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The stored chats can be read, but new messages are kept only until Paceline is closed.</source>
-        <translation>Die gespeicherten Chats sind zu lesen, aber neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
+        <translation>Die gespeicherten Chats lassen sich lesen, aber neue Nachrichten bleiben nur erhalten, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
         <source>Open the chat again.</source>
@@ -4606,7 +4606,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>New messages are kept only until Paceline is closed.</source>
-        <translation>Neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
+        <translation>Neue Nachrichten bleiben nur erhalten, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
         <source>{file} has format version {found}; this Paceline supports up to {known}.</source>
@@ -5189,10 +5189,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>{name} may be {names}.</source>
-        <translation>{name} kann {names} sein.</translation>
-    </message>
-    <message>
         <source>The library has no model {name}.</source>
         <translation>Die Bibliothek hat kein Modell {name}.</translation>
     </message>
@@ -5478,7 +5474,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>This copy of Paceline came without its small built-in models.</source>
-        <translation>Diese Ausgabe von Paceline kam ohne ihre kleinen eingebauten Modelle.</translation>
+        <translation>In dieser Ausgabe von Paceline fehlen die kleinen eingebauten Modelle.</translation>
     </message>
     <message>
         <source>Open a GGUF file of your own as the target.</source>
@@ -5550,7 +5546,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{name} comes with Paceline and cannot be changed.</source>
-        <translation>{name} kommt mit Paceline und lässt sich nicht ändern.</translation>
+        <translation>{name} gehört zu Paceline und lässt sich nicht ändern.</translation>
     </message>
     <message>
         <source>prompts</source>
@@ -5570,7 +5566,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The settings are from a newer Paceline; those unknown to this one are kept.</source>
-        <translation>Die Einstellungen sind von einem neueren Paceline; was dieses nicht kennt, bleibt erhalten.</translation>
+        <translation>Die Einstellungen stammen von einem neueren Paceline; was diese Version nicht kennt, bleibt erhalten.</translation>
     </message>
     <message>
         <source>There is no setting {key}.</source>
@@ -5590,7 +5586,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
-        <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
+        <translation>Die Anteile der Geräte müssen durch Kommas getrennte Zahlen sein, eine für jedes Gerät; „3,1“ heißt 3 zu 1.</translation>
     </message>
     <message>
         <source>{label} must be text.</source>
@@ -5685,6 +5681,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ihre Vokabularzuordnung ist keine Liste von höchstens {limit:,} IDs.</translation>
     </message>
     <message>
+        <source>The tensor {name} is of the type {kind}, which is not supported.</source>
+        <translation>Der Tensor {name} ist vom Typ {kind}, der nicht unterstützt wird.</translation>
+    </message>
+    <message>
         <source>a draft head (DFlash) of another model</source>
         <translation>ein Entwurfskopf (DFlash) eines anderen Modells</translation>
     </message>
@@ -5705,6 +5705,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>llama.cpp fehlen die Kernel, die die Einrichtung für diesen Prozessor baut ({names}); Entwürfe bringen so weniger. „make run“ baut sie ein; mehr steht in engine/kernels/README.md.</translation>
     </message>
     <message>
+        <source>With attention heads of this model&apos;s size, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
+        <translation>Wegen der Größe seiner Attention-Köpfe hängt das Runden bei diesem Modell davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+    </message>
+    <message>
+        <source>llama.cpp lacks the kernels that Paceline&apos;s set-up builds, so rounding depends on how many tokens a pass has, and words may change with the mode.</source>
+        <translation>Diesem llama.cpp fehlen die Kernel, die die Einrichtung von Paceline baut. Das Runden hängt daher davon ab, wie viele Token ein Durchlauf hat, und Wörter können sich mit dem Modus ändern.</translation>
+    </message>
+    <message>
         <source>draft model: {why}</source>
         <translation>Entwurfsmodell: {why}</translation>
     </message>
@@ -5713,12 +5721,24 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurf an: {share}</translation>
     </message>
     <message>
+        <source>Too many pictures have been read since the start.</source>
+        <translation>Seit dem Start wurden zu viele Bilder gelesen.</translation>
+    </message>
+    <message>
         <source>Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.</source>
         <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
     </message>
     <message>
+        <source>killed by another program, or by the system because memory ran out</source>
+        <translation>von einem anderen Programm beendet, oder vom System, weil der Speicher nicht reichte</translation>
+    </message>
+    <message>
         <source>its chat template does not support tools</source>
         <translation>seine Chat-Vorlage unterstützt keine Werkzeuge</translation>
+    </message>
+    <message>
+        <source>{name} needs more memory than is allowed.</source>
+        <translation>{name} braucht mehr Speicher, als erlaubt ist.</translation>
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
@@ -6342,7 +6362,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>nothing listens at {host}; start the server, or correct the address</source>
-        <translation>an {host} lauscht nichts; starten Sie den Server, oder berichtigen Sie die Adresse</translation>
+        <translation>unter {host} läuft kein Server; starten Sie ihn, oder berichtigen Sie die Adresse</translation>
     </message>
     <message>
         <source>the connection to {host} failed</source>
@@ -6359,6 +6379,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Make another key on the Server page.</source>
         <translation>Erzeugen Sie auf der Seite „Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; export other files to one of these.</source>
+        <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
     </message>
     <message>
         <source>There are more than {most} names.</source>
@@ -6397,6 +6421,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Versuchen Sie es später noch einmal; vielleicht hat ein Proxy oder ein Mirror an seiner Stelle geantwortet.</translation>
     </message>
     <message>
+        <source>{name} matches several models: {names}.</source>
+        <translation>Zu {name} passen mehrere Modelle: {names}.</translation>
+    </message>
+    <message>
+        <source>Get a new link from the page where you found this one.</source>
+        <translation>Holen Sie sich einen neuen Link von der Seite, auf der Sie diesen gefunden haben.</translation>
+    </message>
+    <message>
+        <source>The link to {host} is not encrypted, so the file could be changed on its way.</source>
+        <translation>Der Link zu {host} ist nicht verschlüsselt, die Datei könnte also unterwegs verändert werden.</translation>
+    </message>
+    <message>
         <source>{host} did not finish its answer in {seconds} s.</source>
         <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
     </message>
@@ -6427,6 +6463,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>“{name}” is not used: {why}</source>
         <translation>„{name}“ wird nicht verwendet: {why}</translation>
+    </message>
+    <message>
+        <source>Both models read the target&apos;s chat template. At {place} it writes {ours}, but the draft&apos;s own template writes {theirs}.</source>
+        <translation>Beide Modelle lesen die Chat-Vorlage des Zielmodells. Sie schreibt bei {place} {ours}, die eigene Vorlage des Entwurfsmodells aber {theirs}.</translation>
     </message>
     <message>
         <source>This file needs a newer version</source>
@@ -6561,6 +6601,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
     </message>
     <message>
+        <source>it has tokens that begin with the byte {byte}, but no token for that byte alone</source>
+        <translation>sie hat Token, die mit dem Byte {byte} beginnen, aber keines für dieses Byte allein</translation>
+    </message>
+    <message>
         <source>its table of characters has {length:,} bytes</source>
         <translation>ihre Zeichentabelle hat {length:,} Byte</translation>
     </message>
@@ -6595,10 +6639,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Its manifest gives no SHA-256 digest of its weights.</source>
         <translation>Sein Manifest nennt keine SHA-256-Prüfsumme der Gewichte.</translation>
-    </message>
-    <message>
-        <source>Ask the source of this link for a new one.</source>
-        <translation>Bitten Sie die Quelle dieses Links um einen neuen.</translation>
     </message>
     <message>
         <source>Could not check for updates</source>
@@ -6690,7 +6730,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>the sign-in has ended: sign in again, on the Tools page of the settings</source>
-        <translation>die Anmeldung ist abgelaufen: melden Sie sich auf der Seite „Werkzeuge“ der Einstellungen neu an</translation>
+        <translation>die Anmeldung ist abgelaufen: Melden Sie sich auf der Seite „Werkzeuge“ der Einstellungen neu an</translation>
     </message>
     <message>
         <source>it redirects requests to another address</source>
@@ -6726,7 +6766,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a token into “headers” of its entry as Authorization</source>
-        <translation>er verlangt eine Anmeldung: wählen Sie auf der Seite „Werkzeuge“ der Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
+        <translation>er verlangt eine Anmeldung: Wählen Sie auf der Seite „Werkzeuge“ der Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
     </message>
     <message>
         <source>it sent something that is not JSON: “{words}”</source>
@@ -6734,11 +6774,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>At {place}, the target&apos;s chat template writes the control token {token}. The draft&apos;s template leaves out these messages.</source>
-        <translation>Die Chat-Vorlage des Zielmodells schreibt an {place} das Steuertoken {token}. Die Vorlage des Entwurfsmodells lässt diese Nachrichten weg.</translation>
-    </message>
-    <message>
-        <source>Both models read the target&apos;s chat template. At {place} it writes {ours}, and the draft&apos;s own writes {theirs}.</source>
-        <translation>Beide Modelle lesen die Chat-Vorlage des Zielmodells. Sie schreibt an {place} {ours}, die des Entwurfsmodells {theirs}.</translation>
+        <translation>Die Chat-Vorlage des Zielmodells schreibt bei {place} das Steuertoken {token}. Die Vorlage des Entwurfsmodells lässt diese Nachrichten weg.</translation>
     </message>
     <message>
         <source>The two vocabularies have no token in common, so the draft&apos;s tokens cannot be translated.</source>
@@ -6917,10 +6953,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>sie endet nach {have:,} von {file_size:,} Bytes</translation>
     </message>
     <message>
-        <source>it has tokens that begin with the byte {byte}, but none of it alone</source>
-        <translation>sie hat Token, die mit dem Byte {byte} beginnen, aber keines für dieses Byte allein</translation>
-    </message>
-    <message>
         <source>The file</source>
         <translation>Die Datei</translation>
     </message>
@@ -6981,10 +7013,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Frage und die Nachrichten davor haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
-        <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
-    </message>
-    <message>
         <source>The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.</source>
         <translation>Die letzten {num_answers} Antworten waren langsamer, als sie ohne Entwürfe gewesen wären: {speedup:.2f}×.</translation>
     </message>
@@ -6998,7 +7026,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Drafting with it would slow this model down here; a smaller draft or next-token heads (an MTP file) would not. Speculation uses repeated text instead.</source>
-        <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen, ein kleineres Entwurfsmodell oder Köpfe für die nächsten Token (eine MTP-Datei) nicht. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
+        <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen nicht. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
     </message>
     <message>
         <source>The range comes from published figures: how often this head is right was not measured here.</source>
@@ -7050,7 +7078,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>no projects</source>
-        <translation>keine Projekte</translation>
+        <translation>keinen Projekten</translation>
     </message>
     <message>
         <source>There is no project called {name}.</source>
@@ -7103,10 +7131,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The connection may be intercepted. Ask the operator of the server or of your network.</source>
         <translation>Die Verbindung wird möglicherweise abgefangen. Fragen Sie den Betreiber des Servers oder Ihres Netzwerks.</translation>
-    </message>
-    <message>
-        <source>The link to {host} is not encrypted, so that the file could be changed on its way.</source>
-        <translation>Der Link zu {host} ist nicht verschlüsselt, die Datei könnte also unterwegs verändert werden.</translation>
     </message>
     <message>
         <source>{host} requires a sign-in for this file (HTTP {status}).</source>
@@ -7417,10 +7441,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Tensor {name} hat {found} Werte und sollte {wanted} haben.</translation>
     </message>
     <message>
-        <source>The tensor {name} is of the type {kind}, which is not used.</source>
-        <translation>Der Tensor {name} ist vom Typ {kind}, der nicht verwendet wird.</translation>
-    </message>
-    <message>
         <source>Open the model that it belongs to, and keep this file in the same folder.</source>
         <translation>Öffnen Sie das Modell, zu dem sie gehört, und lassen Sie diese Datei im selben Ordner.</translation>
     </message>
@@ -7606,11 +7626,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>With a cache of type {kind}, rounding depends on how many tokens a pass has, so words may change with the mode. Caches of f16 and q8_0 are exact.</source>
-        <translation>Bei einem Cache vom Typ {kind} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern. Caches aus f16 und q8_0 sind genau.</translation>
-    </message>
-    <message>
-        <source>With heads of this model&apos;s size, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
-        <translation>Bei Köpfen in der Größe dieses Modells hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+        <translation>Bei einem Cache vom Typ {kind} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern. Caches vom Typ f16 und q8_0 sind exakt.</translation>
     </message>
     <message>
         <source>With weights of type {kinds}, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
@@ -7655,10 +7671,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>draft on as chosen, but it does not pay off: {share}</source>
         <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {share}</translation>
-    </message>
-    <message>
-        <source>No more pictures can be told apart in one run of the program.</source>
-        <translation>In einem Lauf des Programms lassen sich nicht mehr Bilder unterscheiden.</translation>
     </message>
     <message>
         <source>it does not begin with the letters GGUF</source>
@@ -7885,10 +7897,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
     </message>
     <message>
-        <source>A head drafts, and no draft model is chosen.</source>
-        <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
-    </message>
-    <message>
         <source>Leave it out, or close other programs.</source>
         <translation>Lassen Sie sie weg, oder schließen Sie andere Programme.</translation>
     </message>
@@ -7911,6 +7919,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The model ends its answers at once, so nothing can be measured.</source>
         <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it agrees with the whole model on {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of the time.</source>
+        <translation>Ohne {number} seiner {n_layer} Schichten stimmt es bei {agreement:.0f} % von {num_tokens} Token mit dem ganzen Modell überein, und ein Token braucht {share:.0f} % der Zeit.</translation>
     </message>
     <message>
         <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
@@ -8074,7 +8086,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>There is no file at {path}.</source>
-        <translation>In {path} ist keine Datei.</translation>
+        <translation>Unter {path} gibt es keine Datei.</translation>
     </message>
     <message>
         <source>Loading {path} was cancelled.</source>
@@ -8122,7 +8134,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>absent</source>
-        <translation>keines</translation>
+        <translation>nicht vorhanden</translation>
     </message>
     <message>
         <source>The target&apos;s tokenizer adds the {name} token, the draft&apos;s does not.</source>
@@ -8183,10 +8195,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Opening {name} was cancelled.</source>
         <translation>Das Öffnen von {name} wurde abgebrochen.</translation>
-    </message>
-    <message>
-        <source>{name} needs more memory than it may.</source>
-        <translation>{name} braucht mehr Speicher, als es darf.</translation>
     </message>
     <message>
         <source>There is no message to answer.</source>
@@ -8254,7 +8262,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The ids of its vocabulary map do not ascend, or are not in the target&apos;s vocabulary.</source>
-        <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
+        <translation>Die IDs ihrer Vokabularzuordnung steigen nicht an oder gehören nicht zum Vokabular des Zielmodells.</translation>
     </message>
     <message>
         <source>Close other programs that use its memory, and start Paceline again.</source>
@@ -8301,10 +8309,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Prüfen Sie die Adresse, und ob dort „ggml-rpc-server“ desselben llama.cpp läuft und kein anderes Programm bedient.</translation>
     </message>
     <message>
-        <source>llama.cpp lacks the set-up&apos;s kernels here, so rounding depends on how many tokens a pass has, and words may change with the mode.</source>
-        <translation>Diesem llama.cpp fehlen die Kernel der Einrichtung. Das Runden hängt daher davon ab, wie viele Token ein Durchlauf hat, und Wörter können sich mit dem Modus ändern.</translation>
-    </message>
-    <message>
         <source>The draft length must be between 0 and {most}.</source>
         <translation>Die Entwurfslänge muss zwischen 0 und {most} liegen.</translation>
     </message>
@@ -8347,10 +8351,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The process that ran {name} ended without an answer.</source>
         <translation>Der Prozess, der {name} ausführte, endete ohne Antwort.</translation>
-    </message>
-    <message>
-        <source>another program killed it, or the system did because memory ran out</source>
-        <translation>ein anderes Programm hat ihn beendet, oder das System, weil der Speicher nicht reichte</translation>
     </message>
     <message>
         <source>A message has the role {role!r}; known roles are {names}.</source>
@@ -8461,6 +8461,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das gewählte Entwurfsmodell entwirft anstelle des Kopfes; wählen Sie keines, um den Kopf zu benutzen.</translation>
     </message>
     <message>
+        <source>A head drafts for this model; choose a draft model to use this mode.</source>
+        <translation>Für dieses Modell entwirft ein Kopf; wählen Sie ein Entwurfsmodell, um diesen Modus zu benutzen.</translation>
+    </message>
+    <message>
         <source>The memory of this model ({architecture}) can neither drop rejected tokens nor return to an earlier state, so it runs without drafting.</source>
         <translation>Der Speicher dieses Modells ({architecture}) kann abgelehnte Token nicht entfernen und auch nicht zu einem früheren Stand zurückkehren; daher läuft es ohne Entwürfe.</translation>
     </message>
@@ -8471,10 +8475,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>without drafting: {reason}</source>
         <translation>ohne Entwürfe: {reason}</translation>
-    </message>
-    <message>
-        <source>Without {number} of its {n_layer} layers it gives the same token at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
-        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
     </message>
     <message>
         <source>Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.</source>
@@ -8698,7 +8698,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{host} is not working (HTTP {status}).</source>
-        <translation>{host} arbeitet nicht (HTTP {status}).</translation>
+        <translation>{host} ist gestört (HTTP {status}).</translation>
     </message>
     <message>
         <source>{address} is not an https address.</source>
@@ -8943,8 +8943,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>nach der Bedeutung</translation>
     </message>
     <message>
-        <source>No passage was given under this number.</source>
-        <translation>Unter dieser Nummer wurde keine Stelle mitgegeben.</translation>
+        <source>The model was given no passage with this number.</source>
+        <translation>Das Modell hat keine Stelle mit dieser Nummer bekommen.</translation>
     </message>
     <message>
         <source>{name} is being downloaded. The page Downloads shows its progress.</source>
@@ -10633,10 +10633,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Cache-Typ (Entwurf)</translation>
     </message>
     <message>
-        <source>How precisely the draft remembers the conversation; this affects only its proposals. With f16, its keys are q8_0 if that measured faster.</source>
-        <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur seine Vorschläge. Mit f16 sind seine Keys q8_0, wenn sich das beim Messen als schneller erwies.</translation>
-    </message>
-    <message>
         <source>Models</source>
         <translation>Modelle</translation>
     </message>
@@ -10741,10 +10737,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Auto</translation>
     </message>
     <message>
-        <source>Answers at once</source>
-        <translation>Antworten zugleich</translation>
-    </message>
-    <message>
         <source>Shared context</source>
         <translation>Gemeinsamer Kontext</translation>
     </message>
@@ -10809,6 +10801,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>so viele wie nötig</translation>
     </message>
     <message>
+        <source>Simultaneous answers</source>
+        <translation>Gleichzeitige Antworten</translation>
+    </message>
+    <message>
         <source>How many answers the model writes at the same time, for programs and chats. Each needs memory for a context of its own. Automatic: up to 4, if the memory allows it. A change loads the model again.</source>
         <translation>Wie viele Antworten das Modell gleichzeitig schreibt, für Programme und Chats. Jede braucht Speicher für einen eigenen Kontext. Automatisch: bis zu 4, wenn der Speicher reicht. Eine Änderung lädt das Modell neu.</translation>
     </message>
@@ -10819,6 +10815,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Faster attention on a GPU. The CPU and smaller cache types always use it.</source>
         <translation>Schnellere Attention auf einer GPU. Der Prozessor und kleinere Cache-Typen nutzen sie immer.</translation>
+    </message>
+    <message>
+        <source>How precisely the draft remembers the conversation; this affects only its proposals. With f16, keys are stored as q8_0 if that was faster on this computer.</source>
+        <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur seine Vorschläge. Mit f16 werden die Keys als q8_0 gespeichert, wenn das auf diesem Rechner schneller war.</translation>
     </message>
     <message>
         <source>How tokens are drafted. The mode affects only the speed: the answers are those of the target.</source>
@@ -10870,7 +10870,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Divides the scores of recent tokens; 1 turns it off.</source>
-        <translation>Teilt die Wertung kürzlich verwendeter Token; 1 schaltet es aus.</translation>
+        <translation>Teilt die Wertung kürzlich verwendeter Token; 1 schaltet die Strafe aus.</translation>
     </message>
     <message>
         <source>Frequency penalty</source>
@@ -10878,7 +10878,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Lowers a token&apos;s score for each recent appearance; 0 turns it off.</source>
-        <translation>Senkt die Wertung eines Tokens für jedes kürzliche Vorkommen; 0 schaltet es aus.</translation>
+        <translation>Senkt die Wertung eines Tokens für jedes kürzliche Vorkommen; 0 schaltet die Strafe aus.</translation>
     </message>
     <message>
         <source>Presence penalty</source>
@@ -10886,7 +10886,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Lowers a token&apos;s score once if it appeared recently; 0 turns it off.</source>
-        <translation>Senkt die Wertung eines Tokens einmal, wenn es kürzlich vorkam; 0 schaltet es aus.</translation>
+        <translation>Senkt die Wertung eines Tokens einmal, wenn es kürzlich vorkam; 0 schaltet die Strafe aus.</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -12460,6 +12460,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Werkzeugaufruf</translation>
     </message>
     <message>
+        <source>Tell the model why (optional)</source>
+        <translation>Dem Modell sagen, warum (optional)</translation>
+    </message>
+    <message>
         <source>{count} more characters were left out.</source>
         <translation>{count} weitere Zeichen wurden weggelassen.</translation>
     </message>
@@ -12510,10 +12514,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Refuse…</source>
         <translation>Ablehnen …</translation>
-    </message>
-    <message>
-        <source>Why not, for the model (optional)</source>
-        <translation>Warum nicht, für das Modell (optional)</translation>
     </message>
     <message>
         <source>Reason for the refusal</source>
@@ -12989,6 +12989,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bildprojektor (mmproj)</translation>
     </message>
     <message>
+        <source>Lets a model see pictures. It is not a model itself and cannot chat.</source>
+        <translation>Lässt ein Modell Bilder sehen. Es ist kein eigenes Modell und kann nicht chatten.</translation>
+    </message>
+    <message>
         <source>Next-token heads (MTP)</source>
         <translation>MTP-Köpfe</translation>
     </message>
@@ -13023,10 +13027,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>A small model made to draft for a large one. Use it as a draft, not for chatting.</source>
         <translation>Ein kleines Modell, das für ein großes entwirft. Verwenden Sie es als Entwurfsmodell, nicht zum Chatten.</translation>
-    </message>
-    <message>
-        <source>Lets a model see images. It is not a model itself and cannot chat.</source>
-        <translation>Lässt ein Modell Bilder sehen. Es ist kein eigenes Modell und kann nicht chatten.</translation>
     </message>
     <message>
         <source>Extra layers that propose several tokens at once. They belong to one model and cannot chat.</source>

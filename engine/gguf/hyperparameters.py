@@ -86,7 +86,11 @@ def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
     """
     tokens = set(map(token_bytes, texts))
     missing = min({token[:1] for token in tokens if token} - tokens, default=b"")
-    check(not missing, "it has tokens that begin with the byte {byte}, but none of it alone", byte=missing.hex())
+    check(
+        not missing,
+        "it has tokens that begin with the byte {byte}, but no token for that byte alone",
+        byte=missing.hex(),
+    )
 
 
 def token_bytes(text: bytes) -> bytes:

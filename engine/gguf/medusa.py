@@ -193,7 +193,11 @@ def _check_tensors(layout: MedusaLayout, by_name: dict[str, TensorInfo]) -> None
         kinds = MULTIPLIABLE if len(one.dims) > 1 else {"F32"}
         if found is not None and found.type_name not in kinds:
             raise DraftRefusedError(
-                said("The tensor {name} is of the type {kind}, which is not used.", name=one.name, kind=found.type_name)
+                said(
+                    "The tensor {name} is of the type {kind}, which is not supported.",
+                    name=one.name,
+                    kind=found.type_name,
+                )
             )
     own = [f"head.{k}.output.weight" in by_name for k in range(layout.num_heads)]
     if any(own) and not all(own):

@@ -53,8 +53,8 @@ def _file_reason(path: str) -> str:
         return ""
     if any(length % _HEAD_STEP for length in _head_lengths(header)):
         return said(
-            "With heads of this model's size, rounding depends on how many tokens a pass has, so words may change with "
-            "the mode."
+            "With attention heads of this model's size, rounding depends on how many tokens a pass has, so words may "
+            "change with the mode."
         )
     kinds = {tensor.type_name for tensor in header.tensors if len(tensor.dims) > 1}
     if others := ", ".join(sorted(kinds - _EXACT_WEIGHTS)):
@@ -69,8 +69,8 @@ def _file_reason(path: str) -> str:
 def _build_reason() -> str:
     if not library.has_every_kernel():
         return said(
-            "llama.cpp lacks the set-up's kernels here, so rounding depends on how many tokens a pass has, and words "
-            "may change with the mode."
+            "llama.cpp lacks the kernels that Paceline's set-up builds, so rounding depends on how many tokens a pass "
+            "has, and words may change with the mode."
         )
     features = library.system_info()
     names = ", ".join(name for mark, name in _OTHER_PRODUCTS.items() if f"{mark} = 1" in features)

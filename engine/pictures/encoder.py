@@ -39,7 +39,7 @@ def _take_ids(count: int) -> int:
     with _numbering:
         first = _next_id
         if first - count < _LEAST_ID:
-            raise PictureError("No more pictures can be told apart in one run of the program.", "Restart Paceline.")
+            raise PictureError("Too many pictures have been read since the start.", "Restart Paceline.")
         _next_id = first - count
     return first
 

@@ -133,7 +133,7 @@ def command() -> list[str]:
 
 def reason_of(status: int) -> Sentence:
     if status == -getattr(signal, "SIGKILL", 9):
-        return said("another program killed it, or the system did because memory ran out")
+        return said("killed by another program, or by the system because memory ran out")
     try:
         return said("signal {name}", name=signal.Signals(-status).name)
     except ValueError:

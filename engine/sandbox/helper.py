@@ -250,7 +250,7 @@ def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str
         answer = error_to_json(error)
     except MemoryError:
         name = Path(words[0]).name
-        answer = error_to_json(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
+        answer = error_to_json(NotEnoughMemoryError(said("{name} needs more memory than is allowed.", name=name)))
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()
     return 0

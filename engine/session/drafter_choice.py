@@ -30,7 +30,7 @@ MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens of a match, without and with a pacer
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 NO_DRAFT = said("No draft model is chosen.")
 _DRAFT_INSTEAD = said("The chosen draft model drafts instead of the head; choose none to use the head.")
-_HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
+_HEAD_INSTEAD = said("A head drafts for this model; choose a draft model to use this mode.")
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
 WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
 

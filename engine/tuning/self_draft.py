@@ -73,8 +73,8 @@ class SelfDraft:
     @property
     def words(self) -> Sentence:
         measured = said(
-            "Without {number} of its {n_layer} layers it gives the same token at {agreement:.0f}% of {num_tokens} "
-            "tokens, and a token takes {share:.0f}% of a pass of the whole model.",
+            "Without {number} of its {n_layer} layers it agrees with the whole model on {agreement:.0f}% of "
+            "{num_tokens} tokens, and a token takes {share:.0f}% of the time.",
             number=len(self.left_out),
             n_layer=self.n_layer,
             agreement=self.agreement * 100.0,

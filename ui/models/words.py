@@ -47,7 +47,7 @@ KINDS = {  # the name of each kind of file, and its explanation
     ),
     FileKind.MMPROJ: (
         tr.mark("Image projector (mmproj)"),
-        tr.mark("Lets a model see images. It is not a model itself and cannot chat."),
+        tr.mark("Lets a model see pictures. It is not a model itself and cannot chat."),
     ),
     FileKind.MTP: (
         tr.mark("Next-token heads (MTP)"),

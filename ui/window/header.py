@@ -202,7 +202,7 @@ def describe(model: ModelInfo) -> str:
     unused = [tr(UNUSED_WORDS[part]) for part in model.unused_abilities if part in UNUSED_WORDS]
     if not unused:
         return words
-    left_out = tr("Not used in chats, which are text only: {parts}")
+    left_out = tr("Not available, because its mmproj file is not loaded: {parts}")
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 

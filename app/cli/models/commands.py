@@ -253,7 +253,7 @@ def command(options: argparse.Namespace) -> int:
     except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)
     except OSError as error:
-        problem = Problem("The disk refused", f"{error.strerror or error}.", "Check the library folder.")
+        problem = Problem("The disk reported an error", f"{error.strerror or error}.", "Check the library folder.")
         return fail(problem, as_json=options.json)
 
 

@@ -17,7 +17,10 @@ from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6
 NO_MODEL = "There is no model in it yet. `paceline models pull small` gets a small one; see also `search` and `import`."
-_GATED = {Gated.AUTOMATIC: "its terms must be accepted first", Gated.MANUAL: "its publisher must admit you first"}
+_GATED = {
+    Gated.AUTOMATIC: "its terms must be accepted first",
+    Gated.MANUAL: "its publisher must approve your request first",
+}
 
 
 def as_dict(record: Any) -> Any:  # noqa: ANN401 (any record, any value in it)

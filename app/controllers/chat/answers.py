@@ -400,7 +400,7 @@ class AnswerController(PartsController):
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # show again that this chat is not saved
-            self._window.show_notice(tr("Chats cannot be saved. This is kept only until Paceline is closed."))
+            self._window.show_notice(tr("Chats cannot be saved. This chat is kept only until Paceline is closed."))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
         streaming.state = EngineState.ANSWERING

@@ -55,7 +55,7 @@ CONTEXT_SHARE = 4  # passages take at most a quarter of the context
 _MEASURED_TOKENS = 64  # fewer processed tokens do not tell the prompt speed
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
 MEANING = mark("Projects", "by meaning")  # what the command shows while it makes vectors
-NO_PASSAGE = mark("Projects", "No passage was given under this number.")
+NO_PASSAGE = mark("Projects", "The model was given no passage with this number.")
 
 
 class ProjectController(PartsController):

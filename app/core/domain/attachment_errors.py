@@ -26,7 +26,7 @@ class NotTextError(AttachmentError):
     """The file is not a text file."""
 
     default_advice = (
-        "Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one."
+        "Attach text, code, a PDF with text, an office document, or a book as EPUB; export other files to one of these."
     )
 
 

@@ -72,7 +72,7 @@ def check_link(address: str) -> str:
         ) from error
     if scheme != "https" and not is_this_machine(host):
         raise LinkRefusedError(
-            said("The link to {host} is not encrypted, so that the file could be changed on its way.", host=host),
+            said("The link to {host} is not encrypted, so the file could be changed on its way.", host=host),
             "Use the https address. Plain http is for this computer only.",
         )
     return text
@@ -236,17 +236,17 @@ def redirected(url: str, target: str) -> str:
     except (ValueError, HubAnswerError) as error:
         raise LinkRefusedError(
             said("{host} redirects to an invalid address.", host=before),
-            "Ask the source of this link for a new one.",
+            "Get a new link from the page where you found this one.",
         ) from error
     if is_near(host) and not is_near(before):
         raise LinkRefusedError(
             said("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
-            "Ask the source of this link for a new one.",
+            "Get a new link from the page where you found this one.",
         )
     if scheme != "https" and not (is_this_machine(host) and is_this_machine(before)):
         raise LinkRefusedError(
             said("{host} redirects to an unencrypted address.", host=before),
-            "Ask the source of this link for a new one.",
+            "Get a new link from the page where you found this one.",
         )
     return joined
 

@@ -115,8 +115,8 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
         one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
             return said(
-                "Both models read the target's chat template. At {place} it writes {ours}, and the draft's own "
-                "writes {theirs}.",
+                "Both models read the target's chat template. At {place} it writes {ours}, but the draft's own "
+                "template writes {theirs}.",
                 place=words,
                 ours=_spelled_out(target.tokenizer, one),
                 theirs=_spelled_out(draft.tokenizer, other or ()),

@@ -260,10 +260,13 @@ def test_check_proves_that_rows_are_equal_to_the_last_bit(capsys: Capture, monke
     rows = Compared(PassShape(1, (4,)), 0, 16, 3, 0.25)
     monkeypatch.setattr("app.cli.check.compare_passes", lambda *_, **__: iter([rows]))
     assert main(["check", str(builtin_target())]) == 1
-    assert "3 of 16 rows differ when computed in other passes. This should not happen" in capsys.readouterr().out
+    assert (
+        "3 of 16 rows of logits differ from those of a pass of one token. This should not happen"
+        in capsys.readouterr().out
+    )
     monkeypatch.setattr("app.cli.check.why_inexact", lambda _path: "Because.")
     assert main(["check", str(builtin_target())]) == 0
-    assert "3 of 16 rows differ when computed in other passes. Because." in capsys.readouterr().out
+    assert "3 of 16 rows of logits differ from those of a pass of one token. Because." in capsys.readouterr().out
 
 
 def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_each_first_byte_has_to_be_a_token() -> None:
     check_rwkv_tokens([b"a", b"ab", b"b", b"bcd"])
     check_rwkv_tokens([rb"\xe4", rb"\xe4\xb8\x96"])
     check_rwkv_tokens([])
-    with pytest.raises(ModelHeaderError, match="begin with the byte 62, but none of it alone"):
+    with pytest.raises(ModelHeaderError, match="begin with the byte 62, but no token for that byte alone"):
         check_rwkv_tokens([b"a", b"ab", b"bcd"])
     with pytest.raises(ModelHeaderError, match="begin with the byte e4"):
         check_rwkv_tokens([rb"\xe4\xb8\x96", rb"\xe4\x80\x80"])

@@ -36,7 +36,7 @@ def test_a_gpu_another_build_and_another_processor_are_told(monkeypatch: pytest.
     monkeypatch.setattr(library, "system_info", lambda: "CPU : NEON = 1 | MATMUL_INT8 = 1 | ")
     assert "i8mm" in why_inexact(PATH)
     monkeypatch.setattr(library, "has_every_kernel", lambda: False)
-    assert "lacks the set-up's kernels" in why_inexact(PATH)
+    assert "lacks the kernels that Paceline's set-up builds" in why_inexact(PATH)
     loaded = open_model(PATH, LoadOptions(256, 1, 0))
     loaded.close()
     assert loaded.info.inexact == why_inexact(PATH)

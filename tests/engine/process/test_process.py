@@ -28,7 +28,7 @@ def test_a_frozen_program_is_started_again_with_a_flag(monkeypatch: pytest.Monke
     ("status", "words"),
     [
         (-signal.SIGABRT, "signal SIGABRT"),
-        (-signal.SIGKILL, "another program killed it, or the system did because memory ran out"),
+        (-signal.SIGKILL, "killed by another program, or by the system because memory ran out"),
         (1, "status 1"),
         (0xC0000005, "status 0xc0000005"),
     ],

@@ -197,7 +197,7 @@ def test_refused_heads_end_only_a_cancelled_load(tmp_path: Path, is_cancelled: b
 
 def test_a_draft_model_takes_the_place_of_the_heads_and_gives_it_back(tmp_path: Path) -> None:
     session, ready = load(tmp_path, qwen35_with_mtp())
-    assert ready.unavailable == {Mode.DRAFT: "A head drafts, and no draft model is chosen."}
+    assert ready.unavailable == {Mode.DRAFT: "A head drafts for this model; choose a draft model to use this mode."}
     draft = str(tiny_qwen35(noise=0.1).write(tmp_path / "draft.gguf"))
     ready = session.set_draft(draft)
     assert (ready.own_head, ready.unavailable.keys()) == (None, {Mode.HEAD})

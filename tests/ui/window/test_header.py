@@ -84,11 +84,11 @@ def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:
     qtbot.addWidget(header)
     assert READY.target is not None
     header.set_engine(READY)
-    assert "Not used in chats" not in header.model_button.toolTip()
+    assert "its mmproj file is not loaded" not in header.model_button.toolTip()
     header.set_engine(replace(READY, target=replace(READY.target, unused_abilities=tuple(UNUSED_WORDS))))
     left_out = ", ".join(UNUSED_WORDS.values())
     told = " ".join(header.model_button.toolTip().split())  # joins its lines
-    assert f"Not used in chats, which are text only: {left_out}" in told
+    assert f"Not available, because its mmproj file is not loaded: {left_out}" in told
 
 
 assert READY.target is not None

@@ -214,7 +214,7 @@ class ToolCard(MessageCard):
 
     def _ask_reason(self) -> None:
         if self.reason is None:
-            self.reason = line_edit(tr("Reason for the refusal"), tr("Why not, for the model (optional)"))
+            self.reason = line_edit(tr("Reason for the refusal"), tr("Tell the model why (optional)"))
             self.reason.returnPressed.connect(self._refuse)
             send = button(tr("Refuse"), self._refuse)
             row = hbox((self.reason, 1), send)

@@ -124,7 +124,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "parallel",
         ENGINE,
-        "Answers at once",
+        "Simultaneous answers",
         FieldKind.INTEGER,
         None,
         "How many answers the model writes at the same time, for programs and chats. Each needs memory for a "
@@ -215,8 +215,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Draft cache type",
         FieldKind.CHOICE,
         CacheType.F16.value,
-        "How precisely the draft remembers the conversation; this affects only its proposals. With f16, its keys are "
-        "q8_0 if that measured faster.",
+        "How precisely the draft remembers the conversation; this affects only its proposals. With f16, keys are "
+        "stored as q8_0 if that was faster on this computer.",
         choices=_CACHE_CHOICES,
     ),
     *_DEVICE_FIELDS,

@@ -209,7 +209,11 @@ class Library:
         found = found or [model for model in models if _title(model).lower() == name.lower()]
         if len(found) > 1:
             raise LibraryError(
-                said("{name} may be {names}.", name=short(name), names=" or ".join(model.name for model in found)),
+                said(
+                    "{name} matches several models: {names}.",
+                    name=short(name),
+                    names=", ".join(model.name for model in found),
+                ),
                 "Name one.",
             )
         if not found:

@@ -107,7 +107,7 @@ def test_it_is_measured_before_it_is_offered(
     qtbot.waitUntil(lambda: bench.state is SelfDraftState.ENDED, timeout=120_000)
     dialog = bench.controller.dialog
     assert dialog is not None
-    assert all("it gives the same token at" in words for words in dialog.view.words)
+    assert all("it agrees with the whole model on" in words for words in dialog.view.words)
     assert bool(dialog.view.draft) is pays
     if pays:
         dialog.use_button.click()

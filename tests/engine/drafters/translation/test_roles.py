@@ -165,7 +165,7 @@ def test_where_the_templates_of_one_vocabulary_differ_is_said() -> None:
     told = template_difference(one, other)
     assert told is not None
     assert "At the beginning of an answer it writes '<|im_end|>\\n<|im_start|>assistant\\n'" in told
-    assert "own writes '<|im_end|>\\n<|im_start|>model\\n'" in told
+    assert "own template writes '<|im_end|>\\n<|im_start|>model\\n'" in told
 
 
 def test_spellers_know_no_control_token() -> None:

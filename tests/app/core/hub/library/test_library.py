@@ -149,7 +149,7 @@ def test_names_are_unique(library: Library, tmp_path: Path) -> None:
     library.add(put(tmp_path / "m.gguf"))
     assert [model.name for model in library.models()] == ["m", "m (2)", "m (b)"]
     assert library.find("b/x/m.gguf").name == "m (b)"
-    with pytest.raises(LibraryError, match="may be"):
+    with pytest.raises(LibraryError, match="matches several models"):
         library.find("m.gguf")
 
 
