@@ -149,7 +149,7 @@ def answers(session: Session, requests: list[ChatRequest], mode: Mode, depth: in
 
     def work(slot: int) -> None:
         ends[slot] = answer(session.slot(slot), asked[slot])
-        session.slot(slot).leave()
+        session.slot(slot).release_slot()
 
     session.prepare_slots(lambda: False)
     for slot in range(len(asked)):

@@ -54,5 +54,5 @@ def test_weights_and_heads_that_no_kernel_is_for_are_told(tmp_path: Path) -> Non
     assert "weights of type Q2_K" in why_inexact(str(other.write(tmp_path / "q2_k.gguf")))
     for name in ("key", "value"):
         short = made.with_metadata(**{f"llama__attention__{name}_length": (Kind.UINT32, 24)})
-        assert "With heads of" in why_inexact(str(short.write(tmp_path / f"{name}.gguf")))
+        assert "With attention heads of" in why_inexact(str(short.write(tmp_path / f"{name}.gguf")))
     assert why_inexact(str(tmp_path / "gone.gguf")) == ""
