@@ -144,7 +144,7 @@ def running(server: str, options: argparse.Namespace) -> Iterator[int]:
         until, is_ready = time.monotonic() + READY_S, False
         while not is_ready:
             if process.has_ended or time.monotonic() > until:
-                raise process.death("starting")
+                raise process.exit_error("starting")
             try:
                 with asked(port, "/health"):
                     is_ready = True

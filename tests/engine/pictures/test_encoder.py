@@ -252,7 +252,7 @@ def test_the_ends_of_rows_are_numbers(tmp_path: Path) -> None:
 def test_ids_run_out_with_a_sentence(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids are never reused."""
     monkeypatch.setattr(encoder, "_next_id", -(2**31) + 4)
-    with pytest.raises(PictureError, match="No more pictures"):
+    with pytest.raises(PictureError, match="Too many pictures"):
         seeing.ids(picture(99))
 
 

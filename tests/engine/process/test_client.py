@@ -165,7 +165,7 @@ def test_a_load_that_ends_the_process_fails_and_is_not_tried_again(bench: Bench)
 
 
 @pytest.mark.parametrize(
-    ("number", "reason"), [(signal.SIGKILL, "another program"), (signal.SIGSEGV, "signal SIGSEGV")]
+    ("number", "reason"), [(signal.SIGKILL, "killed by another program"), (signal.SIGSEGV, "signal SIGSEGV")]
 )
 def test_an_idle_process_may_end_as_well(bench: Bench, number: int, reason: str) -> None:
     bench.load("model")
