@@ -152,7 +152,7 @@ def test_a_number_without_a_passage_is_said(harness: AppHarness, qtbot: QtBot, p
     in_project(harness, papers)
     ask(harness, qtbot, "How much is the rent?")
     harness.window.transcript.link_activated.emit(f"{SOURCE_LINK}{harness.messages()[-1].id}/{number}")
-    assert "No passage" in harness.window.notices[-1]
+    assert "no passage with this number" in harness.window.notices[-1]
 
 
 def test_a_model_with_tools_searches_by_itself(tooled: AppHarness, qtbot: QtBot, papers: Path) -> None:
