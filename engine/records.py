@@ -49,7 +49,7 @@ class PassProbabilities(NamedTuple):
     ``probs`` are of the proposed tokens in order, up to the last verified one. ``last`` is the target's probability of
     the token that ended the pass. All are computed after the sampling chain. At temperature 0 (``greedy``) there are
     none: accepted tokens were the most likely ones. ``rejected_chars``: number of characters of each rejected token, if
-    there were several. It is a tuple because every pass creates one: a frozen dataclass takes three times as long.
+    there were several. Every pass creates such a tuple: a frozen dataclass takes three times as long.
     """
 
     probs: tuple[TokenProbs, ...] = ()

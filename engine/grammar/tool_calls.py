@@ -44,7 +44,7 @@ def calls_grammar(
     the grammar of a schema, instead of calls. The schema of a ``strict`` function must be fully expressible.
 
     Raises:
-        GrammarError: not a schema, no value is valid by it, or a strict schema cannot be expressed.
+        GrammarError: not a schema, no value conforms to it, or a strict schema cannot be expressed.
     """
     syntax = SYNTAXES[tool_format]
     calls = _Calls(syntax)
@@ -65,7 +65,7 @@ def calls_grammar(
 
 
 def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
-    """A grammar of any text in which begun calls are valid by ``functions``; empty if calls have no opening mark.
+    """A grammar of any text whose calls conform to ``functions``; empty if calls have no opening mark.
 
     Raises:
         GrammarError: as for `calls_grammar`.

@@ -45,8 +45,8 @@ from engine.sequence import CachedSequence, shared_tokens
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
-_REREAD_S = 2.0  # the target may read tokens whose rows are lost again for this number of seconds
-_UNTIMED = 64  # tokens that every machine reads quickly, used without a measured speed
+_REREAD_S = 2.0  # most seconds that the target may spend on reading tokens again because their rows are lost
+_UNTIMED = 64  # most tokens to read again if no speed was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,7 +137,7 @@ class RowTap(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
     def prepare(self, *, is_whole: bool) -> bool:
-        """Called before a pass. ``is_whole``: all tokens but padding give logits. True if padding must as well."""
+        """Called before a pass. ``is_whole``: all tokens but padding give logits. True if padding must give logits."""
 
     def take(self, past: int, count: int) -> None:
         """Called after a pass that appended ``count`` tokens to ``past``; its rows are valid until the next pass."""

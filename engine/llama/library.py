@@ -58,7 +58,7 @@ _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_placements: collections.deque[str] = collections.deque(maxlen=8192)  # one line per layer and moved tensor
 _started: list[Any] = []
 _starting = threading.Lock()  # prevents two threads from loading backends twice
-_interrupts: list[bool] = []  # not empty after Ctrl+C while a line was logged
+_interrupts: list[bool] = []  # not empty if Ctrl+C was pressed while a line was logged
 _disabled: list[str] = []  # kernels that fail in this process
 _inexact: list[bool] = []  # not empty if the check at the first start found different bits
 # Names of llama.cpp's library files on all platforms.

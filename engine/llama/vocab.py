@@ -114,7 +114,7 @@ def _before(text: str, offset: int, whole: Collection[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Spelling:
-    """What a vocabulary can spell: these characters, and texts of these bytes."""
+    """The characters that a vocabulary can spell, and the bytes with which it can spell other characters."""
 
     characters: frozenset[str]
     byte_values: frozenset[int]

@@ -92,7 +92,7 @@ class Answer:
         self._opened_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
-        self._next_check = next_check(0) if is_free and request.messages else math.inf  # count of tokens
+        self._next_check = next_check(0) if is_free and request.messages else math.inf  # number of tokens
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)

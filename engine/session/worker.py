@@ -195,7 +195,7 @@ class EngineWorker:
                     start(queued)
 
     def _choose_slot(self, queued: QueuedRequest, free: list[int]) -> int:
-        """Prefer slot 0, whose cache stays in place, but not for other programs while it has a chat's cache."""
+        """Prefer slot 0, whose cache stays in place, unless it has a chat's cache and another program asks."""
         is_chat = isinstance(queued.request, ChatRequest)
         if free[0] == 0 and not is_chat and self._holds_chat and len(free) > 1:
             return free[1]

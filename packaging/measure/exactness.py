@@ -128,7 +128,7 @@ def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: 
     """Make the request of a prompt; seeded ones use the sampling chains in turn."""
     chain, sampling = "greedy", SamplingParams(temperature=0.0)
     if options.what == "seeded":
-        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # kinds of prompts also repeat every five
+        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # one chain for five prompts, one of each kind
         sampling = replace(CHAINS[chain], seed=number)
     return ChatRequest(
         messages=(Message("user", text),) if is_chat else (),

@@ -19,7 +19,7 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# The first of two equal marks wins: if the target's template adds nothing before an answer, the draft must not begin
+# Of equal marks the first is used: if the target's template adds nothing before an answer, the draft must not begin
 # with reasoning.
 _MARK_POSITIONS = {
     ("", _QUESTION): said("a question"),
