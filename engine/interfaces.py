@@ -98,7 +98,7 @@ class LanguageModel(Protocol):
 
     @property
     def state_bytes(self) -> int:
-        """Size of `export_state`."""
+        """Number of bytes that `export_state` returns."""
 
     def export_state(self) -> NDArray[np.uint8] | None:
         """The content of the cache as bytes, readable by this model and build only; None if it cannot be exported."""

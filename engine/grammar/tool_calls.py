@@ -40,8 +40,8 @@ def calls_grammar(
 ) -> Grammar:
     """A grammar of calls of ``functions``, which have ``name`` and ``parameters`` as in OpenAI's API.
 
-    It allows one call, or several if ``many`` is set and the format supports it. An answer may follow ``otherwise``,
-    the grammar of a schema, instead of calls. The schema of a ``strict`` function must be fully expressible.
+    It allows one call, or several if ``many`` is set and the format supports it. Instead of calls an answer may match
+    ``otherwise``, the grammar of a schema. The schema of a ``strict`` function must be fully expressible.
 
     Raises:
         GrammarError: not a schema, no value conforms to it, or a strict schema cannot be expressed.

@@ -23,7 +23,7 @@ _MAGIC = 0x5743454C  # begins an export, followed by the number of slices and th
 N_BATCH = 512  # largest prefill pass, in tokens
 # Tokens of a prefill pass that are computed at once (micro-batch). Buffers grow with it; only GPUs gain from more.
 CPU_UBATCH, GPU_UBATCH = 128, 512
-_N_CTX_STEP = 256  # llama.cpp rounds n_ctx up to a multiple of this, but not n_batch, which it then asserts
+_N_CTX_STEP = 256  # llama.cpp rounds n_ctx up to a multiple of this, but aborts if n_batch is not rounded
 MAX_ROWS = 64  # most rows of logits in a pass; bounds the output buffer of rows x vocabulary
 IS_FULL = 1  # llama_decode's code for a lack of free cells; the cache is unchanged
 # The binding's names of cache types and flash attention.
@@ -419,7 +419,7 @@ class LlamaContext:
     def copy_prefix(self, other: LlamaContext, num_tokens: int) -> bool:
         """Replace the content by the first tokens of another sequence of this context, sharing cells.
 
-        False if ``other`` has lost some of their cells: then this sequence is empty.
+        False, with this sequence empty, if ``other`` has lost cells of these tokens.
         """
         self.clear()
         if not other._has_cells(num_tokens):

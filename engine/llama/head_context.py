@@ -37,7 +37,7 @@ _GIVE_ALL_ROWS = frozenset(
         "qwen35moe",
     }
 )
-_MOST_OUTPUTS = 4  # if one of more outputs is needed, a separate pass without outputs is faster
+_MOST_OUTPUTS = 4  # most tokens that all get an output if few need one; more are split into two passes
 HEAD_UBATCH = 32  # micro-batch of EAGLE-3 and block heads: llama.cpp computes logits for each of its tokens
 MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once, each of which takes a row of logits
 

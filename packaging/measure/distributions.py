@@ -108,7 +108,7 @@ class Totals:
     proposed: int = 0
     accepted: int = 0
     rejected: int = 0
-    padded: int = 0  # number of padded passes
+    padded: int = 0
     depths: set[int] = field(default_factory=set)
 
 

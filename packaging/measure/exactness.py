@@ -9,9 +9,9 @@
 `--parallel` several answers of each mode run in parallel, and are compared with single answers of plain decoding.
 `seeded` does the same above temperature 0, with a seed per prompt, and alternating sampling chains and a grammar.
 `sampling` compares the first token with the exact p, and each of the first three positions with plain decoding, by
-chi-square over cells pooled to at least ten expected: at depth 3, and paced through all depths by invented cost curves.
-Suspicious results are tested again with other seeds and four times the samples. `mutants` breaks the verification on
-purpose, and shows that the test detects it.
+chi-square over cells pooled to at least ten expected tokens: at depth 3, and paced through all depths by invented cost
+curves. Suspicious results are tested again with other seeds and four times the samples. `mutants` breaks the
+verification on purpose, and shows that the test detects it.
 """
 
 from __future__ import annotations

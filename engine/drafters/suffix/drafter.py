@@ -80,7 +80,7 @@ class SuffixDrafter:
         self._follow_past(ids[-self._rules.max_match :])
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
-        """Propose a continuation of the last `propose`'s history, followed by the ids of all calls since then."""
+        """Propose a continuation of the last `propose`'s history, followed by all ``ids`` since."""
         self._unmatched += ids
         reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched)
         if reached < self._rules.tail_match:
