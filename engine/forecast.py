@@ -20,8 +20,8 @@ from engine.pacing.constants import MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.storage.pass_samples import PassSample
 
-# Milliseconds of a layer without the reading of its weights: attention, norms and synchronization of threads. Measured
-# on one core of Zen 5.
+# Milliseconds of a layer, without reading its weights: attention, norms and synchronization of threads. Measured on one
+# core of Zen 5.
 LAYER_MS = 0.1
 # Smaller models mostly fit the processor's caches, so their passes say little about larger models.
 LEAST_BYTES = 60_000_000

@@ -73,7 +73,7 @@ class LanguageModel(Protocol):
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """Append ``ids`` in one pass; return the most likely tokens to follow the last.
 
-        All tokens are candidates if the model turns out unable to choose; from then on ``num_candidates`` is 0.
+        If the model turns out unable to select candidates, all tokens are returned, and ``num_candidates`` becomes 0.
         Raises `DecodeError` like `forward`.
         """
 

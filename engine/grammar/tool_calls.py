@@ -84,7 +84,7 @@ def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str
 
 
 def valid_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
-    """The `valid_calls_grammar` of a request; empty if it does not want one, or its tools do not allow one."""
+    """The `valid_calls_grammar` of a request; empty if it wants no grammar, or its tools allow none."""
     if not request.constrains_calls or not request.tools or tool_format is ToolFormat.NONE:
         return ""
     return _valid_calls(tool_format, json.dumps(request.tools))

@@ -115,7 +115,7 @@ class LoadedLayers(LoadedHead):
             self._read(self.target.ids[: self.target.num_past - MAX_ROWS])
 
     def _read_all(self) -> None:
-        """Read all waiting tokens before a picture, whose rows would overwrite theirs."""
+        """Read all waiting tokens before a picture, since its rows would overwrite the rows of the tokens."""
         if self.tap.end > self.tap.first:
             self._read(self.target.ids)
 

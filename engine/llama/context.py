@@ -202,7 +202,7 @@ class LlamaContext:
         self._point_at([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
         self._in_batch = [self.seq_id]  # sequence that `_seq_ids` refer to; shared with the other sequences
         self._wants_row[:] = 0
-        # The same memory for a single token, without NumPy, whose calls are slow right after a pass.
+        # The same memory for a single token. NumPy is not used, since its calls are slow right after a pass.
         self._one_id, self._one_position, self._one_wants = self._batch.token, self._batch.pos, self._batch.logits
         logits = ctypes.cast(self._lib.llama_get_logits, ctypes.c_void_p).value
         self._logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(logits or 0)

@@ -272,7 +272,7 @@ def _fit_setup(options: LoadOptions, n_ctx: int) -> CacheSetup:
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
-    """Load ``path``; with automatic GPU layers, fewer layers are tried if they do not fit.
+    """Load ``path``; with automatic GPU layers, fewer layers are tried if memory is short.
 
     Raises:
         ModelFileError: the file is missing, broken, or no text model.

@@ -306,7 +306,7 @@ class Answer:
         return ended
 
     def _loop_end(self, ids: list[int]) -> int:
-        """Return how many of the next tokens still belong to an answer that loops; 0 if it does not loop."""
+        """If the answer loops, return how many of the next tokens still belong to it; else 0."""
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
         while self._next_check <= len(all_ids):
             end = int(self._next_check)
