@@ -20,8 +20,8 @@ from engine.pacing.constants import MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.storage.pass_samples import PassSample
 
-# Milliseconds of a layer without the reading of its weights: attention, norms and synchronization of threads. Measured
-# on one core of Zen 5.
+# Milliseconds of a layer, without reading its weights: attention, norms and synchronization of threads. Measured on one
+# core of Zen 5.
 LAYER_MS = 0.1
 # Smaller models mostly fit the processor's caches, so their passes say little about larger models.
 LEAST_BYTES = 60_000_000
@@ -63,13 +63,13 @@ WORK_MS = 0.12  # Python's share of a pass with proposals
 _ERROR = 1.1  # error factor of the forecast itself, applied to both ends
 _NO_GAIN = 1.01  # a smaller speedup counts as no gain
 _MAX_TIME = 0.97  # largest time relative to plain decoding that counts as a gain
-# Cost of a pass of four tokens, relative to a plain pass. Below the first value memory limits, above the second
-# arithmetic.
+# Cost of a pass of four tokens, relative to a plain pass. Below the first value the memory limits the speed, above the
+# second the arithmetic.
 _MEMORY, _ARITHMETIC = 1.6, 2.4
 _BLOCK_BYTES = 64 << 20  # per thread: larger than a thread's share of the processor's cache
 _BUDGET_S = 0.3
 _BUILTIN = "paceline-tiny"
-TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # most parameters of a tiny draft; least multiple of them in its target
+TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # most parameters of a tiny draft; its target has at least 50 times as many
 
 
 class Basis(StrEnum):
@@ -155,7 +155,7 @@ def _from_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForec
     """Scale measured passes of other models by the bytes of weights, preferring the most similar models."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
     rates = [one.plain_ms / _rough_ms(one.weights) * _threads_scale(one.threads, asked.threads) for one in nearest[:3]]
-    # The most similar, or the median of three, in case one is an outlier.
+    # The rate of the most similar model, or the median of three, in case one is an outlier.
     rate = rates[0] if len(rates) < 3 else median(rates)
     plain_ms = rate * _rough_ms(asked.weights)
     best = nearest[0]
@@ -198,7 +198,7 @@ def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
 
 
 def _threads_scale(measured: int, wanted: int) -> float:
-    """Factor on the time with another number of threads. Threads share the memory, so doubling them gains only 1.8."""
+    """Factor on the time with another number of threads. They share the memory: twice as many are 1.8 times as fast."""
     return float((measured / wanted) ** 0.85) if measured > 0 and wanted > 0 else 1.0
 
 
@@ -362,7 +362,7 @@ def _read_s(blocks: list[NDArray[np.float64]], clock: Callable[[], float]) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """``plain``: the target alone. ``gain``: ``auto`` with this draft, if any. ``text_alone``: ``auto`` without it."""
+    """``plain``: the target alone. ``gain``: ``auto`` with this draft, if any. ``text_alone``: without a draft."""
 
     plain: PassForecast
     gain: GainForecast

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]  # [n_rows, n_vocab] logits
-_REACH = 12.0  # in natural logarithms
+_REACH = 12.0  # natural logarithm; candidates are at most this far below the best token
 TokenIds = Sequence[int] | NDArray[np.int32]
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ def likely(scores: NDArray[np.float32], confidence: float | None = None) -> Cand
     Tokens far below the best are hardly ever sampled or accepted, so q leaves them out.
     """
     best = scores[scores.argmax()]
-    if np.isnan(best):  # the sampler reports it
+    if np.isnan(best):  # the sampler reports NaN
         return Candidates(np.arange(len(scores)), scores, confidence)
     kept = np.flatnonzero(scores > max(best - _REACH, -np.inf))
     return Candidates(kept, scores[kept], confidence)
@@ -73,7 +73,7 @@ class LanguageModel(Protocol):
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """Append ``ids`` in one pass; return the most likely tokens to follow the last.
 
-        All tokens are candidates if the model turns out unable to choose; from then on ``num_candidates`` is 0.
+        If the model turns out unable to select candidates, all tokens are returned, and ``num_candidates`` becomes 0.
         Raises `DecodeError` like `forward`.
         """
 
@@ -85,7 +85,7 @@ class LanguageModel(Protocol):
         """
 
     def rollback(self, num_past: int) -> bool:
-        """Drop all but the first ``num_past`` tokens. False if the memory cannot (recurrent models): unchanged."""
+        """Drop all but the first ``num_past`` tokens. False, without a change, if a recurrent memory cannot."""
 
     def save(self) -> bool:
         """Save the current state, replacing the saved one; False if this memory's state cannot be saved."""
@@ -98,7 +98,7 @@ class LanguageModel(Protocol):
 
     @property
     def state_bytes(self) -> int:
-        """Size of `export_state`."""
+        """Number of bytes that `export_state` returns."""
 
     def export_state(self) -> NDArray[np.uint8] | None:
         """The content of the cache as bytes, readable by this model and build only; None if it cannot be exported."""
@@ -137,9 +137,9 @@ class BatchComposition:
     """The other answers' share of an answer's passes.
 
     Attributes:
-        num_answers: including those whose prompts are being read.
-        num_tokens: their tokens in a pass.
-        tokens: average number of tokens that they gain per pass.
+        num_answers: number of other answers, including answers whose prompts are being read.
+        num_tokens: tokens of these answers in a pass.
+        tokens: average number of tokens that a pass adds to these answers.
         num_drafting: number of these answers that draft with a model.
     """
 

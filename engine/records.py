@@ -49,7 +49,7 @@ class PassProbabilities(NamedTuple):
     ``probs`` are of the proposed tokens in order, up to the last verified one. ``last`` is the target's probability of
     the token that ended the pass. All are computed after the sampling chain. At temperature 0 (``greedy``) there are
     none: accepted tokens were the most likely ones. ``rejected_chars``: number of characters of each rejected token, if
-    there were several. It is a tuple because every pass creates one: a frozen dataclass takes three times as long.
+    there were several. Every pass creates such a tuple: a frozen dataclass takes three times as long.
     """
 
     probs: tuple[TokenProbs, ...] = ()
@@ -157,7 +157,7 @@ class Mode(StrEnum):
 
     @classmethod
     def known(cls, word: object) -> Mode | None:
-        """The mode of a name, including names of earlier versions; None if unknown."""
+        """The mode with this name, or with this name in an earlier version; None if unknown."""
         try:
             return cls(word) if isinstance(word, str) else None
         except ValueError:
@@ -593,7 +593,7 @@ class PrefillProgress:
 class SummaryUpdate:
     """The ``num_messages`` oldest messages are being summarised: ``text`` so far, ``done`` of ``total`` tokens read.
 
-    ``complete``: the text replaces the messages from now on. ``failure``: why not; the prompt leaves them out.
+    ``complete``: the text now replaces the messages. ``failure``: why it failed; the prompt leaves the messages out.
     """
 
     request_id: int

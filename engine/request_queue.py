@@ -102,7 +102,7 @@ class RequestQueue:
             self._interrupt(queued.request)
 
     def _cancel_for(self, request: ModelRequest) -> None:
-        """Cancel jobs, since they use the loaded models; for another target also cancel loads after the last answer."""
+        """Cancel jobs, since they use the loaded models. A load also cancels loads that no answer waits for."""
         for queued in self._asked.values():
             if isinstance(queued.request, RunJob) and not queued.in_background:
                 self._cancel(queued)

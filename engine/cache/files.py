@@ -127,7 +127,7 @@ class StateFiles:
         self._index[key] = StoredState(key, state.ids, written, state.runs)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
-        """Remove least recently used states until the rest takes ``limit_bytes``; ``but`` is not counted."""
+        """Remove least recently used states until at most ``limit_bytes`` remain; ``but`` is kept and not counted."""
         total = sum(stored.num_bytes for stored in self._index.values() if stored.key != but)
         for stored in self.stored:
             if total <= limit_bytes:
@@ -233,7 +233,7 @@ def _read_body(opened: BinaryIO, head: _Head, secret: bytes) -> SequenceState | 
 
 
 def _secret(file: Path) -> bytes:
-    """Read this installation's key, or make a new one, which makes older files foreign."""
+    """Read this installation's key, or create one; files written with an older key are then foreign."""
     try:
         key = file.read_bytes()
     except FileNotFoundError:

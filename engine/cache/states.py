@@ -28,11 +28,11 @@ from engine.storage.json_store import JsonStore
 FILE_NAME = "speeds.json"
 _FORMAT, _MAX_KEPT = 1, 64
 _NEW_SHARE = 0.5  # weight of a new measurement
-_RAISE = 1.1  # raises a speed whenever it decides against restoring, so that restoring is tried again
+_RAISE = 1.1  # factor on a speed each time it decides against restoring, so that restoring is tried again
 PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # PROMPT in tokens/s, the others in bytes/s
 log = logging.getLogger(__name__)
 NO_OWNER = 0  # an answer without a conversation; negative numbers are guests
-MOST_GUESTS = 8  # caches of guests at once; one of a target and one of its draft count as two
+MOST_GUESTS = 8  # most saved caches of guests; the caches of a target and its draft count as two
 LEAST_TOKENS = 32  # shorter caches are not saved
 MOST_MEMORY_BYTES = 2 << 30
 _MEMORY_SHARE = 4  # saved caches take at most 1/4 of the free memory
@@ -77,7 +77,7 @@ class StateSpeeds:
 
 
 def _speeds(entry: dict[str, Any]) -> dict[str, float]:
-    """Read one entry; raises an error if it is invalid."""
+    """Convert an entry of the file; raises an error if it is invalid."""
     speeds = {kind: float(speed) for kind, speed in entry.items() if kind in (PROMPT, SAVE, MEMORY, DISK)}
     if not all(1.0 < speed < 1e13 for speed in speeds.values()):
         raise ValueError("a figure is outside its range")
@@ -174,7 +174,7 @@ class StateCache:
     # ---- sequences ----------------------------------------------------------------------------------------------
 
     def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], slot: int = 0) -> None:
-        """Save and restore the caches of a loaded sequence, the "target" or "draft" of ``slot``, from now on."""
+        """From now on save and restore the caches of a loaded sequence; ``role`` is "target" or "draft"."""
         now = self._answering.setdefault(slot, _CurrentAnswer())
         attached = self._attached[slot, role] = _AttachedSequence(role, sequence, identity, now)
         sequence.before_reuse = partial(self._before_reuse, attached)
@@ -281,7 +281,7 @@ class StateCache:
     def _usable(attached: _AttachedSequence, state: SequenceState | StoredState, ids: History) -> int:
         held = attached.sequence.local_ids(state.ids, state.runs)
         shared = attached.sequence.shared(held, ids)
-        whole = attached.sequence.num_snapshots is not None  # its tail cannot be dropped
+        whole = attached.sequence.num_snapshots is not None  # then the tail of a state cannot be dropped
         return 0 if whole and shared < len(held) else shared
 
     def _is_quicker(self, attached: _AttachedSequence, found: _Match, keeps: int) -> bool:

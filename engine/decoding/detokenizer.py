@@ -23,8 +23,8 @@ _span = functools.lru_cache(maxsize=1024)(TokenSpan)  # a few different spans ma
 class Piece:
     """Released text and its tokens; the spans' characters add up to the text's.
 
-    ``num_tokens`` counts the answer's tokens of this call: all of them, or if ``stopped`` those up to and including the
-    token that completed a stop string.
+    ``num_tokens``: how many tokens of this call belong to the answer. If ``stopped``, tokens after the one that
+    completed a stop string do not.
     """
 
     text: str
@@ -36,8 +36,8 @@ class Piece:
 class Detokenizer:
     """Decodes one answer. Text from a stop string on is never released.
 
-    Each token gets one span, in order, when its text is released. ``flush`` converts bytes that no later token
-    completed to U+FFFD, in an additional span with the last token's source, or drops them if the answer was cut off.
+    Each token gets one span, in order, when its text is released. ``flush`` converts an incomplete character to U+FFFD,
+    in an additional span with the last token's source, or drops it if the answer was cut off.
     """
 
     def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...] = ()) -> None:
@@ -152,7 +152,7 @@ class Detokenizer:
         return text, PassProbabilities(probabilities.probs, probabilities.last, probabilities.greedy, tuple(lengths))
 
     def _cut_at_stop(self, num_new: int) -> bool:
-        """Truncate held text before the stop string that ends first, or the longest of several; True if there is one.
+        """Truncate held text before the stop string that ends first (of several, the longest). False if there is none.
 
         The result must not depend on the split into tokens, so the earliest end decides.
         """

@@ -165,7 +165,7 @@ class Speculation:
     def _report_plain(
         self, num_history: int, begun: list[float], computed: list[float], joined: tuple[int, int]
     ) -> None:
-        """Report plain passes with the times of their begins and of their rows; the last of ``begun`` is the end.
+        """Report plain passes. ``begun``: when each began, and the end; ``computed``: when the row of each was ready.
 
         ``joined``: number of passes that the batcher made, and number of these with other answers' tokens.
         """

@@ -81,7 +81,7 @@ class PassObserver(Protocol):
     """Called after every pass of an answer."""
 
     def on_pass(self, report: PassReport) -> None:
-        """Called after a pass with a drafter, even if it proposed nothing."""
+        """Called after a pass with a drafter, even if nothing was proposed."""
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         """Called after plain passes without a drafter."""

@@ -190,7 +190,7 @@ def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
 
 
 def _percentiles_ms(seconds: NDArray[np.float64], *percents: float) -> list[float | None]:
-    """Percentiles with linear interpolation; sorts once, where `numpy.percentile` takes 50 us each."""
+    """Percentiles with linear interpolation. Sorts once; `numpy.percentile` would take 50 us for each."""
     if not len(seconds):
         return [None] * len(percents)
     ordered = np.sort(seconds)

@@ -22,8 +22,8 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2.
     With w_0 = 1 and w_i = min(1, w_{i-1} p(x_i) / q(x_i)): accept all k tokens with probability w_k, else i < k tokens
     with s / (s + 1 - w_i), s = sum max(0, w_i p - q), longest first. Sample the next from norm(max(0, w_i p - q)),
-    after k tokens from p. The first i tokens are all accepted with probability w_i whatever tokens follow, so the
-    depth may depend on them.
+    after k tokens from p. The first i tokens are all accepted with probability w_i whatever tokens follow, so the depth
+    may depend on these i.
 
     Needs every row up to the first token with p = 0, while `verify` stops at the first rejection. Without ``q`` both
     accept the same tokens, so it calls `verify`.
@@ -75,7 +75,7 @@ def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], w
     if i == len(q):
         return weight
     left = excess_sum(rows[i], q[i], weight)
-    # If nothing is left, p and q are equal here and the weight is 1: a longer prefix is accepted, except for rounding.
+    # ``left`` is 0 only if p = q and the weight is 1; then a longer prefix is accepted, except for rounding.
     return left / (left + 1.0 - weight) if left > 0.0 else 0.0
 
 

@@ -13,7 +13,7 @@ from engine.sampling.sampler import History, Sampler
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed tokens. ``q[i]`` is the distribution that ``ids[i]`` was sampled from; without ``q``, q = 1 on each.
+    """Proposed tokens. ``q[i]`` is the distribution that ``ids[i]`` was sampled from; without ``q``, q = 1.
 
     Every sampled token must be proposed: whether token i is proposed may depend only on facts known before it was
     sampled, or the output would be biased.

@@ -95,7 +95,7 @@ class DraftModelDrafter:
         self.on_prompt_read: Callable[[float], None] | None = None  # called with the seconds of the draft's prefill
         self.num_read = 0  # number of tokens that the last `propose` read before it drafted
         self.read_s = 0.0  # seconds for reading them; the last pass also gives the first token's row
-        # Called after a proposal with the mean milliseconds of its one-token passes, if it had any.
+        # Called after a proposal with the mean milliseconds of its one-token passes, if there were any.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0
 
@@ -118,7 +118,7 @@ class DraftModelDrafter:
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
         """Read new tokens, then draft up to ``limit`` tokens, as far as ``gate`` allows.
 
-        ``pending`` are tokens of the same proposal, from another drafter, that precede these.
+        ``pending`` are tokens of the same proposal, from another drafter, that precede the drafted tokens.
         """
         model = self._model
         self.num_read, self.read_s, self.was_stopped = 0, 0.0, False

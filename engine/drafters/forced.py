@@ -11,10 +11,10 @@ from engine.sampling.sampler import History, Sampler
 class GrammarDrafter:
     """Wraps another drafter.
 
-    If the grammar leaves no choice of characters, it proposes the tokens of that text, which are nearly always
-    accepted. Else the inner drafter proposes. A draft model samples under the same grammar, so only n-gram tokens can
-    be forbidden. The draft ends before the first forbidden token: then proposing a token depends only on the tokens
-    before it, and the output stays exact.
+    If the grammar allows only one text, this drafter proposes its tokens, which are nearly always accepted. Else the
+    inner drafter proposes. A draft model samples under the same grammar, so only n-gram tokens can be forbidden. The
+    draft ends before the first forbidden token: then proposing a token depends only on the tokens before it, and the
+    output stays exact.
     """
 
     def __init__(self, inner: Drafter, constraint: GrammarConstraint, forced: ForcedText) -> None:

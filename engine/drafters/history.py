@@ -31,7 +31,7 @@ _DIGEST = 32
 _PATTERN = "past-*.ids"
 _UNFINISHED_S = 3600.0
 _SLICE = 256  # tokens indexed between two reads of the clock
-_MIN_COMMON_PREFIX = 64  # tokens; a prefix of conversations that is at least this long is learnt once
+_MIN_COMMON_PREFIX = 64  # tokens; a common prefix of conversations is learnt once if it is at least this long
 _NUM_RECENT = 8  # latest conversations whose common prefix is looked up, for chats that alternate
 
 
@@ -195,7 +195,7 @@ class PastText:
 
     @property
     def index(self) -> SuffixIndex | None:
-        """The part indexed so far; None if nothing is."""
+        """The part indexed so far; None if nothing is indexed."""
         return self._current.index if self._current is not None else None
 
     @property

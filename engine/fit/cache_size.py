@@ -36,7 +36,7 @@ _ATTENTION_INTERVAL = 4  # every fourth layer of a hybrid has attention if the h
 class CacheSetup:
     """The size of a context in tokens, and the types of its keys and values, which are names in `CACHE_TYPES`.
 
-    Without ``fused`` (flash) attention the scores of all heads are in memory at once; a quantized cache implies it.
+    Without ``fused`` (flash) attention the scores of all heads are in memory at once. A quantized cache needs it.
     Each of ``num_answers`` parallel answers has ``n_ctx`` tokens; if ``shared``, all answers together have ``n_ctx``.
     """
 

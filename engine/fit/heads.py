@@ -82,7 +82,7 @@ def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -
 
 
 def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
-    """Add both. With several devices the heads are on the last one, like the output layer."""
+    """Add the memory of heads. With several devices the heads are on the last one, like the output layer."""
     on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
     devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
     return replace(

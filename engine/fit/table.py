@@ -51,7 +51,7 @@ class FreeMemory:
 class ModelPlan:
     """A model and its load options; ``weights_bytes`` and ``download_bytes`` count all parts.
 
-    ``spread`` numbers devices like `FreeMemory.devices`. ``side``: the header of a vision model's side file.
+    ``spread``: numbers are indices of `FreeMemory.devices`. ``side``: the header of a vision model's side file.
     """
 
     header: GgufHeader

@@ -26,11 +26,11 @@ MAX_DEPTH = 1024  # bytes of the longest replaced text; real tables have 18
 _VALUE = 2**31 - 1
 MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
 MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
-# For tokenizers whose tables llama.cpp fills by a recursion per byte (the loading thread has a smaller stack than the
-# process that tries the model), or in cubic time.
+# Limit for tokenizers whose tables llama.cpp fills in cubic time, or by a recursion per byte (the loading thread has a
+# smaller stack than the process that tries the model).
 MAX_NESTED_TOKEN_BYTES = 1_024
-# For tokens that are matched before a text is split: long texts must not be split within such a token, and llama.cpp
-# aborts on a long run without a split (`engine.llama.vocab`). The longest real ones have about 50 bytes.
+# Limit for tokens that are matched before a text is split: long texts must not be split within such a token, and
+# llama.cpp aborts on a long run without a split (`engine.llama.vocab`). The longest real ones have about 50 bytes.
 MAX_CONTROL_TOKEN_BYTES = 512
 _NESTED_TOKENIZERS = ("bert", "plamo2", "rwkv", "t5")
 # (smallest, largest) value of the architecture's entries, or of each item of a list. The largest values are at least
@@ -106,7 +106,7 @@ def _read_escape(found: re.Match[bytes]) -> bytes:
 
 
 def _digit(code: int) -> int:
-    """The value that llama.cpp computes for any character as a digit."""
+    """The value of a hexadecimal digit; for other characters, the value that llama.cpp computes."""
     return code - (ord("a") - 10 if ord("a") <= code < 0x80 else ord("0"))
 
 
@@ -317,7 +317,7 @@ def _check_experts(header: GgufHeader) -> None:
 
 
 def _check_blocks(header: GgufHeader) -> None:
-    """Compare the blocks with the header's count; a part has only some, and next-token layers may be counted."""
+    """Compare the blocks with the header's count, which may include next-token layers; a part has only some blocks."""
     blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
     if not blocks or _is_part(header):
         return

@@ -5,7 +5,7 @@ A file has the architecture ``medusa`` and these entries: ``kind`` ("medusa" or 
 target, and ``target_name``. Head k, counted from 0, has the tensors ``head.k.block.n.weight`` and ``.bias``, and
 ``head.k.output.weight`` and ``.bias``. Hydra heads, whose first block has more inputs than outputs, also have
 ``head.k.skip.weight`` and ``.bias``. One ``output.weight`` for all heads may replace their outputs; without any output
-the target's is used. ``vocab_map`` has the token ids of the output rows, ascending; without it the rows are all tokens.
+the target's is used. ``vocab_map`` has the token ids of the output rows, ascending; without it each token has a row.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
 
 
 def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
-    """Sentences about facts missing in a model's file that make its answers worse."""
+    """Sentences about facts that a model's file lacks, which makes the model's answers worse."""
     found, metadata = list[Sentence](), header.metadata
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
         found.append(
@@ -107,7 +107,7 @@ def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
 def missing_abilities(
     architecture: str, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
 ) -> tuple[str, ...]:
-    """Abilities that a model lacks a side file for. ``siblings``: names of the GGUF files in its folder.
+    """Abilities that a model would have with a side file. ``siblings``: names of the GGUF files in its folder.
 
     Chat templates are no evidence, since those of text models often mention pictures.
     """

@@ -108,7 +108,7 @@ class Cursor:
         self.position += num_bytes
 
     def skip_strings(self, count: int) -> None:
-        """Skip ``count`` strings. A fast loop over the buffer, since a header has half a million strings."""
+        """Skip ``count`` strings, in a fast loop over the buffer: a header has half a million strings."""
         unpack = struct.Struct("<Q").unpack_from
         for _ in range(count):
             begin = self.position - self._begin

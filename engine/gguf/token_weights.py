@@ -65,7 +65,7 @@ def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeig
 
 
 def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWeights | None:
-    """Weights per token that a head file, or the target's next-token layers, draft: a layer and an output matrix.
+    """Weights that a token drafted by a head file, or by next-token layers, reads: a layer and an output matrix.
 
     The output matrix is the head's, or else the target's. None if the headers lack a tensor.
     """

@@ -1,6 +1,6 @@
 """Converts JSON schemas (2020-12, and the common part of draft 7) to grammars.
 
-Every text of a grammar is valid by its schema, except for keywords that no grammar can express; warnings name these.
+Every text of a grammar conforms to its schema, except for keywords that no grammar can express; warnings name these.
 Not every valid text is allowed: properties follow the schema's order, unnamed keys are forbidden if the schema names
 some, and spaces are those of Python's json.
 """
@@ -37,7 +37,7 @@ def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
     ``strict`` refuses keywords that no grammar can express; otherwise the warnings name them.
 
     Raises:
-        GrammarError: not a schema, no text is valid by it, or ``strict`` refuses it.
+        GrammarError: not a schema, no text conforms to it, or ``strict`` refuses it.
     """
     made, warnings = prepared_schema(schema, strict=strict)
     text, _ = checked([f"start: {lark.json_of(made)}"])

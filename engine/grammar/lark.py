@@ -31,7 +31,7 @@ def any_of(choices: Iterable[str]) -> str:
 
 
 def json_of(schema: Mapping[str, Any]) -> str:
-    """A terminal for JSON that is valid by a prepared schema.
+    """A terminal for JSON that conforms to a prepared schema.
 
     Raises:
         ValueError: the schema has a number that JSON cannot represent.

@@ -1,6 +1,6 @@
 """Converts JSON schemas to schemas that llguidance can express.
 
-Every allowed value is valid by the original schema, except for keywords that were dropped and are reported. Some valid
+Every allowed value conforms to the original schema, except for keywords that were dropped and are reported. Some valid
 values are not allowed: objects with named properties have no other properties, integers have at most 15 digits, and a
 schema without a type allows only the type that its keywords imply.
 """
@@ -343,7 +343,7 @@ class SchemaPreparation:
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
-            if made.get("additionalProperties") is False:  # it was about names that match no pattern
+            if made.get("additionalProperties") is False:  # it applied to names that match no pattern
                 del made["additionalProperties"]
             self._drop_keyword("patternProperties", pointer)
 

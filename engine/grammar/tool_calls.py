@@ -40,11 +40,11 @@ def calls_grammar(
 ) -> Grammar:
     """A grammar of calls of ``functions``, which have ``name`` and ``parameters`` as in OpenAI's API.
 
-    It allows one call, or several if ``many`` is set and the format supports it. An answer may follow ``otherwise``,
-    the grammar of a schema, instead of calls. The schema of a ``strict`` function must be fully expressible.
+    It allows one call, or several if ``many`` is set and the format supports it. Instead of calls an answer may match
+    ``otherwise``, the grammar of a schema. The schema of a ``strict`` function must be fully expressible.
 
     Raises:
-        GrammarError: not a schema, no value is valid by it, or a strict schema cannot be expressed.
+        GrammarError: not a schema, no value conforms to it, or a strict schema cannot be expressed.
     """
     syntax = SYNTAXES[tool_format]
     calls = _Calls(syntax)
@@ -65,7 +65,7 @@ def calls_grammar(
 
 
 def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
-    """A grammar of any text in which begun calls are valid by ``functions``; empty if calls have no opening mark.
+    """A grammar of any text whose calls conform to ``functions``; empty if calls have no opening mark.
 
     Raises:
         GrammarError: as for `calls_grammar`.
@@ -84,7 +84,7 @@ def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str
 
 
 def valid_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
-    """The `valid_calls_grammar` of a request; empty if it does not want one, or its tools do not allow one."""
+    """The `valid_calls_grammar` of a request; empty if it wants no grammar, or its tools allow none."""
     if not request.constrains_calls or not request.tools or tool_format is ToolFormat.NONE:
         return ""
     return _valid_calls(tool_format, json.dumps(request.tools))

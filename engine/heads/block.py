@@ -3,9 +3,9 @@
 Such a head drafts a block of tokens in one pass. Its input is the target's rows of all earlier tokens, the last token
 of the text (the anchor), and mask tokens (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
 https://arxiv.org/abs/2607.05147; llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_dflash`). Each row
-of the block is the distribution of one token. It depends only on the text (for DFlash2 also on the previous sampled
-token), so it is verified like any draft. llama.cpp computes DSpark's Markov head together with the block, along the
-most likely tokens: sampling another token does not change the rows after it.
+of the block is the distribution of one token. The distribution depends only on the text (for DFlash2 also on the
+previous sampled token), so it is verified like any draft. llama.cpp computes DSpark's Markov head together with the
+block, along the most likely tokens: sampling another token does not change the rows after it.
 
 As in other heads, a token is read with the row of the token before it, so rows are one position later in the cache than
 in llama.cpp's server. Attention depends on distances only, so the result is the same.

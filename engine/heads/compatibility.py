@@ -52,7 +52,7 @@ KEEPS_LAYER_INPUTS = frozenset(
     }
 )
 
-MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers: several times those of published heads
+MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers; published heads have far fewer
 
 
 def missing_sentence(method: str) -> str:

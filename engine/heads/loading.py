@@ -45,8 +45,8 @@ from engine.sequence import CachedSequence, shared_tokens
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
-_REREAD_S = 2.0  # the target may read tokens whose rows are lost again for this number of seconds
-_UNTIMED = 64  # tokens that every machine reads quickly, used without a measured speed
+_REREAD_S = 2.0  # most seconds that the target may spend on reading tokens again because their rows are lost
+_UNTIMED = 64  # most tokens to read again if no speed was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class LoadedLayers(LoadedHead):
             self._read(self.target.ids[: self.target.num_past - MAX_ROWS])
 
     def _read_all(self) -> None:
-        """Read all waiting tokens before a picture, whose rows would overwrite theirs."""
+        """Read all waiting tokens before a picture, since its rows would overwrite the rows of the tokens."""
         if self.tap.end > self.tap.first:
             self._read(self.target.ids)
 

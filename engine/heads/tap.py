@@ -20,7 +20,7 @@ HiddenRow = NDArray[np.float32]
 
 
 class _Tap:
-    """Base of both taps: the target's context."""
+    """Base of both taps; holds the target's context."""
 
     def __init__(self, context: LlamaContext) -> None:
         self._context = context

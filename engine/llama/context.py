@@ -23,7 +23,7 @@ _MAGIC = 0x5743454C  # begins an export, followed by the number of slices and th
 N_BATCH = 512  # largest prefill pass, in tokens
 # Tokens of a prefill pass that are computed at once (micro-batch). Buffers grow with it; only GPUs gain from more.
 CPU_UBATCH, GPU_UBATCH = 128, 512
-_N_CTX_STEP = 256  # llama.cpp rounds n_ctx up to a multiple of this, but not n_batch, which it then asserts
+_N_CTX_STEP = 256  # llama.cpp rounds n_ctx up to a multiple of this, but aborts if n_batch is not rounded
 MAX_ROWS = 64  # most rows of logits in a pass; bounds the output buffer of rows x vocabulary
 IS_FULL = 1  # llama_decode's code for a lack of free cells; the cache is unchanged
 # The binding's names of cache types and flash attention.
@@ -137,7 +137,7 @@ class RowTap(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
     def prepare(self, *, is_whole: bool) -> bool:
-        """Called before a pass. ``is_whole``: all tokens but padding give logits. True if padding must as well."""
+        """Called before a pass. ``is_whole``: all tokens but padding give logits. True if padding must give logits."""
 
     def take(self, past: int, count: int) -> None:
         """Called after a pass that appended ``count`` tokens to ``past``; its rows are valid until the next pass."""
@@ -202,7 +202,7 @@ class LlamaContext:
         self._point_at([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
         self._in_batch = [self.seq_id]  # sequence that `_seq_ids` refer to; shared with the other sequences
         self._wants_row[:] = 0
-        # The same memory for a single token, without NumPy, whose calls are slow right after a pass.
+        # The same memory for a single token. NumPy is not used, since its calls are slow right after a pass.
         self._one_id, self._one_position, self._one_wants = self._batch.token, self._batch.pos, self._batch.logits
         logits = ctypes.cast(self._lib.llama_get_logits, ctypes.c_void_p).value
         self._logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(logits or 0)
@@ -419,7 +419,7 @@ class LlamaContext:
     def copy_prefix(self, other: LlamaContext, num_tokens: int) -> bool:
         """Replace the content by the first tokens of another sequence of this context, sharing cells.
 
-        False if ``other`` has lost some of their cells: then this sequence is empty.
+        False, with this sequence empty, if ``other`` has lost cells of these tokens.
         """
         self.clear()
         if not other._has_cells(num_tokens):

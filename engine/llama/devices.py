@@ -57,7 +57,7 @@ def handles_of(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def buffer_type_of(name: str, devices: Sequence[int]) -> int:
-    """Find a buffer type by its name, or the default one of a device by the device's name.
+    """Find a buffer type by its name, or a device's default buffer type by the device's name.
 
     Raises:
         DeviceError: the name is unknown.

@@ -37,7 +37,7 @@ _GIVE_ALL_ROWS = frozenset(
         "qwen35moe",
     }
 )
-_MOST_OUTPUTS = 4  # most outputs of a pass of which one is needed; for more, a separate pass without outputs is faster
+_MOST_OUTPUTS = 4  # most tokens that all get an output if few need one; more are split into two passes
 HEAD_UBATCH = 32  # micro-batch of EAGLE-3 and block heads: llama.cpp computes logits for each of its tokens
 MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once, each of which takes a row of logits
 
@@ -120,7 +120,7 @@ class HeadContext(RowContext):
         self.is_mtp = is_mtp
         super().__init__(model, params, target, width)
         self._read_rows_with_tokens()
-        # Without the mask a pass gives a row for each token; with it one for each output, taken from the first tokens.
+        # If the last argument is False, a pass gives a row for each token; else one per output, from the first tokens.
         self._gives_all = model.architecture in _GIVE_ALL_ROWS
         function("llama_set_embeddings_nextn")(self.handle, True, not self._gives_all)
         self._num_last = 0  # number of tokens in the last pass

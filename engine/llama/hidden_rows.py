@@ -1,8 +1,8 @@
 """Access to the hidden rows of a target's passes, which heads read together with tokens.
 
 The rows for MTP and EAGLE-3 come from C++ functions of llama.cpp without a stable ABI, whose mangled names depend on
-the compiler. They are looked up by name; `missing_for` names those that a build lacks, without which a method is not
-available. `FinalRows` needs none of them.
+the compiler. They are looked up by name; `missing_for` names the functions that a method needs and a build lacks.
+`FinalRows` needs none of them.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_placements: collections.deque[str] = collections.deque(maxlen=8192)  # one line per layer and moved tensor
 _started: list[Any] = []
 _starting = threading.Lock()  # prevents two threads from loading backends twice
-_interrupts: list[bool] = []  # not empty after Ctrl+C while a line was logged
+_interrupts: list[bool] = []  # not empty if Ctrl+C was pressed while a line was logged
 _disabled: list[str] = []  # kernels that fail in this process
 _inexact: list[bool] = []  # not empty if the check at the first start found different bits
 # Names of llama.cpp's library files on all platforms.
@@ -89,8 +89,8 @@ KERNEL_MARKS = _ARM_MARKS if platform.machine() in ("aarch64", "arm64") else _X8
 
 # Loads ggml's backends if llama.cpp was built to load them at run time, as in a bundle. (Most builds have them compiled
 # in.) The CPU backend has a variant for each kind of processor, and `FEW_TOKENS` has variants with this project's
-# kernels (`engine/kernels/`). ggml chooses a variant by the processor's features, which is not enough for this
-# project's.
+# kernels (`engine/kernels/`). ggml chooses a variant by the processor's features, which does not suffice for this
+# project's variants.
 
 
 def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)

@@ -1,7 +1,7 @@
 """Wraps libmtmd, llama.cpp's library for pictures: an encoder for a text model.
 
-A picture is converted to parts: text tokens that the model requires around it, and chunks, each of whose tokens has a
-row of the encoder. The library is loaded only for pictures.
+A picture is converted to parts: text tokens that the model requires around it, and chunks of tokens with one row of the
+encoder each. The library is loaded only for pictures.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class PassShape:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Difference of a shape's rows after ``num_before`` tokens from the rows of one-token passes on one thread."""
+    """The difference between a shape's rows after ``num_before`` tokens and rows of one-token passes on one thread."""
 
     shape: PassShape
     num_before: int

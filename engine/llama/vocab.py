@@ -72,7 +72,7 @@ class SpecialCuts:
         return None
 
     def _is_apart(self, text: str, begin: int, end: int) -> bool:
-        """Whether no other parsed text overlaps the edges of this one and could match instead."""
+        """Whether no other parsed text overlaps an edge of this text and could be matched instead of it."""
         for other in self._parsed:
             size = len(other)
             found = text.find(other, max(0, begin - size + 1), end + size - 1)
@@ -114,7 +114,7 @@ def _before(text: str, offset: int, whole: Collection[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Spelling:
-    """What a vocabulary can spell: these characters, and texts of these bytes."""
+    """The characters that a vocabulary can spell, and the bytes with which it can spell other characters."""
 
     characters: frozenset[str]
     byte_values: frozenset[int]

@@ -59,7 +59,7 @@ AUTOMATIC_N_CTX = 8192  # default context in tokens, limited by the model's trai
 # Settings of `SamplingParams` and their keys in ``general.sampling.*`` of the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
 # SmolLM2 135M looped in 9 of 20 answers at its recommended temperature of 0.2, and in 5 at 0.8. With a penalty of 1.1
-# it looped in 1 answer and in none; with 1.2, three answers did not end. Smaller models are only for tests.
+# it looped once at 0.2 and never at 0.8; with 1.2, three answers did not end. Smaller models are only for tests.
 SMALL_PARAMS, PENALTY = (50_000_000, 400_000_000), 1.1
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
@@ -272,7 +272,7 @@ def _fit_setup(options: LoadOptions, n_ctx: int) -> CacheSetup:
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
-    """Load ``path``; with automatic GPU layers, fewer layers are tried if they do not fit.
+    """Load ``path``; with automatic GPU layers, fewer layers are tried if memory is short.
 
     Raises:
         ModelFileError: the file is missing, broken, or no text model.

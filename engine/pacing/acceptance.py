@@ -22,14 +22,14 @@ from engine.pacing.constants import (
     SAMPLED_CHANCES,
 )
 
-_ONCE_OF_ONCE = 0.75  # the score of a continuation that suffix decoding observed once and without alternatives
+_ONCE_OF_ONCE = 0.75  # the score that suffix decoding gives the only continuation of a text that occurred once
 _MAX_COUNT = 1e4  # counts stay below this, since observations decay
 _NUM_DEPTHS = len(MATCH_CHANCES[0])
 TEXT_PRIORS = (*AMBIGUOUS_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
 
 
 class AcceptanceEstimate:
-    """The probability by class that a token is accepted if all tokens before it are.
+    """For each class, the probability that a token is accepted if all tokens before it are.
 
     ``priors`` [num_classes] are the initial values. With ``adapts_to_answer`` the current answer has a higher weight.
     """

@@ -107,7 +107,7 @@ class ChainedDrafter:
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:
-        """Classes of the first tokens of ``text``, as long as these are likelier to be accepted than drafted tokens."""
+        """Classes of the leading tokens of ``text`` that are likelier to be accepted than drafted tokens."""
         kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
         for i, kind in enumerate(kinds):
             if self._text_chances.chance(kind) < model_chance:

@@ -30,7 +30,7 @@ LEVEL_RATE = 0.02  # weight of a pass in the level of all sizes
 ENOUGH_TRIES = 3  # passes of an unmeasured size before their minimum counts, since one may have been disturbed
 GUESSED_PASSES = 50  # passes until a guessed curve counts as measured
 REFRESH_EVERY = 32  # passes between two computations of the best sizes
-INFORMATIVE_PASSES = 4  # least passes of a size among these to know its current cost
+INFORMATIVE_PASSES = 4  # least passes of a size among the last `REFRESH_EVERY` to know its current cost
 UNUSED_CLIP = 1.5  # limit of an unused size's cost, relative to its measured ratio to the other sizes
 
 # ---- measuring ----
@@ -53,11 +53,11 @@ MATCH_LENGTHS = (1, 2, 8)
 MATCH_CHANCES = ((0.28, 0.64, 0.74, 0.87), (0.53, 0.77, 0.83, 0.89), (0.51, 0.7, 0.85, 0.9), (0.97, 0.98, 0.98, 0.985))
 # Acceptance with several known continuations, for matches of one token and of more.
 AMBIGUOUS_CHANCES = (0.12, 0.2)
-# Acceptance of a drafted token by the draft's confidence, counted on 8,400 tokens of the real pair. At temperature 0:
-# of the draft's argmax, slightly reduced, since weaker drafts err more often when unsure ...
+# Acceptance of a drafted token by the draft's confidence, counted on 8,400 tokens of the real pair. At temperature 0,
+# for the draft's argmax; slightly reduced, since weaker drafts err more often when unsure.
 CONFIDENCES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.993, 0.998)
 GREEDY_CHANCES = (0.25, 0.4, 0.52, 0.61, 0.75, 0.82, 0.9, 0.95, 0.98, 0.99, 0.995)
-# ... and above temperature 0: of a sampled token.
+# The same above temperature 0, for a sampled token.
 SAMPLED_CHANCES = (0.42, 0.49, 0.6, 0.66, 0.73, 0.8, 0.89, 0.95, 0.98, 0.99, 0.995)
 DRAFTED_CHANCE = 0.7  # acceptance before the draft's confidence is known; measured on chat, on code it was 0.9
 PRIOR_WEIGHT = 8.0  # weight of each of these priors, in observations

@@ -181,7 +181,7 @@ class CostCurve:
             self._known.update({n: self._known[n] * factor for n in self._measured})
 
     def _follow_observed(self) -> None:
-        """Correct all sizes if those in recent use cost far less than measured: the machine was busy then.
+        """Correct all sizes if recent passes cost far less than measured: the machine was busy when it was measured.
 
         Otherwise sizes that seem expensive would never be tried. Sizes that seem cheap are corrected by use.
         """

@@ -23,7 +23,7 @@ class DraftCosts:
     def __init__(self, draft: Loaded, asked_threads: int | None, store: CostStore, key: str) -> None:
         self.loaded, self._asked, self._store, self._key = draft, asked_threads, store, key
         self._control = self._new_control(draft.context.threads)
-        self._capped = False  # whether threads are limited to those of a target that gave up cores
+        self._capped = False  # whether threads are limited to the number of a target that gave up cores
         self.is_measured = False
         self.is_known = False  # measured on a quiet machine, and therefore stored
         self._notice: str = ""

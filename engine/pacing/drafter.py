@@ -86,7 +86,7 @@ class PacedDrafter:
 
     def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
         """Let the draft model draft at most ``limit`` tokens, and record the time."""
-        if model.would_delay_first_token(len(history)):  # the pacer observes a plain pass
+        if model.would_delay_first_token(len(history)):  # a plain pass instead, which the pacer observes
             return _EMPTY
         pacer, started = self._pacer, perf_counter()
         draft = model.propose(history, limit, _Gate(pacer, limit))

@@ -13,7 +13,7 @@ from statistics import median
 
 from engine.pacing.constants import SIZE_RATE, STALL
 
-UNSETTLED = 2  # plain passes after a larger pass: one without a graph, one that records
+UNSETTLED = 2  # plain passes after a larger pass: the first without a graph, the second records one
 WATCHED = UNSETTLED + 3  # includes settled passes, which give the usual time
 
 

@@ -260,7 +260,7 @@ class Pacer:
         return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
 
     def _probe_loss(self, num_unread: int) -> float:
-        """Cost in plain passes of a probe of the draft of which hardly any token is accepted."""
+        """Cost, in plain passes, of a probe of the draft if hardly any drafted token is accepted."""
         prices = self.prices
         work_ms = prices.drafting_ms(PROBE_DEPTH) + max(num_unread - 1, 0) * prices.draft_read_ms
         return (prices.pass_ms(PROBE_DEPTH) + work_ms + prices.start_ms) / prices.plain_ms - 0.5

@@ -205,7 +205,7 @@ class PairCosts:
             self._measured.add(self._curve_key)
 
     def _measure_graph_replay(self, should_stop: ShouldStop) -> None:
-        """Measure the extra cost after larger passes if that is quick; otherwise answers give it."""
+        """Measure the extra cost after larger passes if that is quick; otherwise it is learnt from answers."""
         if self._graph_replay is None or self.pacer is None:
             return
         if 4 * WATCHED * self.pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
@@ -297,7 +297,7 @@ class PairCosts:
     def _new_control(self, best: int) -> ThreadControl:
         """The control tries no other numbers if the user set one, or on a GPU.
 
-        A number below the cores is doubted: it may come from a disturbed measurement, and a wrong one costs much.
+        Fewer threads than cores are doubted: the number may come from a disturbed measurement, and costs much if wrong.
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         most = best if fixed else library.physical_cores()
@@ -389,7 +389,7 @@ def keep_sample(
 ) -> None:
     """Store times of this model's passes, for forecasts of other models.
 
-    ``target`` is the target's file. The size of a head in that file is the bytes that its drafted token reads.
+    ``target`` is the target's file. The size of a head in that file is the bytes read per drafted token.
     """
     path, info = Path(loaded.info.path), loaded.info
     is_own_head = bool(info.head) and path == target

@@ -119,7 +119,7 @@ class PlainSpeed:
 
 
 def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
-    """Milliseconds of a pass and its relative standard error, which is over runs: a stall affects a whole run."""
+    """Milliseconds of a pass, and the relative standard error over runs, since a stall affects a whole run."""
     passes, total_ms = np.asarray(runs or [(0.0, 0.0)]).T
     if len(runs) < _FEWEST_RUNS or passes.sum() < _FEWEST_PASSES:
         return None

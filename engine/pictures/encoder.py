@@ -123,7 +123,7 @@ class PictureEncoder:
         self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # by first id of the run, least recently used first
         self.runs = NamedRuns()
         self._key = key_of(*file_facts(str(path)), *library.build_facts())  # identifies file and build in names of runs
-        self.num_encoded = 0  # number of encoded runs
+        self.num_encoded = 0
         self.num_readers = 0  # answers in progress, which may need embeddings
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ def main() -> int:
     faulthandler.enable(2)
     # Ctrl+C in a terminal signals both processes: the other process handles it, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The same holds for a service manager's SIGTERM. An empty handler, since helper processes would inherit SIG_IGN.
+    # The same holds for a service manager's SIGTERM. The handler is empty: helper processes would inherit SIG_IGN.
     signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     sys.setswitchinterval(SWITCH_S)
     try:

@@ -258,7 +258,7 @@ def _object_of(arguments: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-# The rewrites. Each returns an unchanged conversation itself.
+# The rewrites. A rewrite that changes nothing returns the conversation itself.
 
 
 def _drop_silent(given: TemplateInput) -> TemplateInput:
@@ -402,7 +402,7 @@ def _short_id(call_id: str) -> str:
 
 
 def _describe_tools(given: TemplateInput) -> TemplateInput:
-    """Give each tool and parameter a single type and a description, if only an empty one."""
+    """Give each tool and parameter a single type and a description, which may be empty."""
     return replace(given, tools=tuple(_with_described_function(tool) for tool in given.tools))
 
 

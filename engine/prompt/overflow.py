@@ -33,7 +33,7 @@ class TrimmedMessages:
 
 
 def without_oldest(messages: Sequence[Message], count: Callable[[Message], int], n_ctx: int) -> list[TrimmedMessages]:
-    """Return ever shorter conversations, each by a quarter of the context, down to the last question.
+    """Return ever shorter conversations, in steps of a quarter of the context, down to the last question.
 
     Args:
         messages: an optional system prompt, then alternating questions and answers.
@@ -67,7 +67,7 @@ def without_oversized(messages: Sequence[Message], count: Callable[[str], int], 
 
 
 def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
-    """Return conversations with 1, 2, ... of the oldest unanswered questions dropped, as ``num_left_out`` counts."""
+    """Return conversations without the oldest 1, 2, ... unanswered questions; ``num_left_out`` is that number."""
     places = _unanswered(messages)
     return [_without_messages(messages, set(places[:end])) for end in range(1, len(places) + 1)]
 

@@ -43,8 +43,8 @@ _FEW = 192  # up to this number, candidates are lists instead of arrays
 _LEAST = 5e-324  # the smallest number above 0
 # From this min-p on, the tokens that min-p leaves are tried first; with a lower value top-p mostly needs more.
 _TELLING_MIN_P = 0.02
-# Without top-k, tokens with at least this share of the best token's are tried first, then the share is squared, down to
-# the last share.
+# Without top-k, tokens with at least this share of the best token's probability are tried first. Then the share is
+# squared, down to the last share.
 _FIRST_LEAST, _LAST_LEAST, _ROUNDING = 1e-2, 1e-17, 1.0 + 1e-9
 _CONFIDENCE_REACH = 12.0  # every token further below the best adds less than a 150,000th of the best
 # If a grammar forbids the best token, these numbers of the most likely tokens are checked, then all tokens: a grammar

@@ -57,7 +57,7 @@ def _line(life: int) -> bytes:
 
 
 def _release_streams() -> None:
-    """Close the helper's copies of the program's pipes, so that each side notices when the other is gone."""
+    """Close the helper's copies of the program's pipes, so that app and program notice when the other is gone."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

@@ -74,8 +74,8 @@ def probe(
     """Try ``path`` in a helper process, unless a positive verdict on the unchanged file is stored.
 
     ``cache_dir`` stores only positive verdicts, since others may be caused by little memory or an old program.
-    ``timeout_s`` None depends on the file's size. ``is_for_devices``: devices will hold the model, so it need not
-    fit in main memory.
+    If ``timeout_s`` is None, it depends on the file's size. ``is_for_devices``: devices will hold the model, so it need
+    not fit in main memory.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.

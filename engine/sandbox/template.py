@@ -21,7 +21,7 @@ from engine.sentences import said
 MAX_OUTPUT_CHARS = 8_000_000  # about twice the text of a million tokens
 MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, and long conversations little more
 TIME_LIMIT_S = 2.0
-# On a busy machine a harmless template may be slow, so its CPU time is limited instead, up to this time.
+# On a busy machine a harmless template may be slow, so its CPU time is limited; this limits its wall time.
 STARVED_TIME_LIMIT_S = 6.0
 START_LIMIT_S = 30.0
 _WATCH_EVERY_S = 0.02

@@ -103,7 +103,7 @@ def _num_bytes(*paths: Path) -> int:
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:
-    """Decode one token, then several, which use other kernels. At position 0 errors of RoPE would not show."""
+    """Decode one token, then several, which use other kernels and show errors of RoPE, unlike position 0."""
     params = ContextParams(N_CTX, library.default_threads(model.num_params))
     with LlamaContext(model, params) as context:
         for some in ([model.vocab.bos_id or 0], ids[:_NUM_IN_A_PASS]):

@@ -92,7 +92,7 @@ class Answer:
         self._opened_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
-        self._next_check = next_check(0) if is_free and request.messages else math.inf  # count of tokens
+        self._next_check = next_check(0) if is_free and request.messages else math.inf  # number of tokens
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
@@ -306,7 +306,7 @@ class Answer:
         return ended
 
     def _loop_end(self, ids: list[int]) -> int:
-        """Return how many of the next tokens still belong to an answer that loops; 0 if it does not loop."""
+        """If the answer loops, return how many of the next tokens still belong to it; else 0."""
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
         while self._next_check <= len(all_ids):
             end = int(self._next_check)

@@ -100,7 +100,7 @@ class HeadChoice:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """If llama.cpp refuses the target inside the block and its heads were removed, add that to the error.
+    """If llama.cpp refuses the target in the block, and the file's heads were removed, the error says so.
 
     Raises:
         ModelLoadError: llama.cpp's error with that sentence appended.

@@ -20,7 +20,7 @@ class TokenCounter:
     """Counts one request after the other; not thread-safe."""
 
     def __init__(self) -> None:
-        self._number = 0  # number of the current request
+        self._number = 0  # of the current request
         self._counts: list[int] = []  # counts of the current request's texts
         self._rest: deque[str | PictureSize] = deque()  # slices of the current text
 

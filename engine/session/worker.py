@@ -55,7 +55,7 @@ STATES = "states"  # name of the folder of saved caches
 BEGIN_S = 10.0  # seconds; longest wait for ``begins``
 IDLE_S = 0.3  # seconds without a request before idle work begins
 RELOAD_S = 60.0  # seconds without a request before the user's models are loaded again, if a job has evicted them
-IDLE_SLICE_S = 0.02  # seconds of idle work, then of pause, which bounds the delay of a request and of the window
+IDLE_SLICE_S = 0.02  # seconds of idle work, and of the pause after it; bounds the delay of a request and of the window
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
     "An unexpected error stopped this step; the log has the details.",
@@ -195,7 +195,7 @@ class EngineWorker:
                     start(queued)
 
     def _choose_slot(self, queued: QueuedRequest, free: list[int]) -> int:
-        """Prefer slot 0, whose cache stays in place, but not for other programs while it has a chat's cache."""
+        """Prefer slot 0, whose cache stays in place, unless it has a chat's cache and another program asks."""
         is_chat = isinstance(queued.request, ChatRequest)
         if free[0] == 0 and not is_chat and self._holds_chat and len(free) > 1:
             return free[1]

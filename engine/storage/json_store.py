@@ -29,7 +29,7 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-WAIT_S = 1.0  # a write takes milliseconds: a process that holds the lock longer must be suspended
+WAIT_S = 1.0  # seconds; a write takes milliseconds, so a process that holds the lock longer is probably suspended
 _LOOK_S = 0.005
 log = logging.getLogger(__name__)
 _MAX_BYTES = 2_000_000

@@ -111,7 +111,7 @@ def _data(sample: PassSample) -> dict[str, Any]:
 
 
 def _sample(entry: dict[str, Any]) -> PassSample:
-    """Read one entry; raises an error if it is invalid."""
+    """Convert an entry of the file; raises an error if it is invalid."""
     weights = entry["weights"]
     read = {str(kind): int(number) for kind, number in weights["bytes_by_kind"].items()}
     points = {int(n): float(ms) for n, ms in entry["points_ms"].items()}

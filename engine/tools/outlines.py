@@ -28,7 +28,7 @@ class _Layout(NamedTuple):
 def call_outlines(tool_format: ToolFormat, tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the text of calls of ``tools`` (see `ChatRequest`) between their values, for formats with a JSON object.
 
-    The layouts are the format's, and an indented one, which Qwen2.5 Coder writes into a Markdown block.
+    Yields the format's layout, and an indented layout that Qwen2.5 Coder writes into a Markdown block.
     """
     syntax = SYNTAXES[tool_format] if tool_format else None
     if syntax is None or syntax.body is not Body.OBJECT:

@@ -179,7 +179,7 @@ class ThreadControl:
         self.reason = _changed(before, self.threads, why)
 
     def _postpone(self, lost_ms: float) -> None:
-        """Wait before the next trial; after a reduction of threads, only until such losses are small."""
+        """Wait before the next trial; after a reduction of threads, only until such a loss is a small share."""
         self._try_at = self._clock() + self._wait_s
         longest_s = _LAST_WAIT_S
         if self.threads < self.best:
@@ -194,7 +194,7 @@ def measure(
     sizes: tuple[int, ...],
     budget_s: float,
 ) -> dict[int, tuple[float, ...]]:
-    """Measure milliseconds of passes by number of threads: of one token for at least the first two ``counts``.
+    """Measure milliseconds of passes by number of threads; the first two ``counts`` always, with passes of one token.
 
     Within ``budget_s`` seconds, also measure the other ``counts``, and all ``sizes`` for the best two.
     """

@@ -1,7 +1,7 @@
 """Builds the downloads: a self-contained folder, and from it, on Linux, a tarball, a .deb and an AppImage.
 
     python packaging/bundle/build.py            # or: make bundle
-    python packaging/bundle/build.py --only deb # of the folder that an earlier run built
+    python packaging/bundle/build.py --only deb # from the folder that an earlier run built
 
 Everything is built under build/bundle and written to dist/. The development environment is not used: the bundle has a
 separate environment, and a llama.cpp that is compiled for many machines (native.sh).
@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def version() -> str:
-    """The version of this build: packaging/version.py."""
+    """The version of this build, from packaging/version.py."""
     return str(runpy.run_path(str(ROOT / "packaging" / "version.py"))["version"]())
 
 
@@ -142,7 +142,7 @@ def _library_of_system(name: str) -> Path:
 
 def build_folder() -> None:
     """Build the folder with PyInstaller, and test it."""
-    reported = BUILD / "told" / "app" / "_version.py"  # app/__init__.py reads this; outside of the checkout
+    reported = BUILD / "told" / "app" / "_version.py"  # outside of the checkout; app/__init__.py reads it
     reported.parent.mkdir(parents=True, exist_ok=True)
     reported.write_text(f'VERSION = "{version()}"\n', "utf-8")
     run(

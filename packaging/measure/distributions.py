@@ -1,7 +1,7 @@
-"""Tests by chi-square whether sampled tokens of a real pair have plain decoding's distribution, and tests the test.
+"""Tests by chi-square whether a real pair samples with plain decoding's distribution, and whether a bias is detected.
 
-Each of the first positions is compared with plain decoding, the first also with the exact p. Depths are fixed, or paced
-through all depths by invented cost curves.
+Each of the first positions is compared with plain decoding, the first also with the exact p. The depth is fixed, or a
+pacer varies it by invented cost curves.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Totals:
     proposed: int = 0
     accepted: int = 0
     rejected: int = 0
-    padded: int = 0  # number of padded passes
+    padded: int = 0
     depths: set[int] = field(default_factory=set)
 
 
@@ -154,7 +154,7 @@ class Answers:
         return ids[:NUM_POSITIONS]
 
     def _next(self, speculation: Speculation, wanted: int) -> StepOutput:
-        """Continue as an answer does; paced ones request many tokens, which allows deep passes."""
+        """Continue as an answer does; with a pacer, request many tokens, which allows deep passes."""
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
@@ -246,7 +246,7 @@ def sampling_report(
     wrap: Callable[[Drafter], Drafter] = lambda drafter: drafter,
     first_seed: int = 0,
 ) -> dict[tuple[Mode, int | None], float]:
-    """Print a line per temperature, mode and depth; return the smallest p value of each, times their number.
+    """Print a line per temperature, mode and depth; return each run's smallest p value, times the number of its values.
 
     Of a hundred exact distributions one has a p value below 0.01 (Bonferroni's correction).
     """

@@ -9,9 +9,9 @@
 `--parallel` several answers of each mode run in parallel, and are compared with single answers of plain decoding.
 `seeded` does the same above temperature 0, with a seed per prompt, and alternating sampling chains and a grammar.
 `sampling` compares the first token with the exact p, and each of the first three positions with plain decoding, by
-chi-square over cells pooled to at least ten expected: at depth 3, and paced through all depths by invented cost curves.
-Suspicious results are tested again with other seeds and four times the samples. `mutants` breaks the verification on
-purpose, and shows that the test detects it.
+chi-square over cells pooled to at least ten expected tokens: at depth 3, and paced through all depths by invented cost
+curves. Suspicious results are tested again with other seeds and four times the samples. `mutants` breaks the
+verification on purpose, and shows that the test detects it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: 
     """Make the request of a prompt; seeded ones use the sampling chains in turn."""
     chain, sampling = "greedy", SamplingParams(temperature=0.0)
     if options.what == "seeded":
-        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # kinds of prompts also repeat every five
+        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # one chain for five prompts, one of each kind
         sampling = replace(CHAINS[chain], seed=number)
     return ChatRequest(
         messages=(Message("user", text),) if is_chat else (),

@@ -80,11 +80,11 @@ class SuffixDrafter:
         self._follow_past(ids[-self._rules.max_match :])
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
-        """Propose a continuation of the last `propose`'s history, the ids of calls since then, and ``ids``."""
+        """Propose a continuation of the last `propose`'s history, followed by all ``ids`` since."""
         self._unmatched += ids
         reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched)
         if reached < self._rules.tail_match:
-            return _EMPTY  # cannot reach ``tail_match``; fast, since called after every token of a draft model
+            return _EMPTY  # too few for ``tail_match``; this check runs after every token of a draft model
         max_match = self._rules.max_match
         for token_id in self._unmatched:
             self._draft_match = self._index.follow(self._draft_match, token_id, max_match)

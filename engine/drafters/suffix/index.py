@@ -18,7 +18,7 @@ DEPTH = 32  # counts are kept for substrings of up to this many tokens
 BOUNDARY = -1  # separates conversations in one index; matches no token, and proposals stop before it
 _ROOT = 0
 _ROUNDING = 1.000001  # factor that excludes rounding errors in a comparison
-_SINGLE_SCORE = 0.75  # estimated probability of a continuation that followed in one case of one
+_SINGLE_SCORE = 0.75  # estimated probability of the continuation of a text that occurred once
 
 
 class SuffixEdges:
@@ -134,7 +134,7 @@ class SuffixIndex:
     have the same token: the one at the state's ``_last`` end.
 
     Example:
-        In 1 2 3 1 2, the longest suffix that occurred before is (1, 2), and 3 followed it in one case of one.
+        In 1 2 3 1 2, the longest suffix that occurred before is (1, 2), and its only continuation is 3.
     """
 
     def __init__(self, ids: Iterable[int] = ()) -> None:

@@ -34,7 +34,7 @@ def _side(vocab: Vocab, template: str | None) -> PromptSide:
 
 
 def vocabulary_sentence(coverage: float, *, is_listed: bool = False) -> Sentence:
-    """A sentence about a draft with another vocabulary; ``speaks`` as in `Translation`.
+    """A sentence about a draft with another vocabulary; ``coverage`` as in `Translation`.
 
     ``is_listed``: the sentence is shown in a list of such drafts.
     """

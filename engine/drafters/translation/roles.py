@@ -19,7 +19,7 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# The first of two equal marks wins: if the target's template adds nothing before an answer, the draft must not begin
+# Of equal marks the first is used: if the target's template adds nothing before an answer, the draft must not begin
 # with reasoning.
 _MARK_POSITIONS = {
     ("", _QUESTION): said("a question"),
@@ -140,7 +140,7 @@ def _missing_mark(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) ->
 
 
 def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
-    """Map control tokens by equal text; end-of-generation tokens without an equal get the draft's usual one."""
+    """Map control tokens by equal text; an end-of-generation token without an equal is mapped to the draft's."""
     ours, theirs = _ids_by_text(target), _ids_by_text(draft)
     single: dict[int, tuple[int, ...]] = {i: (theirs[text],) for text, i in ours.items() if text in theirs}
     end = default_eog(draft)

@@ -41,7 +41,7 @@ class TranslatedSequence:
         self.num_last_read = 0  # draft tokens in the last pass
         self._row: Row = np.empty(self.n_vocab, dtype=np.float32)
         self._ids: list[int] = []  # target ids
-        self._ends: list[int] = []  # the end of each in ``_data``
+        self._ends: list[int] = []  # the end of each target id in ``_data``
         self._data = bytearray((_CONTROL,))  # the first byte stands for the tokens before a conversation
         self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # draft tokens by index of the control byte
         self._own_ids: list[int] = list(translation.start)

@@ -26,7 +26,7 @@ class Machine:
 
     Attributes:
         costs: costs on the quiet machine.
-        busy: costs while another program runs, which it does in every second answer; None: no such program.
+        busy: costs in every second answer, in which another program runs; None: no such program.
         believed: costs that were measured before the first answer; None: the true costs.
         is_doubted: whether that measurement detected another program.
         relaunch: extra cost of each of the `RELAUNCHED` plain passes after a larger pass.

@@ -4,10 +4,10 @@
         [--clients 4] [--requests 24] [--rounds 4] [--max-tokens 128] [--ctx 8192] [--threads N] [--long 6000]
 
 Each round starts every server, in another order each time, with a question to warm up. Then ``--clients`` clients send
-the same requests of `assets/workloads/real` (kinds mixed, T = 0), each the next one after its last answer. Finally a
-prompt of ``--long`` tokens arrives while an answer is streamed; the times between that answer's pieces until the long
-prompt's first word are reported as "while a long prompt is read". With one answer at a time the long prompt waits
-instead.
+the same requests of `assets/workloads/real` (kinds mixed, T = 0); each client sends the next one after its last answer.
+Finally a prompt of ``--long`` tokens arrives while an answer is streamed; the times between that answer's pieces until
+the long prompt's first word are reported as "while a long prompt is read". With one answer at a time the long prompt
+waits instead.
 
 Speeds are the server's token counts over the whole time including prompts. The time to the first token includes the
 queue. A piece may have several drafted tokens. A stopped run prints the results so far.
@@ -99,7 +99,7 @@ def asked(port: int, path: str, body: object = None) -> Iterator[http.client.HTT
 
 
 def ask(port: int, messages: Conversation, max_tokens: int, began: threading.Event | None = None) -> Answer:
-    """Stream an answer. ``began`` is set after `PIECES_BEFORE` pieces, and makes the answer ignore its end."""
+    """Stream an answer. ``began`` is set after `PIECES_BEFORE` pieces; if given, the end token is ignored."""
     body = {"messages": messages, "max_tokens": max_tokens, "temperature": 0, "stream": True}
     body |= {"stream_options": {"include_usage": True}, "ignore_eos": began is not None}
     answer = Answer(time.perf_counter())
