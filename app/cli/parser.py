@@ -68,7 +68,7 @@ EXAMPLES = {
 _NO_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
 _NO_CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", re.DOTALL)
 _HEADING = re.compile(r"^[a-z][^:\n]*:(?=$| )")  # "usage:", "options:", and the headings of groups
-_NAMES_AT = 4  # columns from the left, at most
+_NAMES_AT = 4  # largest indentation of the names of options and commands
 _OPTION = re.compile(r"^( +)(-{1,2}[\w-]+(?:, -{1,2}[\w-]+)*|\{?[a-z][\w-]*)")
 
 _Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)

@@ -27,7 +27,7 @@ Key = tuple[str, int | str]
 class TokenSumController(PartsController):
     """Counts each text once, and again for another model."""
 
-    counted = Signal()  # an attachment was counted, or can no longer be
+    counted = Signal()  # an attachment was counted, or can no longer be counted
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)

@@ -85,8 +85,8 @@ class Recommendations:
     def suggested(self) -> tuple[CatalogRow, ...]:
         """Suggest up to three pairs that fit and are fast enough, of different families if possible.
 
-        Ordered by `CatalogRow.preference`. If speeds are unknown, pairs for such a machine are suggested; if no pair is
-        fast enough, the fastest ones.
+        Ordered by `CatalogRow.preference`. If speeds are unknown, suggest pairs for this kind of machine; if no pair
+        is fast enough, suggest the fastest pairs.
 
         Raises:
             BrokenCatalogError: the list cannot be read.

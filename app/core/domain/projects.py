@@ -40,7 +40,7 @@ class FileState(StrEnum):
     """The result of reading a project's file."""
 
     READ = "read"
-    FAILED = "failed"  # for the reason in `ProjectFile.problem`
+    FAILED = "failed"  # see `ProjectFile.problem`
     GONE = "gone"  # its source is missing now; its passages stay in the index
 
 

@@ -190,4 +190,4 @@ def short(text: str) -> str:
     return f"\N{LEFT DOUBLE QUOTATION MARK}{shown}{'…' if len(text) > 80 else ''}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
-LOCKS = ".locks"  # folder of empty lock files; a lock file is never deleted, since two processes could then lock
+LOCKS = ".locks"  # folder of lock files, never deleted: else two processes could hold the same lock

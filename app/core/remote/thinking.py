@@ -2,9 +2,9 @@
 
 llama-server renders a short question at ``/apply-template`` and shows its template in ``/props``. vLLM and SGLang
 return the ids of the rendered question at ``/tokenize``, and their text at ``/detokenize``: a variable that changes the
-ids is known to the template. Ollama reports at ``/api/show`` that a model reasons; its OpenAI page takes
+ids is known to the template. Ollama reports at ``/api/show`` that a model reasons; its OpenAI endpoint takes
 ``reasoning_effort``, "none" for no reasoning, and levels for gpt-oss only. LM Studio and unknown servers report nothing
-reliable, so their models have no choice.
+reliable, so their models have no reasoning modes here.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def timings(stats: RunStats) -> dict[str, float | None]:
 def speculation(stats: RunStats) -> dict[str, object]:
     """The counters of speculation; ``provenance`` counts tokens by source.
 
-    ``looped_tokens`` counts the repeated tokens if an answer was ended because of them, else it is 0.
+    ``looped_tokens`` is the number of repeated tokens if repetition ended the answer, else 0.
 
     ``forced`` tokens are proposed where a grammar allows only one; they count as n-gram tokens.
     """

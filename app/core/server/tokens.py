@@ -88,7 +88,7 @@ def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionC
     return partial(_count, asked.request, {"object": _COUNT, **_warnings_field()})
 
 
-# These run on the engine's thread, which may be in another process.
+# These functions run on the engine's thread, which may be in another process.
 
 
 def _tokenize(

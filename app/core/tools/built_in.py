@@ -237,7 +237,7 @@ DEFINITIONS = (
         "Search in chats",
     ),
 )
-SEARCH_DOCUMENTS = ToolDefinition(  # in chats of a project; it has no switch
+SEARCH_DOCUMENTS = ToolDefinition(  # only in chats of a project; no setting disables it
     SEARCH_TOOL,
     "Searches the files of the user's project, and gives the passages that fit best, each below a number. Put the "
     "number of a passage that you use behind the sentence, like [1].",

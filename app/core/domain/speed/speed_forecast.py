@@ -58,7 +58,7 @@ class SpeedRange:
 class GainRange:
     """Speed over plain decoding, from ``low`` to ``high``. ``draft_share``: cost of a drafted token in plain passes.
 
-    ``break_even_share``: the highest such cost with a gain; None if no cost has one.
+    ``break_even_share``: the highest cost of a drafted token with a gain; None if there is none.
     """
 
     low: float
@@ -144,7 +144,7 @@ class SpeedForecast:
 
     @property
     def why_not(self) -> tuple[Sentence, ...]:
-        """Sentences why a draft that `would_lose` is not offered; the main reason first."""
+        """Sentences that say why a draft with `would_lose` is not offered; the main reason first."""
         if self.is_measured:
             return (self.headline, *self.details)
         return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)

@@ -175,7 +175,7 @@ def _call(fields: Fields) -> Json:
 def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.take("type")
     call_id, content = fields.required("tool_use_id"), fields.take("content")
-    fields.flag("is_error")  # ignored: the text of the result tells the error
+    fields.flag("is_error")  # ignored: the text of the result describes the error
     fields.take("cache_control")
     fields.end()
     if source is not None:

@@ -84,7 +84,7 @@ def verify(copied: UnverifiedBackup) -> Path:
     part, final = copied.part, copied.final
     try:
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
-            # One file: a copy in WAL mode would need companions beside it.
+            # The copy must be a single file: in WAL mode it would need others beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
             _compare(copy, copied)
@@ -192,7 +192,7 @@ def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
 
 
 def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
-    """The rows of each table, with the layout's version: a faithful copy has the same.
+    """The rows of each table, and the layout's version. They are the same in a correct copy.
 
     The search's tables are left out: they can be rebuilt.
     """
