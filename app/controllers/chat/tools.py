@@ -96,7 +96,7 @@ class ToolController(PartsController):
         self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # ignored servers, callback
         self._reported_failures: dict[str, str] = {}
         self._noted: tuple[ToolDefinition, ...] = ()
-        self._counts: dict[str, int] = {}  # tokens by text: of one definition, or of all together
+        self._counts: dict[str, int] = {}  # tokens by text: one definition, or all definitions together
         self._counted_by: EngineReady | None = None
         self._being_counted: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)

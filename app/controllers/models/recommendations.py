@@ -178,7 +178,7 @@ class Recommendations:
         path = self._judge.service.path_of(ref)
         return PairSide(
             ref=ModelRef(model.repo, model.file, path),
-            # A head may be in its target's repository, so its file names it.
+            # A head may be in its target's repository, so the file's name is used.
             name=model.file.removesuffix(".gguf") if is_head else model.repo.partition("/")[2].removesuffix("-GGUF"),
             detail=f"{model.quantization} · {model.repo}",
             size_bytes=model.size_bytes,

@@ -67,7 +67,7 @@ class EngineJob:
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> SessionReply | EngineReady | EngineError | ApiError | NotLoaded | None:
-        """Run the request; returns the value, the loaded models, or the error; None if events contain everything."""
+        """Run the request. Returns the value, the loaded models or the error; None after an answer, sent as events."""
         if should_stop():
             return None
         before = session.ready().target if session.is_loaded else None

@@ -14,7 +14,7 @@ from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
 MAX_MESSAGES = 10_000  # a prompt of so many messages takes a second
-MAX_CALLS = 128  # of one message
+MAX_CALLS = 128  # maximum number of calls in one message
 # Fields that clients send but models do not need: cache markers, earlier reasoning.
 _WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning", "annotations", "audio")
 _ROLES = {

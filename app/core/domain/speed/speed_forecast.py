@@ -126,7 +126,7 @@ class SpeedForecast:
     def is_draft_worth_using(self) -> bool:
         """True if the draft should be offered: it was measured faster, or its expected range has a gain at the low end.
 
-        A measurement overrides the expectation; of a race the low end of the interval decides.
+        A measurement overrides the expectation; for a race the low end of its interval decides.
         """
         if self.measured is not None and self.is_measured:
             race, answers = self.measured.race, self.measured.speedup

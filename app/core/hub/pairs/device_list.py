@@ -29,7 +29,7 @@ class DeviceList:
     """Lists the devices. Thread-safe; calls may wait for the helper."""
 
     def __init__(self, cache_dir: Path, ready: Callable[[], EngineReady | None] = lambda: None) -> None:
-        """``ready`` is the engine's report; ``cache_dir`` has the devices of earlier starts."""
+        """``ready`` returns the engine's report, if any; ``cache_dir`` has the devices of earlier starts."""
         self._cache_dir, self._ready = cache_dir, ready
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, ...], tuple[float, _Answer]] = {}

@@ -136,7 +136,7 @@ def rotate(folder: Path, now: datetime) -> None:
 
 
 def newest_intact(folder: Path, max_version: int) -> Path | None:
-    """The intact copy with the most rows and a layout up to ``max_version``; of equals the newest.
+    """The intact copy with the most rows and a layout up to ``max_version``; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.
     """
