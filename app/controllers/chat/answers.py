@@ -106,7 +106,7 @@ class _StreamingAnswer:
     progress: PrefillProgress | None = None
     stats: RunStats | None = None
     is_sent: bool = False  # the request was sent to the engine
-    engine_url: str = ""  # of the engine that got the request
+    engine_url: str = ""  # the engine that got the request; empty for the local one
     has_begun: bool = False  # the engine has started the request
     has_text: bool = False
     has_words: bool = False  # text other than white space

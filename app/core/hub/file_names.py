@@ -16,7 +16,7 @@ from app.core.hub.errors import (
 )
 from engine.sentences import said
 
-MAX_NAME_CHARS = 200  # of one path component: file systems allow 255 bytes, and ".part" is appended
+MAX_NAME_CHARS = 200  # limit of a path component: file systems allow 255 bytes, and ".part" is appended
 MAX_PATH_CHARS = 600
 MAX_SHARDS = 999
 GGUF = ".gguf"

@@ -28,7 +28,7 @@ MAX_FETCHED_BYTES = 32 * 2**20  # the largest real headers, with 260,000 tokens 
 FIRST_BLOCK_BYTES = 512 * 1024
 LARGEST_BLOCK_BYTES = 4 * 2**20
 FetchRange = Callable[[int, int], bytes]  # (start, end) -> bytes start to end (exclusive), or only the first ones
-_ATTEMPTS = 3  # of one range, if the connection breaks
+_ATTEMPTS = 3  # maximum requests for one range, if the connection breaks
 
 
 # The start of a remote file is fetched in growing blocks, up to the end of its header.
@@ -97,7 +97,7 @@ class KnownModel:
     name: str
     header: GgufHeader
     read_at: ReadAt  # up to the end of the header
-    size_bytes: int  # of all parts
+    size_bytes: int  # sum of all parts
     num_parts: int = 1
     num_fetched: int = 0
     path: Path | None = None

@@ -29,7 +29,7 @@ _TRIED: tuple[tuple[str, TemplateValue, TemplateValue], ...] = (
     ("thinking_budget", 0, 8192),
 )
 EFFORT = "reasoning_effort"  # OpenAI's field, and the name in templates
-_NUM_LAST_IDS = 16  # of a prompt: enough for the reasoning tag at its end
+_NUM_LAST_IDS = 16  # last ids of a prompt: enough for the reasoning tag at its end
 _MAX_IDS = 10_000
 _OPENED = opens_reasoning()
 

@@ -36,7 +36,7 @@ from app.core.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
 SCRATCH = ".first-model"  # temporary folder within the library folder: the same disk
-LOCK_WAIT_S = 5.0  # for a cancelled download that is still cleaning up
+LOCK_WAIT_S = 5.0  # how long to wait for a cancelled download to clean up
 HUB_RETRIES = RetryPolicy(max_failures=3)
 
 log = logging.getLogger(__name__)

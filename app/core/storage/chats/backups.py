@@ -19,7 +19,7 @@ from engine.sentences import said
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
-_PAGES_AT_ONCE = 1000  # of 4 KiB: a few milliseconds
+_PAGES_AT_ONCE = 1000  # pages of 4 KiB; copying them takes a few milliseconds
 
 TableCount = tuple[str, int, int]  # a table, its number of rows, its highest row number
 

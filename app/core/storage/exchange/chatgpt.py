@@ -121,7 +121,7 @@ class _Thought:
 
     part: str = ""
     before: _Thought | None = None
-    num_chars: int = 0  # of all parts
+    num_chars: int = 0  # characters of all parts
     seconds: float | None = None
 
     @property
