@@ -42,7 +42,7 @@ class SingleInstance(QObject):
         self.other_answered = False
 
     def take(self) -> bool:
-        """Take the lock; False if another instance runs. If no lock file can be made, one that answers runs."""
+        """Take the lock; False if another instance runs. If no lock file can be made: False if another answers."""
         if self._lock.tryLock(0):
             return True
         if self._lock.error() is not QLockFile.LockError.LockFailedError:
