@@ -1,7 +1,7 @@
 """`paceline check`: tells whether a draft works for a target, and its expected gain; or checks the target's heads.
 
-Finally it computes the target's rows in passes of several shapes and compares them bit for bit. Only the vocabulary of
-a draft model is loaded. Heads are tried in a child process.
+Finally it computes the target's logits in passes of several shapes and compares them bit for bit. Of a draft model only
+the vocabulary is loaded. Heads are tried in a child process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COMPARING_S = 30.0
 def command(options: argparse.Namespace) -> int:
     """Print the verdict, then the expected speed; exit code 0 if the pair fits, otherwise 1.
 
-    The exit code is also 1 if the target's rows should be equal bit for bit and are not. It is 0 for a pair that fits
+    The exit code is also 1 if the target's logits should be equal bit for bit and are not. It is 0 for a pair that fits
     but would be slower here, and for a target without heads.
     """
     target = Path(options.target)
@@ -80,7 +80,7 @@ def command(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRows:
-    """Number of rows computed in passes of several shapes, and how many differ from a pass of one token.
+    """Number of rows of logits from passes of several shapes, and how many differ from a pass of one token.
 
     ``reason``: why rows may differ; empty if they must be equal.
     """

@@ -28,7 +28,7 @@ LOCAL_OPTIONS = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools",
 
 
 def command(options: argparse.Namespace) -> int:
-    """Answer the prompt of the options; the exit code as `app.cli.parser.main` says."""
+    """Answer the prompt of the options; returns the exit code (see `app.cli.parser.main`)."""
     with stop_on_interrupt() as interrupted:
         try:
             finished = _ask(options, interrupted)

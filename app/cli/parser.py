@@ -68,7 +68,7 @@ EXAMPLES = {
 _NO_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
 _NO_CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", re.DOTALL)
 _HEADING = re.compile(r"^[a-z][^:\n]*:(?=$| )")  # "usage:", "options:", and the headings of groups
-_NAMES_AT = 4  # columns from the left, at most
+_NAMES_AT = 4  # largest indentation of the names of options and commands
 _OPTION = re.compile(r"^( +)(-{1,2}[\w-]+(?:, -{1,2}[\w-]+)*|\{?[a-z][\w-]*)")
 
 _Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
@@ -506,7 +506,7 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     remove.add_argument("paths", nargs="*", metavar="PATH", help="only these; default: the project")
     update = actions.add_parser("update", help="read new and changed files")
     update.add_argument("name", nargs="?", metavar="NAME", help="default: all projects")
-    update.add_argument("--id", help=argparse.SUPPRESS)  # for the window
+    update.add_argument("--id", help=argparse.SUPPRESS)  # used by the window only
     update.add_argument("--json", action="store_true", help="the progress as lines of JSON, at the lowest priority")
     find = actions.add_parser("find", help="the passages that fit a question best")
     find.add_argument("name", metavar="NAME")

@@ -197,10 +197,10 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
 
 
 def _find_mmproj(options: argparse.Namespace) -> None:
-    """Find the vision side file beside the model if pictures are given without one.
+    """If pictures are given without an mmproj file, find that file beside the model.
 
     Raises:
-        SideFileError: the folder has no side file.
+        SideFileError: the folder has no mmproj file.
     """
     if not options.image or options.mmproj is not None:
         return

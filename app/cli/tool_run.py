@@ -102,7 +102,7 @@ def start_tools(options: argparse.Namespace) -> RunTools | None:
 
 
 def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
-    """Tools that the user always allowed in the window. A server's must have the same name and command here."""
+    """Tools that the user always allowed in the window. A server needs the same name and command here."""
     paths = find_paths()
     read = read_settings(paths.settings_file)
     if read.problem is not None:

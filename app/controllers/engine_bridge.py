@@ -25,7 +25,7 @@ LONGEST_UNREAD_MS = 150.0  # interval for fast answers: each delivery has severa
 READ_TOKENS_S = 60.0
 LONGEST_RUSH_MS = 250.0  # for very fast answers: showing text must not slow them
 RUSH_TOKENS_S = 300.0
-CORE_SHARE = 0.0125  # of each core's time may be used by the window
+CORE_SHARE = 0.0125  # share of each core's time that the window may use
 _WEIGHT = 0.2  # weight of the newest delivery in the moving averages
 _MOST_MS = 15.0  # a longer delivery counts as this: opening a dialog is an outlier
 
@@ -59,8 +59,8 @@ class EventThrottle:
             self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT
 
 
-# The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
-# time while the window computes, where a drafted token takes half of one.
+# The engine's thread needs Python's GIL several times a pass. With Python's default switch interval it waits up to 5 ms
+# each time while the window computes, but a drafted token takes only 0.5 ms.
 
 
 _ANSWER_EVENTS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # events of a running answer

@@ -1,1 +1,1 @@
-"""The app without a window: data, files, the hub, tools, the server. Knows neither Qt nor the floors above."""
+"""The app without a window: data, files, the hub, tools, the server. Imports neither Qt nor the packages above."""

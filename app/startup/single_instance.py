@@ -29,26 +29,26 @@ class SingleInstance(QObject):
     """
 
     raise_requested = Signal(str)  # the app was started again, with an activation token or an empty text
-    file_requested = Signal(str)  # and named a model file
+    file_requested = Signal(str)  # the app was started again with this model file
 
     def __init__(self, lock_file: Path, file: str = "") -> None:
         super().__init__()
         self._file = file
         self._lock = QLockFile(str(lock_file))
-        # Age says nothing here: a window may be open for weeks. A lock whose process is gone is stale all the same.
+        # No lock is stale by age, since a window may be open for weeks; only if its process is gone.
         self._lock.setStaleLockTime(0)
         self._lock_file = lock_file
         self._server: QLocalServer | None = None
         self.other_answered = False
 
     def take(self) -> bool:
-        """Take the lock; False if another instance runs. Without a lock file, an instance that answers counts."""
+        """Take the lock; False if another instance runs. If no lock file can be made: False if another answers."""
         if self._lock.tryLock(0):
             return True
         if self._lock.error() is not QLockFile.LockError.LockFailedError:
-            # No lock can be made in this folder; the chats' own lock still keeps two from writing.
+            # No lock can be made in this folder; the chats' own lock still prevents two writers.
             return not self._raise_other(patiently=False)
-        # A crash followed by another program with the same process number looks alive, but does not hold the file.
+        # After a crash another program may have the lock's process number, but it does not hold the file.
         return not self._raise_other() and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
 
     def answer_others(self) -> None:

@@ -97,7 +97,7 @@ def _run(
     make_worker: MakeWorker | None,
     file: str,
 ) -> int:
-    # Import now, while another thread opens the chats: SQLite releases the interpreter while it checks the file.
+    # Import now, while another thread opens the chats: SQLite releases the GIL while it checks the file.
     from app.core.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
     from ui.text.language import install_language  # noqa: PLC0415

@@ -202,7 +202,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
     for typed, file in wanted:
         details = client.details(typed)
         named = details.summary.repo_id
-        repo_id = named if named.lower() == typed.lower() else typed  # the hub's spelling: one folder for all
+        repo_id = named if named.lower() == typed.lower() else typed  # the hub's spelling: one folder per repository
         model = chosen_model(details, file)
         if not model.kind.runs_alone:
             print(f"paceline: {model.name} cannot run alone; it is {model.kind.value}.", file=sys.stderr)

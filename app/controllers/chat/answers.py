@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
-_CALL_CHARS = 8  # held text of this length begins a call: it is longer than an operator or a bracket
+_CALL_CHARS = 8  # held-back text of this length counts as a call: operators and brackets are shorter
 _TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 EMPTY_ANSWER = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
@@ -106,7 +106,7 @@ class _StreamingAnswer:
     progress: PrefillProgress | None = None
     stats: RunStats | None = None
     is_sent: bool = False  # the request was sent to the engine
-    engine_url: str = ""  # of the engine that got the request
+    engine_url: str = ""  # the engine that got the request; empty for the local one
     has_begun: bool = False  # the engine has started the request
     has_text: bool = False
     has_words: bool = False  # text other than white space
@@ -376,7 +376,7 @@ class AnswerController(PartsController):
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
         mode, settings = streaming.mode, streaming.settings
-        self._running[streaming.request_id] = self._running.pop(streaming.request_id)  # now the last
+        self._running[streaming.request_id] = self._running.pop(streaming.request_id)  # move it to the end
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
@@ -604,7 +604,7 @@ OWN_SETTINGS = mark("Repeat", "It used its own settings, not the chat's current 
 def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
     """Compare an answer with the one its seed should reproduce; ``chat`` holds the current settings.
 
-    ``inexact`` is what `ModelInfo` says of the target.
+    ``inexact``: see `ModelInfo.inexact`.
     """
     then, now = before.drawn, after.drawn
     if then is None or now is None or then.seed is None:

@@ -218,7 +218,7 @@ class ContextController(PartsController):
                 self.show()
 
     def _needed_tokens(self, num_counted: int) -> int:
-        """Tokens that a failed last question needs; 0 if it fits. ``num_counted``: used without the engine's count."""
+        """Tokens that a failed last question needs; 0 if it fits. ``num_counted``: used if the engine has no count."""
         if self._failed is None:
             return 0
         needed = self._refused.get(self._failed.id, num_counted)

@@ -188,7 +188,7 @@ class ConversationController(PartsController):
         before = self._state.chat.mode
         self.layers.use_target(target)
         reason = self.show_settings()
-        if reason and self._state.chat.mode is not before and not target.engine_url:  # the composer has it
+        if reason and self._state.chat.mode is not before and not target.engine_url:  # else the composer shows it
             self._window.show_notice(reason)
 
     def show_settings(self) -> str:

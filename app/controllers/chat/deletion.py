@@ -209,7 +209,7 @@ class DeletionController(PartsController):
         for conversation_id in conversation_ids:
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:
-            self._worker.submit(ForgetPast())  # clears the past of all chats: it is not stored by chat
+            self._worker.submit(ForgetPast())  # clears the index of past answers: it does not separate chats
 
 
 def _days_left(until: datetime) -> str:

@@ -50,11 +50,11 @@ if TYPE_CHECKING:  # imported late, to start faster
 UPDATE_EVERY_S = 30.0  # seconds between two updates of the same project's index
 SHOW_AGAIN_S = 1.0
 READING_S = 6.0  # maximum time to read the passages of a prompt
-LEAST_TOKENS = 750  # of passages, if the context has the space: about three of them
+LEAST_TOKENS = 750  # minimum for passages, if the context has the space: about three passages
 CONTEXT_SHARE = 4  # passages take at most a quarter of the context
-_MEASURED_TOKENS = 64  # fewer processed tokens do not tell the prompt speed
+_MEASURED_TOKENS = 64  # minimum number of processed tokens to measure the prompt speed
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
-MEANING = mark("Projects", "by meaning")  # what the command shows while it makes vectors
+MEANING = mark("Projects", "by meaning")  # shown by the command while it computes vectors
 NO_PASSAGE = mark("Projects", "The model was given no passage with this number.")
 
 

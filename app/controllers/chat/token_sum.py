@@ -18,8 +18,8 @@ from ui.composer.context_meter import ContextSum
 
 log = logging.getLogger(__name__)
 
-TYPING_MS = 250  # after the last key
-MESSAGE_TOKENS = 8  # of the template's text around a message, approximately
+TYPING_MS = 250  # pause after the last key
+MESSAGE_TOKENS = 8  # approximate length of the template's text around a message
 
 Key = tuple[str, int | str]
 
@@ -27,14 +27,14 @@ Key = tuple[str, int | str]
 class TokenSumController(PartsController):
     """Counts each text once, and again for another model."""
 
-    counted = Signal()  # an attachment was counted, or can no longer be
+    counted = Signal()  # an attachment was counted, or can no longer be counted
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._attachments: tuple[Attachment, ...] = ()
         self._size: int | None = None  # tokens of the context; None: no text can be counted
         self._counts: dict[Key, int] = {}
-        self._sizes: tuple[PictureSize, ...] = ()  # of the conversation's pictures, if the model has vision
+        self._sizes: tuple[PictureSize, ...] = ()  # the conversation's pictures, if the model has vision
         self._unanswered: tuple[str, ...] = ()  # the unanswered questions, once the conversation was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
         self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)

@@ -93,10 +93,10 @@ class ToolController(PartsController):
         self._conversations, self._projects = conversations, projects
         self.providers = ToolProviders(parts, projects)
         self.turns: dict[int, ToolTurn] = {}
-        self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # and servers to ignore
+        self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # ignored servers, callback
         self._reported_failures: dict[str, str] = {}
         self._noted: tuple[ToolDefinition, ...] = ()
-        self._counts: dict[str, int] = {}  # tokens by text: of one definition, or of all together
+        self._counts: dict[str, int] = {}  # tokens by text: one definition, or all definitions together
         self._counted_by: EngineReady | None = None
         self._being_counted: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
@@ -413,7 +413,7 @@ class ToolController(PartsController):
             return
         turn.cancel = None
         took_ms = round(1000 * (time.monotonic() - turn.begun_s))
-        # The loop knows no call that is repeated: shorten its result here.
+        # `ToolLoop` does not know a call that the user repeats: shorten its result here.
         kept = turn.loop.returned(result) or bounded(result, RESULT_CHARS)
         status = CallStatus.FAILED if kept.is_error else CallStatus.DONE
         self._change(turn, place, status, kept, took_ms=took_ms)

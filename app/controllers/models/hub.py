@@ -63,7 +63,7 @@ class HubController(PartsController):
         self._state.model_answered.connect(self._judge_answers)
         self._repo: RepoAnswer | None = None  # the shown repository
         self._wanted_repo = ""  # id of the last requested repository
-        self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # get the path after the download
+        self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # called with the path after the download
         self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
         shared = HubParts(parts, self.jobs, self._service, self.report, self._log)

@@ -223,7 +223,7 @@ class PairJudge:
         known, best = self.known(target, should_stop), None
         for promise, model in self._promising_drafts(known, should_stop):
             if best is not None and best.speed_forecast is not None and best.speed_forecast.promise >= promise:
-                break  # the gain of the rest is lower, whatever their vocabulary
+                break  # the remaining drafts gain less, even with the same vocabulary
             if not find_drafts(known, DraftSources((model,)), should_stop).matching:
                 continue
             view = self.judge(target, ModelRef(path=str(model.path)), should_stop)

@@ -85,8 +85,8 @@ class Recommendations:
     def suggested(self) -> tuple[CatalogRow, ...]:
         """Suggest up to three pairs that fit and are fast enough, of different families if possible.
 
-        Ordered by `CatalogRow.preference`. If speeds are unknown, pairs for such a machine are suggested; if no pair is
-        fast enough, the fastest ones.
+        Ordered by `CatalogRow.preference`. If speeds are unknown, suggest pairs for this kind of machine; if no pair
+        is fast enough, suggest the fastest pairs.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -178,7 +178,7 @@ class Recommendations:
         path = self._judge.service.path_of(ref)
         return PairSide(
             ref=ModelRef(model.repo, model.file, path),
-            # A head may be in its target's repository, so its file names it.
+            # A head may be in its target's repository, so the file's name is used.
             name=model.file.removesuffix(".gguf") if is_head else model.repo.partition("/")[2].removesuffix("-GGUF"),
             detail=f"{model.quantization} · {model.repo}",
             size_bytes=model.size_bytes,

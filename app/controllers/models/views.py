@@ -58,7 +58,7 @@ FIT_PARTS = (
     mark("FitParts", "Tokenizer and the rest"),
     mark("FitParts", "Encoder for pictures"),
 )
-# 4.8 bits per parameter, as in usual files of the hub: search results do not tell sizes.
+# 4.8 bits per parameter, as in usual files of the hub: search results have no sizes.
 _USUAL_BYTES_PER_PARAMETER = 0.6
 # A rough factor for caches, compute buffers and tables beyond the weights, until the header is read.
 _OVERHEAD_FACTOR, _OVERHEAD_BYTES = 1.08, 500 * 10**6

@@ -1,1 +1,1 @@
-"""What belongs to the window as a whole: layout, statistics, help, notifications."""
+"""The window as a whole: layout, statistics, help, notifications."""

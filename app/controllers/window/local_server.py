@@ -42,7 +42,7 @@ class LocalServerController(PartsController):
         self._key_file = parts.paths.api_key_file
         self._layers = layers
         self._server: BackgroundServer | None = None
-        self._setup: ServerSetup | None = None  # of the running server; None if the server has to restart
+        self._setup: ServerSetup | None = None  # the running server's; None if the server has to restart
         self._problem: Problem | None = None
         self._served = ServedModels(parts, layers.of_model_file, self._report)
         self._lock = threading.Lock()

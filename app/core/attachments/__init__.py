@@ -1,1 +1,1 @@
-"""Files that go along with a message: read, bounded, framed for the prompt. Knows no widget and no store."""
+"""Reads the files attached to a message, with limits. Independent of window and storage."""

@@ -1,1 +1,1 @@
-"""The benchmark: modes, depths and peers alternated by prompts or in slices, ratios with intervals. Knows no window."""
+"""Benchmarks and races: alternate modes, depths and peers; ratios with intervals. Independent of the window."""

@@ -13,7 +13,7 @@ from app.core.benchmark.runner import BenchmarkPlan
 from engine.gguf.model_parts import all_parts
 from engine.records import LoadRequest
 
-_ENDS_BYTES = 1 << 20  # at each end of a model file for its digest: header and last weights
+_ENDS_BYTES = 1 << 20  # bytes at each end of a model file that its digest covers: header and last weights
 _VARYING = ("python", "memory_bytes")  # facts that may change on one machine
 
 

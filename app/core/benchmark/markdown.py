@@ -168,7 +168,7 @@ def decimal(value: float | None, digits: int) -> str:
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A formatted number; a dash for None."""
+    """A share in percent; a dash for None."""
     return "-" if value is None else f"{value * 100:.{digits}f}%"
 
 

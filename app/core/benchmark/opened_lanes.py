@@ -33,7 +33,7 @@ def open_lanes(
     """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
     Lanes of one target share its weights; contexts, caches and text are separate. A context holds the prompt and the
-    longest answer of ``request``. Of other models, a target is loaded once for all its lanes, a draft once for each
+    longest answer of ``request``. Another target is loaded once for all its lanes, another draft once for each
     lane. Pass costs are measured first, for all lanes.
 
     Raises:

@@ -190,7 +190,7 @@ class _LaneAnswer:
                 elapsed = self._clock() - started
                 if isinstance(event, StatsUpdate | Finished):
                     decode_s = max(0.0, self._seconds + elapsed - event.stats.prompt_s)
-                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # in decode_s
+                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # decode_s includes it
                 if isinstance(event, Finished):  # the generator ends by itself after this
                     self.token_ids, self.finished = event.token_ids, True
                     self.was_cancelled = event.reason is FinishReason.CANCELLED
@@ -237,7 +237,7 @@ def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> N
     """Before timing, process the prompt in all models of the lane and make the measurements of a first answer."""
     choices = [(PLAIN_LANE, 1), (lane.choice, 2)]
     if lane.choice.mode in MODES_WITH_DRAFT:
-        choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one works
+        choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them is available
     for choice, max_tokens in choices:
         try:
             short = replace(_in_lane(request, choice), max_tokens=max_tokens)

@@ -1,4 +1,4 @@
-"""What a file is, by its name: its kind, and the language that a code fence names."""
+"""Derives a file's kind, and the language for its code fence, from its name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FENCES = {AttachmentKind.MARKDOWN: "markdown", AttachmentKind.CSV: "csv"}
 
 
 def ending(name: str) -> str:
-    """The part after the last dot, in small letters; empty without a dot."""
+    """The part after the last dot, in lower case; empty without a dot."""
     return PurePath(name).suffix[1:].lower()
 
 
@@ -48,14 +48,14 @@ def kind_of(name: str) -> AttachmentKind:
 
 
 def language_of(name: str, kind: AttachmentKind) -> str:
-    """Give the word after a fence: the language where there is a common name for it."""
+    """The language name for a code fence; empty if the language has no common name."""
     if kind is AttachmentKind.CODE:
         return _WHOLE_NAMES.get(name.lower(), _LANGUAGES.get(ending(name), ""))
     return "tsv" if ending(name) == "tsv" else _FENCES.get(kind, "")
 
 
 def shown_name(name: str) -> str:
-    """Give a file's name as one line of sensible length that can be shown and stored; its ending stays."""
+    """Shorten a file's name to one line that can be shown and stored; its ending stays."""
     printable = "".join(char if char.isprintable() else " " for char in name.encode("utf-8", "replace").decode())
     line = re.sub(r"\s+", " ", printable).strip() or "file"
     if len(line) <= MAX_NAME_CHARS:

@@ -416,7 +416,7 @@ class LibraryRow:
     in_use: str = ""  # "target", "draft" or ""
     licence: str = ""
     source: str = ""  # the repository or package that it came from
-    side_file: str = ""  # its vision side file
+    side_file: str = ""  # its mmproj file (vision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.models import ModelRef
 from app.core.domain.settings.fields import SettingValue
 
-MOST_FILES = 10_000  # of one folder
+MOST_FILES = 10_000  # maximum number of files in one folder
 CHARS_PER_TOKEN = 3.0  # a low estimate, so that passages fit
 SEARCH_TOOL = "search_documents"
 SOURCE_LINK = "source:"  # links to passages within the app: ``source:ANSWER_ID/NUMBER``
@@ -40,7 +40,7 @@ class FileState(StrEnum):
     """The result of reading a project's file."""
 
     READ = "read"
-    FAILED = "failed"  # for the reason in `ProjectFile.problem`
+    FAILED = "failed"  # see `ProjectFile.problem`
     GONE = "gone"  # its source is missing now; its passages stay in the index
 
 

@@ -1,6 +1,6 @@
 """Handles scripts without spaces between words, in which a word may be anywhere in a run of letters.
 
-Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan; also Korean, whose particles are attached to words.
+Used for Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan; also Korean, whose particles are attached to words.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ class ByteStream:
         stream = self._response.extensions.get("network_stream")
         connection = stream.get_extra_info("socket") if stream is not None else None
         if isinstance(connection, socket.socket):
-            # The method of a TLS socket would also remove state that the reading thread uses.
+            # `SSLSocket.shutdown` would also remove state that the reading thread uses.
             try:
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
             except OSError as error:  # the socket was closed meanwhile
@@ -457,7 +457,7 @@ def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
         ImportError, ValueError: the system's proxy cannot be used.
     """
     library = http_library()
-    # A reader of the log could use signed addresses.
+    # Do not log addresses: a reader of the log could use signed ones.
     for name in (library.__name__, library.__name__.replace("httpx", "httpcore")):
         logging.getLogger(name).setLevel(logging.WARNING)
     client: httpx.Client = library.Client(

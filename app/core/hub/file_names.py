@@ -16,7 +16,7 @@ from app.core.hub.errors import (
 )
 from engine.sentences import said
 
-MAX_NAME_CHARS = 200  # of one path component: file systems allow 255 bytes, and ".part" is appended
+MAX_NAME_CHARS = 200  # limit of a path component: file systems allow 255 bytes, and ".part" is appended
 MAX_PATH_CHARS = 600
 MAX_SHARDS = 999
 GGUF = ".gguf"
@@ -190,4 +190,4 @@ def short(text: str) -> str:
     return f"\N{LEFT DOUBLE QUOTATION MARK}{shown}{'…' if len(text) > 80 else ''}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
-LOCKS = ".locks"  # folder of empty lock files; a lock file is never deleted, since two processes could then lock
+LOCKS = ".locks"  # folder of lock files, never deleted: else two processes could hold the same lock

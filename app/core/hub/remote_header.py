@@ -27,12 +27,11 @@ from engine.sentences import said
 MAX_FETCHED_BYTES = 32 * 2**20  # the largest real headers, with 260,000 tokens and 500,000 merges, have about 20 MB
 FIRST_BLOCK_BYTES = 512 * 1024
 LARGEST_BLOCK_BYTES = 4 * 2**20
-FetchRange = Callable[[int, int], bytes]  # (start, end) -> the bytes from start to before end, or the first of them
-_ATTEMPTS = 3  # of one range, if the connection breaks
+FetchRange = Callable[[int, int], bytes]  # (start, end) -> bytes start to end (exclusive), or only the first ones
+_ATTEMPTS = 3  # maximum requests for one range, if the connection breaks
 
 
-# The start of a remote file, fetched in growing blocks up to the end of its header. The function that fetches a range
-# may use a hub, another machine or a test.
+# The start of a remote file is fetched in growing blocks, up to the end of its header.
 
 
 class CancelledReadError(ModelHeaderError):
@@ -45,8 +44,8 @@ class CancelledReadError(ModelHeaderError):
 class RangeSource:
     """A source for `parse_header` that fetches more when the parser needs it.
 
-    Every byte is fetched once, in order; a block doubles the length, within limits. So a header of n bytes costs at
-    most 2 n, and never more than n and the largest block.
+    Every byte is fetched once, in order. Each block doubles the fetched length, within limits. So a header of n bytes
+    needs at most 2 n bytes, and never more than n plus the largest block.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class RangeSource:
         """Return bytes as `ReadAt` does, up to the end of the file or the limit.
 
         Raises:
-            ModelHeaderError: the limit is reached, or the source has fewer bytes than it said.
+            ModelHeaderError: the limit is reached, or the source has fewer bytes than announced.
             CancelledReadError: the read was cancelled.
         """
         end = min(offset + num_bytes, self._file_size)
@@ -90,15 +89,15 @@ class RangeSource:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model with a known header, whose weights need not be here. ``num_fetched`` are the bytes that it cost.
+    """A model with a known header; its weights need not be on this machine. ``num_fetched``: bytes fetched for it.
 
-    ``side`` is the header of a local model's vision side file.
+    ``side``: the header of a local model's mmproj file.
     """
 
     name: str
     header: GgufHeader
     read_at: ReadAt  # up to the end of the header
-    size_bytes: int  # of all parts
+    size_bytes: int  # sum of all parts
     num_parts: int = 1
     num_fetched: int = 0
     path: Path | None = None
@@ -106,12 +105,12 @@ class KnownModel:
 
     @property
     def weights_bytes(self) -> int:
-        """Bytes of all tensors, of all parts."""
+        """Bytes of all tensors in all parts."""
         return self.header.weights_bytes if self.num_parts == 1 else max(self.size_bytes - self.header.data_offset, 0)
 
     @property
     def bytes_per_token(self) -> int:
-        """Bytes of weights that a pass of one token reads; of experts only the used ones."""
+        """Bytes of weights that a pass of one token reads; only used experts count."""
         read = token_weights(self.header, self.weights_bytes if self.num_parts > 1 else None).num_bytes
         return read if self.header.weights_bytes else self.weights_bytes
 
@@ -125,7 +124,7 @@ def read_remote_header(
     *,
     may_be_head: bool = False,
 ) -> KnownModel:
-    """Read the header of a model on the hub; of several parts only the first is read.
+    """Read the header of a model on the hub. Of a model in several parts only the first is read.
 
     ``may_be_head`` also accepts a head in a separate file (MTP, EAGLE-3).
 
@@ -197,7 +196,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
         if not (may_be_head and head_method(header)):
             check_writes_text(header, file.name)
         if head_method(header) not in OWN_PRODUCTS:  # `check_head_file` reports the errors of these heads
-            if file.num_parts == 1:  # the first of several may contain no weights
+            if file.num_parts == 1:  # the first of several parts may contain no weights
                 check_header(header)
             check_tokens(header, source.read_at)
     except ModelHeaderError as error:

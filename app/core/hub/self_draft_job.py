@@ -11,7 +11,7 @@ from engine.records import JobEvent, Problem
 from engine.requests import OnEvent
 from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper
 
-if TYPE_CHECKING:  # not imported in the window's process: NumPy and llama.cpp
+if TYPE_CHECKING:  # would import NumPy and llama.cpp in the window's process
     from engine.tuning.self_draft import SelfDraft
 
 

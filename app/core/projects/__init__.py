@@ -1,1 +1,1 @@
-"""Projects: files that can be asked, read, indexed and searched on this computer."""
+"""Projects: reads, indexes and searches the user's files on this computer."""

@@ -44,7 +44,7 @@ def find_passages(index: DocumentIndex, project: Project, question: str, paths: 
     """
     embedder, meaning = embedder_of(paths), None
     if embedder is not None:
-        with suppress(EngineError):  # the search by words works without
+        with suppress(EngineError):  # search by words only
             meaning = embedder.meaning(question)
         embedder.close()
     return index.find(project.sources, question, meaning)

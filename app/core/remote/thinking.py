@@ -2,9 +2,9 @@
 
 llama-server renders a short question at ``/apply-template`` and shows its template in ``/props``. vLLM and SGLang
 return the ids of the rendered question at ``/tokenize``, and their text at ``/detokenize``: a variable that changes the
-ids is known to the template. Ollama reports at ``/api/show`` that a model reasons; its OpenAI page takes
+ids is known to the template. Ollama reports at ``/api/show`` that a model reasons; its OpenAI endpoint takes
 ``reasoning_effort``, "none" for no reasoning, and levels for gpt-oss only. LM Studio and unknown servers report nothing
-reliable, so their models have no choice.
+reliable, so their models have no reasoning modes here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TRIED: tuple[tuple[str, TemplateValue, TemplateValue], ...] = (
     ("thinking_budget", 0, 8192),
 )
 EFFORT = "reasoning_effort"  # OpenAI's field, and the name in templates
-_NUM_LAST_IDS = 16  # of a prompt: enough for the reasoning tag at its end
+_NUM_LAST_IDS = 16  # last ids of a prompt: enough for the reasoning tag at its end
 _MAX_IDS = 10_000
 _OPENED = opens_reasoning()
 

@@ -94,7 +94,7 @@ def _normalized(path: str) -> str:
 
 
 class AccessControl:
-    """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing key; logs every request.
+    """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing or wrong key; logs every request.
 
     With an empty ``key`` no key is needed. Requests are recorded in ``requests``, except those to `OPEN_PATHS`.
     ``log_line`` is called when a request has ended.

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
-    """Wait for the answer, or until a stream's prompt is tokenized, so that an earlier error sets the HTTP status."""
+    """Make the response. A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status."""
     if asked.stream:
         chunks_of_all = _chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more))
         return AnswerStream(chunks_of_all, builder.media_type)

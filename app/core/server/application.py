@@ -82,7 +82,7 @@ log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 MAX_WARNINGS_LOGGED = 1000  # maximum number of different logged warnings
-LOAD_WAIT_S = 300.0  # to load the model that a request names, after earlier requests
+LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
 
 def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
@@ -97,7 +97,7 @@ def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind
 
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
-# Paths also work without their version. First paths with text answers, then paths with values of the session.
+# Each path also works without its version. `_READERS` are answered with text, `_SESSION_VALUES` with a session's value.
 _READERS = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
     RESPONSES: _form(parse_response_request, ItemBuilder),
@@ -335,7 +335,7 @@ class Endpoints:
             self._scheduler.submit(None, note, "", unload)
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
-        """Queue a request for a value of the session, and answer with the value."""
+        """Queue a request whose result the session computes, and answer with the result."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with self._reading():
@@ -457,7 +457,7 @@ def _model_entry(name: str, path: str) -> dict[str, object]:
 
 
 def _program_of(request: Request) -> str:
-    """The client's program and address; the scheduler alternates between such clients."""
+    """A client's identity, by program and address; the scheduler alternates between clients."""
     entry: RequestEntry = request.scope[ENTRY]
     return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
 

@@ -18,7 +18,7 @@ Json = dict[str, object]
 Input = str | tuple[int | str, ...] | RankPair
 MAX_INPUTS = 2048  # per request; OpenAI's limit
 _PLAIN, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
-# Models that are trained so that a prefix of a vector is a vector, too (Matryoshka). No metadata tells this.
+# Models trained so that the start of a vector is an embedding, too (Matryoshka). No metadata says this.
 _MATRYOSHKA = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
 
@@ -210,7 +210,7 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 
 
 def no_embeddings_error() -> ApiError:
-    """The error without an embedding model, with llama.cpp's wording and a status that clients do not retry."""
+    """The error if no embedding model is loaded, with llama.cpp's wording and a status that clients do not retry."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
     return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
 

@@ -21,7 +21,7 @@ from engine.records import (
 )
 from engine.requests import OnEvent, PassTraced
 
-if TYPE_CHECKING:  # not imported in the server's process: NumPy
+if TYPE_CHECKING:  # would import NumPy in the server's process
     from engine.session.session import Session
 
 BEGINNING_CHARS = 200  # prefix of a text completion that identifies its conversation
@@ -67,7 +67,7 @@ class EngineJob:
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> SessionReply | EngineReady | EngineError | ApiError | NotLoaded | None:
-        """Run the request; returns the value, the loaded models, or the error; None if events contain everything."""
+        """Run the request. Returns the value, the loaded models or the error; None after an answer, sent as events."""
         if should_stop():
             return None
         before = session.ready().target if session.is_loaded else None
@@ -130,7 +130,7 @@ class EngineJob:
     def _checked(self, session: Session, request: ChatRequest) -> tuple[ChatRequest, int]:
         """Check a request; returns it with its number of prompt tokens.
 
-        A prompt that is too long is refused. The engine would omit early messages, which only the window can show.
+        A prompt that is too long is refused. The engine would omit early messages, and only the window can show that.
 
         Raises:
             EngineError: the prompt is too long, or the chat template fails.

@@ -166,10 +166,10 @@ class Fields:
         return left
 
     def rest_without(self, taken: Iterable[str], whole: str) -> dict[str, object]:
-        """`rest`, for fields to be merged with fields of another API that are already ``taken``.
+        """Like `rest`. The caller sets the fields ``taken`` itself, so a request must not have them.
 
         Raises:
-            ApiError: a field of ``taken`` is present, which a request of the kind ``whole`` does not have.
+            ApiError: a field of ``taken`` is present; ``whole`` names the kind of request in the message.
         """
         rest = self.rest()
         if found := sorted(rest.keys() & set(taken)):

@@ -187,7 +187,7 @@ class HttpServer(uvicorn.Server):
         await asyncio.to_thread(self._on_shutdown)
         await self._stop_accepting()
         await super().shutdown(sockets)
-        for connection in list(self.server_state.connections):  # of clients that do not read or connected last
+        for connection in list(self.server_state.connections):  # clients that do not read, or connected just now
             connection.transport.abort()
         await asyncio.sleep(0)  # connections close in the next iteration of the event loop
 
@@ -227,7 +227,7 @@ def _raise_file_limit() -> None:
 def ended_by_signals() -> Iterator[None]:
     """Turn Ctrl+C and SIGTERM into exceptions that end the program, so that measured costs are still stored.
 
-    uvicorn raises a signal again after it has stopped. Shells ignore SIGINT in background jobs, which would then end
+    uvicorn raises a signal again after it has stopped. Shells ignore SIGINT in background jobs; those would then end
     with status 0. Only the first signal raises an exception, so that the cleanup (such as waiting for the engine) is
     not interrupted.
     """

@@ -14,15 +14,15 @@ from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
 MAX_MESSAGES = 10_000  # a prompt of so many messages takes a second
-MAX_CALLS = 128  # of one message
+MAX_CALLS = 128  # maximum number of calls in one message
 # Fields that clients send but models do not need: cache markers, earlier reasoning.
 _WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning", "annotations", "audio")
 _ROLES = {
     **{role: role for role in ("system", "user", "assistant", "tool")},
     "developer": "system",
-    "function": "tool",  # its name before 2024
+    "function": "tool",  # the role's name before 2024
 }
-# Fields that hold the text of a part in other APIs; the first of `_NAME_FIELDS` that it has is its name.
+# Fields that hold the text of a part in other APIs. A part's name is its first field of `_NAME_FIELDS`.
 _TEXT_FIELDS = (
     "text refusal transcript action query queries url command code content source file"
     " input output outputs logs results summary stdout stderr"
@@ -81,8 +81,8 @@ def is_thought(part: object) -> bool:
 def text_of_part(value: object, param: str) -> str:
     """The text of a message part.
 
-    A part without text is no error, which would block every later request of the conversation. From a document, a
-    search result and the like the model gets the text, under a line that names it.
+    A part without text is not refused, since that would block every later request of the conversation. The model
+    gets the text of a document or a search result below a line with its name.
 
     Raises:
         ApiError: the part is no object; in strict mode, no text.
@@ -155,7 +155,7 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
     content = fields.take("content")
     if source is not None:
         source.is_new = is_last and role == "user"
-    is_silent = content is None and (is_tool or role == "assistant")  # agents keep an empty answer like this
+    is_silent = content is None and (is_tool or role == "assistant")  # agents store an empty answer as null
     text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
     if said_by is not None and not warn(f"`{param}.name` was ignored: chat templates know roles only."):
@@ -216,7 +216,7 @@ def _call(value: object, param: str) -> ToolCall:
         value = {"id": value.get("id"), "function": made}
     fields = Fields(value, f"{param}.")
     fields.refuse({"type": ("function",)})
-    fields.take("index")  # from a stream
+    fields.take("index")  # copied from a stream
     call_id = fields.text("id") or ""
     function = fields.nested("function")
     fields.end()
@@ -235,7 +235,7 @@ def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Keep the latest pictures, up to the limit of a prompt: an agent that watches a screen would be blocked otherwise.
 
     Raises:
-        ApiError: in strict mode: there are more.
+        ApiError: there are more, in strict mode.
     """
     left, kept = MOST_PICTURES, list[Message]()
     for message in reversed(messages):

@@ -15,7 +15,7 @@ from engine.prompt.typed_text import whole_characters
 MAX_BODY_BYTES = 8 * 2**20  # more characters than any context holds
 MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs from a camera
 BODY_TIMEOUT_S = 30.0  # on loopback a body arrives at once
-MAX_DEPTH = 32  # of nested objects and arrays; known ones have up to four levels
+MAX_DEPTH = 32  # levels of nested objects and arrays; known bodies have up to four
 CLIENT_GONE = GONE  # nginx's status for a client that is gone
 
 

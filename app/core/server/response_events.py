@@ -39,8 +39,8 @@ class ItemBuilder(AnswerBuilder):
         self._number = 0
         self._items: list[Json] = []
         self._open: Json | None = None  # the item that is being written, if any
-        self._text = ""  # of the open item so far
-        self._logprobs: list[Json] = []  # of the open item so far
+        self._text = ""  # text of the open item so far
+        self._logprobs: list[Json] = []  # logprobs of the open item so far
         self._new_logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
 
     # ---- what comes of an answer ------------------------------------------------------------------------------------

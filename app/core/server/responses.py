@@ -74,7 +74,7 @@ def timings(stats: RunStats) -> dict[str, float | None]:
 def speculation(stats: RunStats) -> dict[str, object]:
     """The counters of speculation; ``provenance`` counts tokens by source.
 
-    ``looped_tokens`` counts the repeated tokens if an answer was ended because of them, else it is 0.
+    ``looped_tokens`` is the number of repeated tokens if repetition ended the answer, else 0.
 
     ``forced`` tokens are proposed where a grammar allows only one; they count as n-gram tokens.
     """
@@ -141,7 +141,7 @@ class ResponseBuilder(AnswerBuilder):
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._asked = asked
-        self._usages: list[dict[str, object]] = []  # of finished answers
+        self._usages: list[dict[str, object]] = []  # usages of finished answers
         self._begin()
         self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
         self._created = int(time.time())
@@ -152,8 +152,8 @@ class ResponseBuilder(AnswerBuilder):
         self._echo = asked.echoes[self._index] if self._index < len(asked.echoes) else ""
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
         self._num_calls = 0
-        self._num_chars = 0  # of a text completion so far
-        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is held back
+        self._num_chars = 0  # characters of a text completion so far
+        self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
 
     def _end(self, finished: Finished) -> bool:
         """Count a finished answer; True if no other follows."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engine.records import ChatRequest
     from engine.session.session import Session
 
-MAX_CONTENT_CHARS = 200_000  # tokenizing them takes up to two seconds, and other requests wait
+MAX_CONTENT_CHARS = 200_000  # tokenizing so many takes up to two seconds, while other requests wait
 Json = dict[str, object]
 _COUNT = "response.input_tokens"  # the ``object`` field of OpenAI's token counts
 BodyReader = Callable[[Json, ServedModel], SessionCall]  # returns a call whose result is the response's JSON
@@ -88,7 +88,7 @@ def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionC
     return partial(_count, asked.request, {"object": _COUNT, **_warnings_field()})
 
 
-# These run on the engine's thread, which may be in another process.
+# These functions run on the engine's thread, which may be in another process.
 
 
 def _tokenize(

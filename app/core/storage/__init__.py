@@ -1,1 +1,1 @@
-"""What is kept on the disk: chats, settings, presets, the window's state."""
+"""Stores chats, settings, presets and the window's state on the disk."""

@@ -39,7 +39,7 @@ def prompts_file(path: Path) -> TomlFile:
 
 
 def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:
-    """The valid prompts: with a text and a name, within limits; of several with one name the first."""
+    """The prompts that have a text and a name within limits; of prompts with the same name only the first."""
     found: dict[str, SavedPrompt] = {}
     for prompt in prompts:
         name = "-".join(prompt.name.strip().strip("/").split())

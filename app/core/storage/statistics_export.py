@@ -29,7 +29,7 @@ from engine.sentences import said
 Value = str | int | float | None
 FORMAT, VERSION = "paceline-statistics", 1
 # Spreadsheets read text that begins with =, +, - or @ as a formula. Some split lines at semicolons, tabs or bars even
-# in quotes, so this also matches after these. Source: https://owasp.org/www-community/attacks/CSV_Injection
+# in quotes, so this also matches after them. Source: https://owasp.org/www-community/attacks/CSV_Injection
 _FORMULA = re.compile(r"(^|[;\t|])([\s\"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+")
 BATCH = 200  # answers in one read; saving an answer waits for it

@@ -41,7 +41,7 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file. ``what``: its name in messages ("settings"). ``without``: tells what is used if it is unreadable."""
+    """A file. ``what``: its name in messages ("settings"). ``without``: says what is used without it."""
 
     path: Path
     what: str

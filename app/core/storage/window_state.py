@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 MAX_LAYOUT_BYTES = 1 << 20
 NEW_CHAT = 0  # stands for a chat that is not stored yet
 MAX_ID_BYTES = 64
-MAX_ID_DIGITS = 18  # SQLite's integers have one more
+MAX_ID_DIGITS = 18  # SQLite's integers have up to 19
 WELCOMED_FILE = "welcomed"
 
 

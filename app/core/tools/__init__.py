@@ -1,1 +1,1 @@
-"""Tools that a model may call: servers over MCP, what is built in, what may run, and the turn."""
+"""Tools that a model may call: MCP servers, built-in tools, permissions, and the loop of a turn."""

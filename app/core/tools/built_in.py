@@ -22,14 +22,14 @@ from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.policy import BUILT_IN
 
 MAX_CHARS = 500
-MAX_BITS = 10_000  # of an integer: about 3,000 digits
+MAX_BITS = 10_000  # limit of an integer: about 3,000 digits
 MAX_NODES = 300
 _MAX_FACTORIAL = 800  # 6,500 bits
 _TYPOGRAPHIC_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})
 Number = int | float
 log = logging.getLogger(__name__)
 ON_BY_DEFAULT = ("current_time", "calculate")
-PIECE_CHARS = 4_000  # of a file, in one call
+PIECE_CHARS = 4_000  # part of a file that one call returns
 MAX_HITS, HIT_CHARS = 8, 600
 
 
@@ -237,7 +237,7 @@ DEFINITIONS = (
         "Search in chats",
     ),
 )
-SEARCH_DOCUMENTS = ToolDefinition(  # in chats of a project; it has no switch
+SEARCH_DOCUMENTS = ToolDefinition(  # only in chats of a project; no setting disables it
     SEARCH_TOOL,
     "Searches the files of the user's project, and gives the passages that fit best, each below a number. Put the "
     "number of a passage that you use behind the sentence, like [1].",

@@ -1,6 +1,6 @@
 """The loop of a turn with tools: the model answers, its calls are allowed and made, and it answers again.
 
-Window and command line share it. It tells the next step (`ToolLoop.todo`) and gets the step's result; it is independent
+Window and command line share it: they perform the step `ToolLoop.todo` and pass its result. It is independent
 of engine, providers, threads and Qt.
 """
 

@@ -59,8 +59,8 @@ class VisibleText:
     def tokens_of(self, number: int) -> CallTokens:
         """Numbers of tokens of a call by source; zeros if unknown.
 
-        A call's tokens start at the end of the previous call and end at its own end; the last call's end with the
-        answer.
+        A call's tokens start at the end of the previous call and end at its own end, or with the answer for the
+        last call.
         """
         begin = self._end() if number == 0 else self._call_ends[number - 1] if number <= len(self._call_ends) else None
         if begin is None:

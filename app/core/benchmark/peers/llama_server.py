@@ -47,7 +47,7 @@ _CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # our samplers
 
 # Configurations of the server: ``plain``; ``draft-3`` (3 tokens of the draft model, EAGLE-3 head or next-token layers);
 # ``ngram-simple`` and the server's other kinds, with default sizes or given ones (``ngram-simple:4:16``: look up 4
-# tokens, propose 16); and sums such as ``draft-3+ngram-simple``.
+# tokens, propose 16); and combinations such as ``draft-3+ngram-simple``.
 
 
 @dataclass(frozen=True, slots=True)

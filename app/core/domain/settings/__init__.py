@@ -1,1 +1,1 @@
-"""What the settings are: the table of fields, values, and the layers of chat, model and app."""
+"""The settings: the table of fields, values, and the layers of chat, model and app."""

@@ -1,1 +1,1 @@
-"""How fast a pair of models is here: expected, measured in answers, and raced."""
+"""The speed of a pair on this machine: expected, measured in answers, and raced."""

@@ -58,7 +58,7 @@ class SpeedRange:
 class GainRange:
     """Speed over plain decoding, from ``low`` to ``high``. ``draft_share``: cost of a drafted token in plain passes.
 
-    ``break_even_share``: the highest such cost with a gain; None if no cost has one.
+    ``break_even_share``: the highest cost of a drafted token with a gain; None if there is none.
     """
 
     low: float
@@ -126,7 +126,7 @@ class SpeedForecast:
     def is_draft_worth_using(self) -> bool:
         """True if the draft should be offered: it was measured faster, or its expected range has a gain at the low end.
 
-        A measurement overrides the expectation; of a race the low end of the interval decides.
+        A measurement overrides the expectation; for a race the low end of its interval decides.
         """
         if self.measured is not None and self.is_measured:
             race, answers = self.measured.race, self.measured.speedup
@@ -144,7 +144,7 @@ class SpeedForecast:
 
     @property
     def why_not(self) -> tuple[Sentence, ...]:
-        """Sentences why a draft that `would_lose` is not offered; the main reason first."""
+        """Sentences that say why a draft with `would_lose` is not offered; the main reason first."""
         if self.is_measured:
             return (self.headline, *self.details)
         return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)

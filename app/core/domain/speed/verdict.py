@@ -12,7 +12,7 @@ from app.core.domain.sums import Sums
 from engine.records import RunStats
 
 # A ratio between these may be chance: of 36 plain answers (two models, 100 tokens each) none was above 1.05, and half
-# were from 0.95 to 1.00; lower ones were due to other programs.
+# were from 0.95 to 1.00; lower ratios were due to other programs.
 EVEN = (0.95, 1.05)
 SURE_ERROR = 0.1  # maximum relative error of the plain cost for the verdict "about the same"
 FEWEST_TOKENS = 64  # minimum number of tokens for a verdict

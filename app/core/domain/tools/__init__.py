@@ -1,1 +1,1 @@
-"""Calls of tools, and their servers, as they are stored and shown."""
+"""Tool calls and tool servers, as they are stored and shown."""

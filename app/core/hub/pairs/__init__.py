@@ -1,1 +1,1 @@
-"""Targets and drafts that belong together: recommended ones, found ones, judged before a download."""
+"""Pairs of target and draft: recommends them, finds them, and assesses them before a download."""

@@ -21,15 +21,15 @@ from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
-KEPT_S = 30.0  # an answer of the helper stays valid for so long, an error too
+KEPT_S = 30.0  # how long an answer of the helper stays valid, also an error
 _Answer = tuple[Device, ...] | DeviceError
 
 
 class DeviceList:
-    """Thread-safe; callers may wait for the helper."""
+    """Lists the devices. Thread-safe; calls may wait for the helper."""
 
     def __init__(self, cache_dir: Path, ready: Callable[[], EngineReady | None] = lambda: None) -> None:
-        """``ready`` is the engine's report; ``cache_dir`` has the devices of earlier starts."""
+        """``ready`` returns the engine's report, if any; ``cache_dir`` has the devices of earlier starts."""
         self._cache_dir, self._ready = cache_dir, ready
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, ...], tuple[float, _Answer]] = {}
@@ -45,7 +45,7 @@ class DeviceList:
             return ()
 
     def find(self, names: Sequence[str]) -> tuple[Device, ...]:
-        """The devices of these names; without names, the default devices.
+        """The devices with these names; without names, the default devices.
 
         Raises:
             DeviceError: a device is missing, or does not answer.

@@ -93,7 +93,7 @@ class SpeedForecasts:
         return _speed_forecast(found, measured, by_head=second is not None and kind is PairKind.HEAD)
 
     def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
-        """The forecast for models whose size alone is known; the draft is assumed to be of the target's family."""
+        """The forecast if only the models' sizes are known; the draft is assumed to be of the target's family."""
         first, second = (
             PlacedModel(
                 weights_by_size(model.size_bytes, model.quantization, model.name),

@@ -1,1 +1,1 @@
-"""Messages as Anthropic's API has them: requests read as those of a chat, answers as its events."""
+"""Anthropic's Messages API: converts its requests to chat requests, and formats answers as its events."""

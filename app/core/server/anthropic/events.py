@@ -35,7 +35,7 @@ class MessageBuilder(AnswerBuilder):
         return self._message(finished) | self._metrics(finished.stats)
 
     def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
-        """The event ``message_start`` with the number of prompt tokens; the last event tells the cached tokens."""
+        """The event ``message_start`` with the number of prompt tokens; the last event has the cached tokens."""
         usage = {**_usage(None), "input_tokens": num_prompt or 0}
         begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         return [_event("message_start", message=begun), PING]

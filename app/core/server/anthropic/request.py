@@ -45,7 +45,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
     """
     fields = Fields(body)
     fields.ignore(_WITHOUT_EFFECT)
-    if fields.take("thread") is not None:  # on this error the client sends the whole conversation
+    if fields.take("thread") is not None:  # this error makes the client send the whole conversation
         raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
     if fields.take("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
@@ -175,7 +175,7 @@ def _call(fields: Fields) -> Json:
 def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.take("type")
     call_id, content = fields.required("tool_use_id"), fields.take("content")
-    fields.flag("is_error")  # ignored: the text of the result tells the error
+    fields.flag("is_error")  # ignored: the text of the result describes the error
     fields.take("cache_control")
     fields.end()
     if source is not None:

@@ -13,10 +13,10 @@ from app.core.server.fields import Fields, check_text, missing, unsupported, wro
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
-# They concern cache slots and progress, and change no answer.
+# Fields about cache slots and progress, which do not affect an answer.
 _WITHOUT_EFFECT = ("id_slot", "n_keep", "n_discard", "return_progress", "backend_sampling")
-_UNLIMITED = (-1, -2)  # of `n_predict`: without end, and up to the context size
-MAX_FILES = 256  # of `input_extra`; the last ones are used
+_UNLIMITED = (-1, -2)  # values of `n_predict`: unlimited, and until the context is full
+MAX_FILES = 256  # maximum number of files in `input_extra`; the last files are used
 _CHARS_PER_TOKEN = 8  # more than code has: longer text cannot fit the context
 
 

@@ -1,1 +1,1 @@
-"""Ollama's API, for programs that speak it alone: requests read as those of a chat, answers as lines of JSON."""
+"""Ollama's API: converts its requests to chat requests, and formats answers as JSON lines."""

@@ -178,7 +178,7 @@ def _thinking(value: object) -> Json:
 
 
 def _messages(values: object) -> object:
-    """Convert the messages of a chat. Calls have no ids in this API: a result is for the next call of its tool."""
+    """Convert the messages of a chat. Calls have no ids here: a result belongs to the next open call of its tool."""
     if not isinstance(values, list):
         return values
     waiting = list[tuple[str, str]]()  # ids and names of calls without a result

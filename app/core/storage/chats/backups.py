@@ -19,7 +19,7 @@ from engine.sentences import said
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
-_PAGES_AT_ONCE = 1000  # of 4 KiB: a few milliseconds
+_PAGES_AT_ONCE = 1000  # pages of 4 KiB; copying them takes a few milliseconds
 
 TableCount = tuple[str, int, int]  # a table, its number of rows, its highest row number
 
@@ -84,7 +84,7 @@ def verify(copied: UnverifiedBackup) -> Path:
     part, final = copied.part, copied.final
     try:
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
-            # One file: a copy in WAL mode would need companions beside it.
+            # The copy must be a single file: in WAL mode it would need others beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
             _compare(copy, copied)
@@ -136,7 +136,7 @@ def rotate(folder: Path, now: datetime) -> None:
 
 
 def newest_intact(folder: Path, max_version: int) -> Path | None:
-    """The intact copy with the most rows and a layout up to ``max_version``; of equals the newest.
+    """The intact copy with the most rows and a layout up to ``max_version``; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.
     """
@@ -192,7 +192,7 @@ def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
 
 
 def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
-    """The rows of each table, with the layout's version: a faithful copy has the same.
+    """The rows of each table, and the layout's version. They are the same in a correct copy.
 
     The search's tables are left out: they can be rebuilt.
     """

@@ -44,7 +44,7 @@ class StoredCalls:
     def change(
         self, message_id: int, call: StoredCall, text: str = "", pictures: Sequence[Attachment] = ()
     ) -> tuple[Attachment, ...]:
-        """Store the calls of an answer below it, one after the other: all or none. A text is an existing result.
+        """Store a call's state, its result and the result's pictures; returns the pictures with their ids.
 
         Raises:
             StorageError: it could not be stored.

@@ -1,6 +1,6 @@
 """A marker file: the chats file was closed properly, and the next start need not check all of it.
 
-The marker contains the file's size and time. If it does not match, after a crash or a change, all is checked.
+The marker contains the file's size and time. If they do not match, the next start checks the whole file.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Unreadable values are left out and logged.
 Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
 from the draft, and a recovered one of 2 characters in place of a rejected " cat". A list may continue with the
 probabilities of the pass that the token ended: the characters of each rejected token (0 if there is at most one), the
-probability of the token in percent, then p and q of each observed proposed token. ``[0,"","greedy"]`` says that from
-here on passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they no longer did.
+probability of the token in percent, then p and q of each observed proposed token. After ``[0,"","greedy"]``
+passes chose the most likely token, so there are no probabilities. ``[0,"","drawn"]`` ends such a part.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GREEDY, _DRAWN = "greedy", "drawn"
 _LOW, _HIGH = 0.4, 99.6  # percents that stand for all probabilities below 1% and above 99%
 # A table of all percentages: a long chat has tens of thousands of them.
 _SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LOW, _HIGH)}
-MAX_REJECTED_CHARS = 200  # more of a rejected text is not worth storing
+MAX_REJECTED_CHARS = 200  # a longer rejected text is cut
 # Cached, since equal spans occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}

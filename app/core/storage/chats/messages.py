@@ -54,7 +54,7 @@ def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
 
 
 def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | None, child_id: int | None) -> None:
-    """Store which child of a message is shown; of None, which first message of the conversation."""
+    """Store which child of a message is shown; for ``parent_id`` None, which first message."""
     if parent_id is None:
         db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (child_id, conversation_id))
     else:
@@ -74,7 +74,7 @@ def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
 
 
 def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
-    """Show another version in place of a deleted message, if there is one; ``tree`` still has it."""
+    """Show another version, if any, in place of a deleted message. ``tree`` still has that message."""
     parent = tree.parents[message_id]
     if tree.shown.get(parent) in (message_id, None):
         others = tree.versions_beside(message_id)
@@ -256,7 +256,7 @@ def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
     """Reopen an ended answer with this text."""
     sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
     index.forget_message(db, view.id)
-    summaries.remove(db, view.id)  # it does not cover the text that follows
+    summaries.remove(db, view.id)  # the summary does not cover the text that will be added
     db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
 
 

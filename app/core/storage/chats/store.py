@@ -340,7 +340,7 @@ _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
 
 
 def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
-    """Make a new title from the edited first question, if the old title was made from it."""
+    """Make a new title from the edited first question, if the old title came from the old question."""
     stored = conversations.read_conversation(db, conversation_id)
     was = messages.list_texts(db, (first,))
     if stored is not None and was and stored.title == title_from(was[0].text):

@@ -144,7 +144,7 @@ class _MarkupScanner:
                 self._drop(*pipe.span(), CELL if number else "")
 
     def _matches(self, pattern: re.Pattern[str], signs: str) -> Iterator[re.Match[str]]:
-        """Matches at the start of complete lines. ``signs``: characters of which a match needs one."""
+        """Matches at the start of complete lines. A match contains at least one of ``signs``."""
         if any(sign in self._rest for sign in signs):
             yield from (found for found in pattern.finditer(self._rest) if found.start() or not self._cut)
 

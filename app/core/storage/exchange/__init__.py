@@ -1,1 +1,1 @@
-"""Conversations to files and back: our own format, Markdown, other programs' exports. No file is trusted."""
+"""Exports and imports conversations: our own format, Markdown, other programs' exports. All files are untrusted."""

@@ -38,7 +38,7 @@ _POINTER = re.compile(r"[a-z-]{1,40}://(file[-_][\w-]{4,200})")
 _MAX_CITATIONS = 10_000  # marks in one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
-_MAX_USES = 4  # times that one text of the file may be copied: a small file must not become gigabytes of text
+_MAX_USES = 4  # maximum copies of one text of the file: a small file must not become gigabytes of text
 
 
 def is_chatgpt(data: object) -> bool:
@@ -86,7 +86,7 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
 
 
 def _walk(nodes: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """Every node once, parents first, whatever the links say.
+    """Yield every node once, parents first, even if links are missing or circular.
 
     A node's listed children come first, then nodes that name it as their parent. In a circle of links, the file's first
     node is the start.
@@ -121,7 +121,7 @@ class _Thought:
 
     part: str = ""
     before: _Thought | None = None
-    num_chars: int = 0  # of all parts
+    num_chars: int = 0  # characters of all parts
     seconds: float | None = None
 
     @property

@@ -21,11 +21,11 @@ from app.core.storage.exchange.records import clean_title
 from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.picture import MAX_BYTES
 
-MOST_PICTURES = 1_000  # of one import, each decoded separately
-MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # of all pictures: unpacked, and as stored
+MOST_PICTURES = 1_000  # limit of one import; each picture is decoded separately
+MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # limits for all pictures: unpacked, and as stored
 _MOST_NAMES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{3,200}")
-_ENDS_ID = "-."  # after a file's id comes its name or its ending
+_ENDS_ID = "-."  # a file's id ends where its name (-) or its extension (.) begins
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 _LM_STUDIO = "user-files"  # beside the folder of conversations
 

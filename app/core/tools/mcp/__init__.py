@@ -1,1 +1,1 @@
-"""Servers over the Model Context Protocol: their entries, processes, sessions, and what they give."""
+"""Servers over the Model Context Protocol: their entries, processes, sessions, tools and results."""

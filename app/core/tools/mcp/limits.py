@@ -13,7 +13,7 @@ MESSAGE_BYTES = 16 * 2**20  # maximum size of a message; a longer one ends the c
 # Maximum values in a message. Parsing more would hold Python's GIL and block the window noticeably.
 MESSAGE_VALUES = 20_000
 RESULT_PARTS = 1_000
-SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: serializing 4 MB of schemas blocked the window for 60 ms
+SCHEMAS_BYTES = 512 * 1024  # schemas of all tools of a server: serializing 4 MB of schemas blocked the window for 60 ms
 LOG_LINES, LOG_LINE_CHARS = 200, 500
 _UNIT_BYTES = 64 * 1024  # a larger message counts as several for the throttle
 

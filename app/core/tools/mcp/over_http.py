@@ -25,7 +25,7 @@ from app.core.tools.mcp.sign_in import MAX_SIGN_IN_S, RedirectListener, SecretSt
 from engine.sentences import Sentence, said, size_of
 
 _CONNECT_S, _READ_S = 15.0, 300.0
-_PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer tells the sign-in server
+_PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer names the sign-in server
 
 
 class RefusedError(httpx2.TransportError):

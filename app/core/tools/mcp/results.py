@@ -170,7 +170,7 @@ def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
 
 
 def too_many_values() -> Sentence:
-    """The reason for the end of a sentence."""
+    """Why a message with too many values is refused, as the end of a sentence."""
     return said("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
 
 
