@@ -272,7 +272,7 @@ class ConversationModel(QAbstractListModel):
         return data
 
     def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
-        """Request the move. False: the rows move when the app confirms, not by the view."""
+        """Request the move. Returns False, so that the view moves no rows before the app confirms."""
         if data.hasFormat(FOLDER_MIME):
             line = parent.row() if parent.isValid() else row
             self.place_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)

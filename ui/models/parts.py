@@ -55,7 +55,7 @@ class ModelsRequests(QObject):
     drafts_requested = Signal(object)  # find drafts for a `ModelRef`; None: for the target in use
     catalog_requested = Signal(str)  # a recommended pair was opened
     recommendations_requested = Signal()  # reload the recommended pairs
-    pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: then chat
+    pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: chat afterwards
     # the key of a download, and "pause", "resume", "cancel", "retry" or "forget"
     download_action_requested = Signal(str, str)
     chat_requested = Signal(object, object)  # load a target and a draft (`ModelRef` or None)

@@ -175,6 +175,6 @@ def source_parts(stats: RunStats) -> list[BarSegment]:
 
 
 def source_counts(stats: RunStats) -> dict[object, str]:
-    """Token counts by source; a dash if there are none."""
+    """Token counts by source; a dash if the sources are unknown."""
     is_reported = bool(stats.tokens and stats.provenance)  # remote servers do not report sources
     return {source: count(stats.provenance.get(source, 0)) if is_reported else UNKNOWN for source in SOURCES}

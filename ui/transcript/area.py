@@ -353,7 +353,7 @@ class MessageArea(SelectingArea, QScrollArea):
     # see `ToolCard`
     call_decided = Signal(int, str, str)
     call_repeated = Signal(int)
-    link_activated = Signal(str)  # nothing has been opened
+    link_activated = Signal(str)  # a link was clicked or activated; nothing has been opened
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -33,8 +33,8 @@ HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum heights: of the header; of margins
 PROGRESS_PX = 4
 CHROME_PX = 40  # width of the models button without its text
 MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
-MIN_NAME_LETTERS = 8  # in letter widths: a target's name beside a draft's; with less, the draft's name is dropped
-MIN_TITLE_LETTERS = 20  # in letter widths: a title; with less, the indicator beside it is hidden
+MIN_NAME_LETTERS = 8  # letter widths of the target's name; if fewer fit, the draft's name beside it is dropped
+MIN_TITLE_LETTERS = 20  # letter widths of a title; if fewer fit, the indicator beside it is hidden
 # The engine's names for the origin of a chat template.
 TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 

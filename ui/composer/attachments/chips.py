@@ -162,7 +162,7 @@ class AttachmentRows(QWidget):
         self.hide()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
-        """Show these attachments with their notes. The focus stays on its chip, or moves to a neighbour."""
+        """Show these attachments with their notes. If a chip had the focus, the chip at its position gets it."""
         focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
         focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
         for chip in self.chips:

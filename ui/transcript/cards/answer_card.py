@@ -205,7 +205,7 @@ class AnswerCard(MessageCard):
         return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
-        """Whether this is a finished answer without other versions."""
+        """Whether the message is a finished answer without other versions."""
         return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
     def reset(self) -> bool:
@@ -460,7 +460,7 @@ class AnswerCard(MessageCard):
         self.progress.hide()
         self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
         self.show_title(view.target)
-        self.author.setVisible(not self._view.follows_calls)  # the author stands above the tool calls
+        self.author.setVisible(not self._view.follows_calls)  # the tool calls above already name the author
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         show_text(self.notice, notice)
         self.copy_button.setEnabled(not streaming)

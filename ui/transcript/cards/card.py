@@ -82,7 +82,7 @@ class CodeBlockState:
 class CardState:
     """A message, the height of its card in pixels, and the user's changes to the card.
 
-    ``wrapping``: the part of the height that wraps at the card's width.
+    ``wrapping``: the part of the height that is wrapping text, so depends on the card's width.
     """
 
     view: MessageView

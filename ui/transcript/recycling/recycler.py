@@ -53,7 +53,7 @@ class CardPool:
 
 
 PREFETCH_PAGES = 3  # pages above and below the viewport within which all cards are complete
-RECYCLE_PAGES = 5  # pages beyond which cards are recycled; more than are built ahead
+RECYCLE_PAGES = 5  # pages beyond which cards are recycled; more pages than are built ahead
 NUM_LAST = 2  # the last question and answer are never recycled: keys act on them from anywhere
 SETTLE_MS = 250
 NO_MESSAGE = -1  # message id of a card without a message
@@ -312,8 +312,8 @@ class CardRecycler(QObject):
             return
         entry = self._column().entries[near.index]
         until = self._scheduler.own_s() + self._scheduler.slice_s(near.pages)
-        # A card without its parts takes its own event loop iteration. Before it, a distant card is recycled, so that it
-        # can be reused for this message.
+        # Creating an empty card takes its own event loop iteration. Before that, a distant card is recycled, so that
+        # the message can reuse it.
         if isinstance(entry, MessageCard):
             while self._build_step(entry) and self._scheduler.own_s() < until:
                 pass
@@ -400,7 +400,7 @@ class CardPrefetcher:
         self._prefetched_for: int | None = None  # id of the message for which a card was created last
 
     def prefetch_step(self, view: MessageView) -> bool:
-        """Do one step; False if the pool has a suitable card already, or the message has none."""
+        """Do one step; False if the pool has a suitable card already, or can get none for the message."""
         if self._empty_card is not None:
             self._polish_some(self._empty_card)
             return True
