@@ -115,7 +115,7 @@ class ContextMeter(ShrinkingButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
-        self._painted_values: tuple[object, ...] = ()  # the values that the bar was painted with
+        self._painted_values: tuple[object, ...] = ()  # the values from which the bar was painted
         self._needs_description = False
         theme.changed.connect(self._show)
         self._show()

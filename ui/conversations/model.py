@@ -309,7 +309,7 @@ class ConversationModel(QAbstractListModel):
         self.library_signals.reordered.emit([*others[0], conversation_id, *others[1]], folder)
 
     def place_folder(self, folder_id: int, line: int) -> None:
-        """Request to move a folder before the next folder at or after ``line``, or to the end."""
+        """Request to move a folder before the first folder at or below ``line``, or to the end."""
         ids = [folder.id for folder in self.folders]
         if folder_id not in ids:
             return

@@ -51,7 +51,7 @@ def _nested_code(token: Token) -> str:
 
 
 def _table_classes(token: Token) -> str:
-    """CSS classes for the indent of a table in lists, and for the first table of an item."""
+    """The CSS classes for a table's indent in lists, and for a table that begins an item."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
 

@@ -42,7 +42,7 @@ class StatsPage(QScrollArea):
         self.content = _Background(theme)
         self.column = vbox(
             parent=self.content,
-            margins=(12, 6, 0, 10),  # the scroll bar keeps the right side free
+            margins=(12, 6, 0, 10),  # the scroll bar is the right margin
             spacing=4,
         )
         self.setWidget(self.content)

@@ -245,7 +245,7 @@ class DepthBars(_Plot):
             parent = self.parentWidget()
             layout = parent.layout() if parent is not None else None
             if layout is not None:
-                layout.activate()  # at once: otherwise a frame with overlapping lines may be painted
+                layout.activate()  # lay out at once: otherwise a frame with overlapping lines may be painted
         rows = tuple((depths, percent(share)) for depths, share in self._lines) or (("-", UNKNOWN),)
         if rows != self._rows:
             same_depths = [depth for depth, _ in rows] == [depth for depth, _ in self._rows]
@@ -298,7 +298,7 @@ class LengthBars(_Plot):
             return
         same_columns = len(shown) == len(self.counts)
         self.counts = shown
-        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the labels below the columns stay
+        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the labels below look the same
         self.update(0, 0, self.width(), high)
         self.update_description()
 

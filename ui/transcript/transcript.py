@@ -127,7 +127,7 @@ class Transcript(MessageArea):
 
     def _has_enough(self) -> bool:
         if self._streaming is not None and self.follows_end and self.verticalScrollBar().maximum() > 0:
-            return self._scroll_target is None  # the user reads the end: cards above can wait
+            return self._scroll_target is None  # the user reads the end, so older messages can wait
         return (
             self._scroll_target is None
             and self.verticalScrollBar().value() > BUILD_AHEAD_PAGES * self.viewport().height()

@@ -431,7 +431,7 @@ class Header(QFrame):
 
         An indicator is hidden if even the short names and a part of the title do not fit.
         """
-        if self._view.state is not EngineState.LOADING:  # texts while loading are short and disappear soon
+        if self._view.state is not EngineState.LOADING:  # texts during loading are short and disappear soon
             title, least = self._title_px(), MIN_TITLE_LETTERS * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
             self._sparse = False
@@ -511,7 +511,7 @@ class Header(QFrame):
     def _summary(self) -> str:
         view = self._view
         if view.state is EngineState.LOADING:
-            is_read = view.progress is not None and view.progress >= 1.0  # then caches are made and the draft is tested
+            is_read = view.progress is not None and view.progress >= 1.0  # caches are made, the draft is tested
             if view.loading and is_read:
                 return tr("Preparing {name}").format(name=title_of(view.loading))
             words = tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading a model")

@@ -88,7 +88,7 @@ class WindowLayout(QObject):
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # after the centre is laid out for the new text size
-        elif not self._is_restored:  # a hidden splitter would report a third of a small width for each pane
+        elif not self._is_restored:  # the sizes of a hidden splitter are meaningless
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()
 

@@ -259,7 +259,7 @@ class AttachmentScrollArea(QScrollArea):
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
-        """Scroll to the newest row until the user scrolls: rows get their height only after they are filled."""
+        """Scroll to the newest row, unless the user has scrolled. Called again when rows get their heights."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 

@@ -67,7 +67,7 @@ class AnswerCard(MessageCard):
         self.reasoning: ReasoningBlock | None = None
         self._pooled_reasoning: ReasoningBlock | None = None  # reasoning block to reuse
         self._num_fed = 0  # number of answer characters that the body has
-        self._words_at = 0  # start of the answer in the whole text
+        self._words_at = 0  # position in the whole text at which the answer begins
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False

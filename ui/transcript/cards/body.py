@@ -109,7 +109,7 @@ class AnswerBody(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._text_width = text_width  # the expected width, so that the first layout is right
-        self.cites = ""  # start of the address of citations, see `BlockStream`
+        self.cites = ""  # prefix of the address of citations, see `BlockStream`
         self._stream = BlockStream()
         self.prefetcher = PartPrefetcher(theme, self)  # creates widgets while text arrives
         self._open_blocks: list[Block] = []  # closed blocks in a run that may still grow
@@ -377,7 +377,7 @@ class AnswerBody(QWidget):
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _drop_final_blocks(self, plan: list[Segment]) -> None:
-        """Drop the blocks of segments that are followed by a closed block: nothing can join them."""
+        """Drop the blocks of segments before the last closed block: no later text can join them."""
         num_before = self._sealed
         for segment in plan[:-1]:
             if segment.num_blocks >= len(self._open_blocks):

@@ -180,7 +180,7 @@ class MessageCard(QFrame):
         raise NotImplementedError
 
     def ensure_more_actions(self) -> None:
-        """Add the less frequent buttons once: showing a button sends another enter event."""
+        """Add the less frequent buttons only once, although showing a button sends another enter event."""
         if not self._has_more_actions:
             self._has_more_actions = True
             self.add_more_actions()

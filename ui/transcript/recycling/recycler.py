@@ -58,7 +58,7 @@ NUM_LAST = 2  # the last question and answer are never recycled: keys act on the
 SETTLE_MS = 250
 NO_MESSAGE = -1  # message id of a card without a message
 _IS_OPAQUE = Qt.WidgetAttribute.WA_OpaquePaintEvent
-RESIZE_PAUSE_MS = 100  # a dragged window edge moves about sixty times a second
+RESIZE_PAUSE_MS = 100  # wait for the end of a drag, which resizes the window sixty times a second
 MIN_HEIGHT_PX = 24
 
 
@@ -163,7 +163,7 @@ class OffscreenHeights(QObject):
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
 
         def rescaled(state: CardState) -> CardState:
-            if state not in self._recycled:  # recycled after the change
+            if state not in self._recycled:  # recycled after the change, so its height is right
                 return state
             wrapping = round(state.wrapping * wraps)
             height = wrapping + round((state.height - state.wrapping) * rest)
