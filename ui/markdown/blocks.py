@@ -78,8 +78,8 @@ def table_part(
 ) -> list[Token]:
     """Some rows of a table as a separate table, with column widths in percent.
 
-    ``is_more``: it continues a table above and has no header. ``has_more``: more rows follow. ``widths`` are those of
-    the table and its columns.
+    ``is_more``: the part continues a table above and has no header. ``has_more``: more rows follow. ``widths``: of the
+    table, then of its columns.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
     opening.attrSet("width", f"{widths[0]}%")

@@ -266,7 +266,7 @@ class EmptyPagePlaceholder(QWidget):
 
 
 LIST_PX, MIN_LIST_PX = 340, 316
-LIST_LINES, MIN_LIST_LINES = 22.5, 19.0  # width in line heights: larger text needs more
+LIST_LINES, MIN_LIST_LINES = 22.5, 19.0  # width in line heights, so that it grows with the text
 CARD_PX = 640
 
 

@@ -280,7 +280,7 @@ class ProjectPage(Dialog):
         self._show_buttons()
 
     def _add_inner_rows(self, item: QTreeWidgetItem) -> None:
-        """Add the files of a folder, those that could not be read first, once the folder is unfolded."""
+        """Add the files of a folder that is unfolded; unreadable files come first."""
         if item.childCount() or item.parent() is not None:
             return
         inner = sorted(self._inner.get(item.data(0, _PATH), ()), key=lambda file: file.state is FileState.READ)

@@ -301,7 +301,7 @@ class SeveralRow(SettingRow):
 
 
 class ServersRow(SeveralRow):
-    """Check boxes of the enabled tool servers. The value contains the unchecked names, also of unknown servers."""
+    """Check boxes of the enabled tool servers. The value lists unchecked servers, also ones that no longer exist."""
 
     def make_control(self) -> QWidget:
         self._left_out: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ class StatsPage(QScrollArea):
 
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
         label = heading(title)
-        label.setContentsMargins(0, 10, 0, 2)  # margins of the label, so that they are hidden with it
+        label.setContentsMargins(0, 10, 0, 2)  # the label's own margins are hidden with it
         self.column.addLayout(inset(label))
         self.add(widgets)
         return label

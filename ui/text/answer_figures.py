@@ -109,7 +109,7 @@ def help_words(stats: RunStats) -> str:
 
 
 def decision_words(decision: str) -> tuple[str, str]:
-    """A pacing decision as text, and the token at which it was made; empty if there is none."""
+    """A pacing decision as text, and the number of the token at which it was made; empty if unknown."""
     found = _WITH_POSITION.fullmatch(decision)
     if found is None:
         return in_language(decision), ""

@@ -216,7 +216,7 @@ class SummaryLine(QFrame):
 
 
 class SummaryLines(QObject):
-    """Places summary lines below the last messages they cover, when those are built."""
+    """Places each summary line below the last message that it covers, once that message is built."""
 
     undo_requested = Signal(int)  # the last message that the summary covers
     skip_requested = Signal()  # skip the running summary

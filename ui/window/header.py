@@ -29,7 +29,7 @@ from ui.widgets.tab_order import set_tab_order
 
 tr = Translator("Header")
 
-HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum heights: of the header; of margins and a button around its text
+HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum height of the header; height around a button's text
 PROGRESS_PX = 4
 CHROME_PX = 40  # width of the models button without its text
 MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit

@@ -18,7 +18,7 @@ from ui.markdown.source_map import SourceMap
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # maximum distance from a hidden token to the next shown character, over formatting
 _RUNS = re.compile(r"\s+|\S+")
-_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run of spaces or others
+_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, spaces, or other characters
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # the character of a typeset formula in a document
 
 
@@ -109,7 +109,7 @@ class SourceAligner:
     number: int = 0  # index of the next character of the source map
 
     def positions(self, shown: str, source_map: SourceMap) -> list[int]:
-        """Like `source_positions`, for the characters after those of the previous call."""
+        """Like `source_positions`, for text that follows the text of the previous call."""
         text, positions = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
