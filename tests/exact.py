@@ -11,7 +11,7 @@ from engine.loading.exactness import why_inexact
 from engine.records import ChatRequest
 from engine.session.session import Session
 
-NEAR_TIE = 0.05  # difference of two logits
+NEAR_TIE = 0.05  # maximum difference of two logits
 
 
 def require_exact(path: str) -> None:

@@ -20,7 +20,7 @@ MAX_FILE_LINES = 1000
 MAX_FUNCTION_LINES = 60
 
 MAX_FOLDER_MODULES = 25  # not counting __init__.py
-MIN_SHARED_PREFIX = 3  # number of modules in a folder
+MIN_SHARED_PREFIX = 3  # modules with the same name prefix that need a folder
 SMALL_LINES = 60
 
 # Allowed imports of each package from other packages, Qt and the window's text libraries. A name includes its

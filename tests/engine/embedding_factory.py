@@ -35,9 +35,9 @@ def gguf_spelling(word: str) -> str:
 
 @dataclass
 class TinyBert:
-    """A BERT with random weights under GGUF names. ``pooling``: llama.cpp's number, None: not in the file."""
+    """A BERT with random weights under GGUF names. ``pooling``: llama.cpp's number; None omits it."""
 
-    pooling: int | None = MEAN_POOLING  # llama.cpp's number; 4 ranks
+    pooling: int | None = MEAN_POOLING  # llama.cpp's number; 4 is for rerankers
     seed: int = 0
     weights: dict[str, Array] = field(default_factory=dict)
 

@@ -194,7 +194,7 @@ class Composer(QWidget):
     # the mode and draft length of the next message
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
-    text_changed = Signal(str)  # the text in the box changed
+    text_changed = Signal(str)
     # paths, or a pasted text, to attach
     files_offered = Signal(list)
     text_offered = Signal(str)
@@ -202,7 +202,7 @@ class Composer(QWidget):
     attachment_removed = Signal(int)
     attachment_opened = Signal(int)
     find_draft = Signal()  # find a draft for the target, which has none
-    # server and tool to switch on or off; without a tool the whole server, without both all tools
+    # server and tool to switch on or off; an empty tool means the whole server, two empty strings all tools
     tool_picked = Signal(str, str)
     # the tools menu is about to open; open the settings of the servers
     tools_opening = Signal()

@@ -99,7 +99,7 @@ class ContextMeter(ShrinkingButton):
     """A small bar with a percentage; hidden in a narrow window until it is nearly full."""
 
     policy_chosen = Signal(str)  # what to do when the context is full: "drop", "summarise" or "stop"
-    parts_changed = Signal(object)  # the parts changed
+    parts_changed = Signal(object)
     hides_whole = True
 
     def __init__(self, theme: Theme) -> None:
@@ -115,7 +115,7 @@ class ContextMeter(ShrinkingButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
-        self._painted_values: tuple[object, ...] = ()  # the values that the bar was painted with
+        self._painted_values: tuple[object, ...] = ()  # the values from which the bar was painted
         self._needs_description = False
         theme.changed.connect(self._show)
         self._show()
@@ -170,7 +170,7 @@ class ContextMeter(ShrinkingButton):
             self.setIcon(QIcon(self._bar()))
         text, self._needs_description = f" {_short_words(parts)}", True
         stays = text == self.text()
-        if not stays:  # otherwise Qt would lay out the whole header, even for the same text
+        if not stays:  # Qt lays out the whole header after `setText`, even for the same text
             self.setText(text)
         if settled or not stays or self.underMouse() or QAccessible.isActive():
             self._update_description()
@@ -269,7 +269,7 @@ class ContextPanel(Popup):
         column.addWidget(self.help)
         self._explain(policy)
         for widget in self.findChildren(QWidget):
-            widget.ensurePolished()  # unbreakable lines know their width only once the text size is applied
+            widget.ensurePolished()  # applies the text size, on which the width of unbreakable lines depends
         column.invalidate()
         self.setFixedWidth(max(PANEL_PX, column.minimumSize().width() + BORDERS_PX))
 

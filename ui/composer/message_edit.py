@@ -39,8 +39,8 @@ def wrap_for(edit: QPlainTextEdit, text: str) -> None:
 def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
     """The height in pixels of all lines, or of ``most_lines``.
 
-    Measures the lines, since other scripts may have higher lines than the font. Rounds up: if a pixel were missing, Qt
-    would scroll.
+    Measures the lines, since those of other scripts may be taller than the font's. Rounds up: Qt would scroll if a
+    pixel were missing.
     """
     needed, shown = 0.0, 0
     block = edit.document().firstBlock()

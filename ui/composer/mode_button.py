@@ -37,7 +37,7 @@ class MenuButton(QToolButton):
         self.setIconSize(QSize(14, 14))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow at its right
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow to the right of the text
         self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -154,7 +154,7 @@ class ModeButton(MenuButton):
 
     @property
     def reason(self) -> str:
-        """Why a mode cannot run, in one line. Empty if all can, or if only one of draft model and head cannot."""
+        """Why modes cannot run, in one line. A missing draft model is no reason if a head can run, or vice versa."""
         reasons = self._unavailable
         if len({Mode.DRAFT, Mode.HEAD} & reasons.keys()) == 1:
             reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}

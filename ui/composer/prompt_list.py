@@ -1,6 +1,6 @@
 """The list of reusable prompts, opened by ``/`` at the start of a message and filtered while typing.
 
-While it is open it handles keys of the text box. Tab moves between ``{placeholders}``.
+While the list is open, it handles keys of the text box. Tab moves between ``{placeholders}``.
 """
 
 from __future__ import annotations

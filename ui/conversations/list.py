@@ -204,7 +204,7 @@ class ConversationList(QListView):
         return index.isValid()
 
     def _select_near(self, row: int) -> None:
-        """Select the row that followed a removed row, or else the one above: the keyboard needs a visible row."""
+        """Select the row that followed a removed row, or else the one above, so that keys act on a visible row."""
         places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
         places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
         if places:
@@ -309,7 +309,7 @@ class ConversationList(QListView):
         return len(self.selected_ids) > 1 and self.selectionModel().isSelected(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, Del deletes, F2 renames, Alt+Up and Alt+Down move rows of manual order."""
+        """Enter opens, Del deletes, F2 renames, Alt+Up and Alt+Down move rows whose order is manual."""
         if self.state() is QAbstractItemView.State.EditingState:
             return  # the list also receives the Enter that ends an edit
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}

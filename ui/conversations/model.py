@@ -272,7 +272,7 @@ class ConversationModel(QAbstractListModel):
         return data
 
     def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
-        """Request the move. False: the rows move when the app confirms, not by the view."""
+        """Request the move. Returns False, so that the view moves no rows before the app confirms."""
         if data.hasFormat(FOLDER_MIME):
             line = parent.row() if parent.isValid() else row
             self.place_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
@@ -309,7 +309,7 @@ class ConversationModel(QAbstractListModel):
         self.library_signals.reordered.emit([*others[0], conversation_id, *others[1]], folder)
 
     def place_folder(self, folder_id: int, line: int) -> None:
-        """Request to move a folder before the next folder at or after ``line``, or to the end."""
+        """Request to move a folder before the first folder at or below ``line``, or to the end."""
         ids = [folder.id for folder in self.folders]
         if folder_id not in ids:
             return

@@ -167,7 +167,7 @@ class _Delegate(QStyledItemDelegate):
         if hit.message_id is None:
             return QSize(0, self._title_height)
         text, room = "".join(piece for piece, _ in hit.parts), self._list.viewport().width() - SNIPPET_SLACK
-        # Measuring is slow: most excerpts are too long even if all their letters were narrow.
+        # Measuring is slow, so skip it for most excerpts, which are too long even in the narrowest letters.
         fits = len(text) * self._narrowest < room and self._metrics.horizontalAdvance(text) < room
         return QSize(0, (1 if fits else SNIPPET_LINES) * self._line_height() + 8)
 
@@ -194,7 +194,7 @@ class _Delegate(QStyledItemDelegate):
         layout.draw(painter, box.topLeft())
 
     def _marks(self, parts: Sequence[tuple[str, bool]]) -> list[QTextLayout.FormatRange]:
-        """Weight and colour of each match: never colour alone."""
+        """The format of each match: bold as well as coloured."""
         marks, at = [], 0
         for text, found in parts:
             if found:

@@ -33,14 +33,14 @@ class HelpButton(IconButton):
         self.popup_menu.addSeparator()
         self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
         self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
-        for action in self.popup_menu.actions():  # else macOS moves actions to other menus by their text
+        for action in self.popup_menu.actions():  # otherwise macOS would move actions to other menus by their text
             action.setMenuRole(QAction.MenuRole.AboutRole if action is self.about else QAction.MenuRole.NoRole)
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
 
 class Sidebar(QFrame):
-    new_chat = Signal()  # the button was pressed; the other buttons, the list and the results have their own signals
+    new_chat = Signal()  # the other buttons, the list and the results have their own signals
     search_requested = Signal(str)  # search text, at every key
     left = Signal()  # Esc ended the search
 

@@ -120,12 +120,12 @@ class Pending(Enum):
 
 
 class FormulaCache(QObject):
-    """Typesets formulas on a thread: each takes milliseconds of pure Python, too long between two frames.
+    """Typesets formulas on a thread: one takes milliseconds of Python, too long between two frames.
 
     Polls for results only while some are pending; the thread touches no Qt object.
     """
 
-    ready = Signal(object)  # a frozenset of sources that were typeset or failed; emitted once for several
+    ready = Signal(object)  # a frozenset of sources that were typeset or failed; one signal for several formulas
 
     def __init__(self) -> None:
         super().__init__()

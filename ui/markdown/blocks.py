@@ -31,12 +31,12 @@ _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 _CITED = range(1, 100)
 SLICE_CHARS = 400  # characters that one `SlicedParser` step parses, in about a millisecond
-LIST_ITEMS = 12  # a longer list is split into parts; each decides for itself whether its items are spaced
+LIST_ITEMS = 12  # a longer list is split into parts, each with or without space between its items
 TABLE_ROWS = 4  # rows that decide the column widths; also the number of rows in one part of a longer table
 CONTINUED = "more"  # CSS class of a part that continues a table
 _WIDTH_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell rarely widens its column
 PAGE_CHARS = 60  # characters in a line of a small window with both side panes open
-WIDE_CHARS, MIN_WIDTH = 45, 40  # a table below this number of characters gets its own width, at least this percentage
+WIDE_CHARS, MIN_WIDTH = 45, 40  # a table of fewer characters is narrower than the page, but at least 40%
 Group = Sequence[Token]  # a top-level block
 
 
@@ -78,8 +78,8 @@ def table_part(
 ) -> list[Token]:
     """Some rows of a table as a separate table, with column widths in percent.
 
-    ``is_more``: it continues a table above and has no header. ``has_more``: more rows follow. ``widths`` are those of
-    the table and its columns.
+    ``is_more``: the part continues a table above and has no header. ``has_more``: more rows follow. ``widths``: of the
+    table, then of its columns.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
     opening.attrSet("width", f"{widths[0]}%")
@@ -134,7 +134,7 @@ def mirrored(table: Group) -> list[Token]:
 
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
-    """Share the width: if the columns are too wide, narrow ones keep their width and the others get equal parts."""
+    """Fit columns to the page: if they are too wide, narrow ones keep their width and the others share the rest."""
     fitted, room = [float(size) for size in sizes], float(PAGE_CHARS)
     for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
         if size * num_left > room:
@@ -347,7 +347,7 @@ class BlockStream:
         return True
 
     def _to_source(self, shown: SourceMap) -> SourceMap:
-        """Positions in the source, with the carriage returns that were removed before parsing."""
+        """Convert positions in the parsed text to positions in the source, which still has its carriage returns."""
         if not self._returns or not shown.positions or self._returns[0] > max(shown.positions) - self.base:
             return shown
         positions = tuple(place + bisect_right(self._returns, place - self.base) for place in shown.positions)
@@ -436,7 +436,7 @@ class BlockStream:
         return blocks
 
     def _is_more(self, group: list[Token]) -> bool:
-        """Whether a table continues one whose first rows are closed."""
+        """Whether this group is the rest of a split table, whose first rows are closed."""
         return bool(self._head) and _first_line(group) == 0
 
     def _widths_of(self, group: list[Token]) -> tuple[int, ...]:

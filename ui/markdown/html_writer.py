@@ -51,7 +51,7 @@ def _nested_code(token: Token) -> str:
 
 
 def _table_classes(token: Token) -> str:
-    """CSS classes for the indent of a table in lists, and for the first table of an item."""
+    """The CSS classes for a table's indent in lists, and for a table that begins an item."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
 
@@ -66,7 +66,7 @@ def _ordered_list(token: Token) -> str:
 
 
 def _list_item(token: Token) -> str:
-    """A list item. A list that mixes tasks and other items becomes one list per kind."""
+    """A list item. A list of tasks and other items is split wherever the kind changes."""
     kind, turns = token.attrGet("class"), token.meta.get(NEW_LIST)
     item = f'<li class="{kind}">' if kind else "<li>"
     return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'

@@ -20,7 +20,7 @@ from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-BARE_LINK = "bare"  # markup of the tokens of a bare link; its characters open nothing
+BARE_LINK = "bare"  # a token's markup in a bare link, whose characters are no delimiters
 OFFSET = "place"  # key in a token's meta: its offset in the source of its inline block
 CACHE_SIZE = 64  # cached sources
 LONG_CHARS = 200  # the start of a source is cached from this length on

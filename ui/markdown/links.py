@@ -32,7 +32,7 @@ _NUM_SCHEME = len("https")
 def add_bare_links(parser: MarkdownIt) -> None:
     """Add bare addresses to a parser. Its text rule then also stops before the full stop of ``www.``."""
     signs = parser.inline.terminator_re.pattern.removeprefix("[").removesuffix("]")
-    # A character set first keeps the search fast.
+    # The pattern begins with a character set, which keeps the search fast.
     parser.inline.terminator_re = re.compile(rf"[{signs}.](?:(?<!\.)|(?<=[Ww]{{3}}\.))")
     parser.inline.ruler.after("text", RULE, _rule)
 

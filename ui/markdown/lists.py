@@ -30,7 +30,7 @@ FIRST = "first"  # key in a token's meta: whether its block is the first one of 
 NEW_LIST = "turns"  # key in an item's meta: CSS class of the new list that begins at this item
 MAX_DEPTH = 8  # deeper lists are not indented further
 ITEMS = "items"  # key in an ordered list's meta: its number of items
-NUM_DIGITS, MAX_DIGITS = 2, 9  # digits of item numbers that fit the indent of every list; digits that are read
+NUM_DIGITS, MAX_DIGITS = 2, 9  # digits of an item number: those that fit the usual indent, and a limit
 OPEN, DONE = "☐", "☑"
 _MARK = re.compile(r"\[([ xX])\](?=\s)")
 _OPENINGS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open"})
@@ -48,7 +48,7 @@ def add_lists(parser: MarkdownIt) -> None:
 @dataclass(slots=True)
 class _Opened:
     opening: Token
-    depth: int  # number of lists since the last quote, without this one
+    depth: int  # number of lists around this one, within the innermost quote
     is_task: bool | None = None  # whether the last item is a task; None before the first item
     num_items: int = 0
     split_at: Token | None = None  # the item at which the list was last split
@@ -64,7 +64,7 @@ class _Opened:
 def _arrange(state: StateCore) -> None:
     tokens = state.tokens
     opened: list[_Opened] = []
-    depth = 0  # number of lists since the last quote
+    depth = 0  # number of open lists within the innermost quote
     for index, token in enumerate(tokens):
         kind = token.type
         if kind not in _HANDLED:

@@ -89,7 +89,7 @@ def _is_money(content: str) -> bool:
 
 
 def _is_tex(content: str) -> bool:
-    """Whether it is a single letter, or TeX without plain words."""
+    """Whether the content is a single letter, or TeX without plain words."""
     return len(content) == 1 or bool(_TEX.search(content) and not _WORD.search(content))
 
 

@@ -1,7 +1,7 @@
 """Converts a part of a Markdown text for other programs, to plain text and to HTML with its own colours. No Qt.
 
-Both come from the same tokens. Text keeps numbers and bullets, with tabs between table cells. The HTML is for browsers;
-its colours are those of the light palette.
+Both forms come from the same tokens. The plain text keeps numbers and bullets, with tabs between table cells. The HTML
+is for browsers, in the colours of the light palette.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Lines:
         return cls(text, starts)
 
     def align(self, content: str, number: int, start: int | None = None) -> list[int]:
-        """The positions of a line's content: the same text at the line's end, or characters found from ``start`` on."""
+        """The positions of ``content`` at the end of line ``number``, else of its characters from ``start`` on."""
         if number >= len(self.text):
             return [self.starts[-1]] * len(content)
         line, begin = self.text[number], self.starts[number]

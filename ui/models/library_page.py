@@ -166,7 +166,7 @@ class LibraryPage(QWidget):
         self.lines: list[LibraryLine] = []  # lines that pass the filter
         self.offer_buttons: list[QPushButton] = []
         self._offers: tuple[Offer, ...] = ()  # models that can be added
-        self._seen_offers: list[Offer] = []  # including new offers, since nothing may move under a click
+        self._seen_offers: list[Offer] = []  # stay listed after they were added, so that nothing moves under a click
         self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
         self.words = label(tr("Looking for your models…"), "caption", wrap=True)
@@ -266,7 +266,7 @@ class LibraryPage(QWidget):
         self.empty.setVisible(is_empty)
         if is_empty and self.isVisible() and (self.scan_button.hasFocus() or self.add_button.hasFocus()):
             self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.add_button.setVisible(not is_empty)  # the empty page has its own button; last, so that nothing moves
+        self.add_button.setVisible(not is_empty)  # the empty page has its own button
         self.skipped.setText("\n".join((tr("Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))
         self.words.setText(_kept_words(rows))

@@ -233,7 +233,7 @@ class PairCard(QFrame):
         show_text(self.note, pair.note)
 
     def _show_actions(self, pair: PairView) -> None:
-        """Show the possible actions: for a rejected pair only those of the target, while checking none."""
+        """Show the possible actions, for a rejected pair those of the target alone; disabled during the check."""
         self.action_buttons.clear()
         self.action_buttons.add_gap()
         draft = None if _is_refused(pair) else pair.draft

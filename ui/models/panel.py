@@ -199,7 +199,7 @@ class RecommendedPage(QWidget):
 
 
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
-    """Matching drafts first, then unchecked ones, then rejected ones with their reasons."""
+    """Matching drafts first, then those with another vocabulary, unchecked ones, and rejected ones with reasons."""
     groups = (
         (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
         (translate("DraftsPage", "With another vocabulary"), (VocabularyMatch.TRANSLATED,)),
@@ -337,7 +337,7 @@ class DraftsPage(QWidget):
         if self.found_drafts.target is None:
             return
         self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
-        if row.side.ref.file or row.side.ref.path:  # otherwise no file was checked
+        if row.side.ref.file or row.side.ref.path:  # a repository without a known file cannot be judged
             self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
 
 
@@ -454,7 +454,7 @@ class ModelsPanel(QWidget):
         self.pages.setCurrentWidget(shown)
         self.requests.page_shown.emit(page)
         shown.start()
-        if had_focus:  # arrow keys move through the pages
+        if had_focus:  # keep the focus in the list, where arrow keys choose a page
             self.nav.setFocus()
 
     def show_problem(self, problem: Problem) -> None:

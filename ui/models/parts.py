@@ -55,7 +55,7 @@ class ModelsRequests(QObject):
     drafts_requested = Signal(object)  # find drafts for a `ModelRef`; None: for the target in use
     catalog_requested = Signal(str)  # a recommended pair was opened
     recommendations_requested = Signal()  # reload the recommended pairs
-    pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: then chat
+    pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: chat afterwards
     # the key of a download, and "pause", "resume", "cancel", "retry" or "forget"
     download_action_requested = Signal(str, str)
     chat_requested = Signal(object, object)  # load a target and a draft (`ModelRef` or None)
@@ -266,7 +266,7 @@ class EmptyPagePlaceholder(QWidget):
 
 
 LIST_PX, MIN_LIST_PX = 340, 316
-LIST_LINES, MIN_LIST_LINES = 22.5, 19.0  # width in line heights: larger text needs more
+LIST_LINES, MIN_LIST_LINES = 22.5, 19.0  # width in line heights, so that it grows with the text
 CARD_PX = 640
 
 

@@ -153,7 +153,7 @@ class RemoteServerCard(QFrame):
         vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
-        """Refresh the server. The result recreates all cards, including this one."""
+        """Refresh the server; the result recreates all cards, including this one."""
         self.ask_button.setText(tr("Connecting…"))
         self.ask_button.setEnabled(False)
         requests.refresh_requested.emit(self.url)

@@ -256,7 +256,6 @@ class SuggestionCard(QFrame):
         )
 
     def set_primary(self, primary: bool) -> None:
-        """Set whether this is the page's primary choice."""
         set_style_property(self.action_button, "kind", "primary" if primary else "")
 
     def _begin(self) -> None:
@@ -295,7 +294,7 @@ class WelcomePage(QWidget):
         self.best, self.pairs = vbox(spacing=8), vbox(spacing=8)
         self.cards: list[SuggestionCard] = []
         self._has_best = False  # whether the first card is fast enough on this machine
-        self.is_looking = True  # whether pairs are being determined
+        self.is_looking = True  # whether suitable pairs are still being searched for
         self.words = label(tr("Looking for models that fit this computer…"), "caption", wrap=True)
         # As high as the cards that replace it, so that nothing below moves under the pointer.
         self.words.setMinimumHeight(CARD_LINES * self.fontMetrics().lineSpacing())
@@ -461,7 +460,7 @@ class WelcomePage(QWidget):
             self.cards[0].setMinimumHeight(self.words.minimumHeight())
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        # Without a card a sentence takes its space, so that nothing below moves.
+        # If no pair is quick, a sentence takes the space of a card, so that nothing below moves.
         none_quick = tr("Larger models are slow on this computer. The small one below is fast.")
         show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)

@@ -112,7 +112,7 @@ def rate(bytes_per_s: float | None) -> str:
 
 
 def time_left(seconds: float | None) -> str:
-    """The remaining time, rounded to what can be known."""
+    """The remaining time, rounded to seconds or minutes since it is an estimate."""
     if seconds is None:
         return tr("time left unknown")
     if seconds < 60:

@@ -35,7 +35,7 @@ from ui.widgets.popups import NoWheelComboBox
 PAUSE_MS = 500  # a pause in typing ends a change
 INSTRUCTION_LINES = 5
 MAX_CHARS = 50_000  # the limit of a system prompt
-MAX_ROWS = 500  # of one folder: a row takes 20 microseconds at each refresh
+MAX_ROWS = 500  # maximum rows of one folder: each row takes 20 microseconds at every refresh
 _COLUMNS = (
     mark("ProjectPage", "File"),
     mark("ProjectPage", "State"),
@@ -75,7 +75,7 @@ class ProjectPage(Dialog):
     def __init__(
         self, theme: Theme, project: Project, parent: QWidget, loaded: tuple[str, str] | None = None, embedder: str = ""
     ) -> None:
-        """``loaded``: path and name of the loaded target, if a file. ``embedder``: path of the embedding model."""
+        """``loaded``: path and name of the loaded target if it is a file. ``embedder``: path of the embedding model."""
         super().__init__(parent, project.name)
         self._theme, self.project = theme, project
         self.setAcceptDrops(True)
@@ -160,13 +160,13 @@ class ProjectPage(Dialog):
 
         path = box.currentData()
         if isinstance(path, EmbedderOffer):
-            self._show_choice(box, box.property("kept"))  # until the model is downloaded
+            self._show_choice(box, box.property("kept"))  # the previous choice, until the model is downloaded
             self.embedder_offered.emit(path)
             return
         if path is not None:
             take(path)
             return
-        self._show_choice(box, box.property("kept"))  # until a file is chosen
+        self._show_choice(box, box.property("kept"))  # the previous choice, until a file is chosen
         ask_model_file(self, "", take)
 
     def _make_tree(self) -> None:
@@ -280,7 +280,7 @@ class ProjectPage(Dialog):
         self._show_buttons()
 
     def _add_inner_rows(self, item: QTreeWidgetItem) -> None:
-        """Add the files of a folder, those that could not be read first, once the folder is unfolded."""
+        """Add the files of a folder that is unfolded; unreadable files come first."""
         if item.childCount() or item.parent() is not None:
             return
         inner = sorted(self._inner.get(item.data(0, _PATH), ()), key=lambda file: file.state is FileState.READ)
@@ -322,7 +322,6 @@ class ProjectPage(Dialog):
         return item
 
     def show_progress(self, done: int, total: int, name: str) -> None:
-        """Show the progress of reading."""
         self._is_reading = done < total
         self.progress.setRange(0, max(total, 1))
         self.progress.setValue(done)
@@ -331,7 +330,6 @@ class ProjectPage(Dialog):
         self._show_reading()
 
     def end_progress(self) -> None:
-        """Reading has ended."""
         self._is_reading = False
         self._show_reading()
 
@@ -348,7 +346,6 @@ class ProjectPage(Dialog):
         self.progress_words.show()
 
     def show_problem(self, problem: Problem) -> None:
-        """Show a problem."""
         self.problem.show_problem(problem)
 
     # ---- requests ---------------------------------------------------------------------------------------------------
@@ -394,12 +391,10 @@ class ProjectPage(Dialog):
         super().done(result)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files and folders."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Add the dropped files and folders."""
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()

@@ -201,7 +201,7 @@ class LaneTextView(SelectingArea, QScrollArea):
 
 
 class LaneCard(QFrame):
-    """A lane: its name, statistics, progress and answer. The values of a round stay until the next round has some."""
+    """A lane: name, statistics, progress and answer. The values of a round stay until the next round has values."""
 
     def __init__(self, theme: Theme, choice: LaneChoice, base_name: str) -> None:
         """``base_name``: the lane that this one is compared with; empty for the baseline itself."""
@@ -274,7 +274,7 @@ class LaneCard(QFrame):
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
-        """Show tokens and seconds of the same moment. The bar's length is that of the text, which arrives earlier."""
+        """Show ``tokens`` and ``seconds``. The bar's length follows the text, which arrives before the counters."""
         self._reported = tokens, seconds
         self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
 

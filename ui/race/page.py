@@ -43,7 +43,7 @@ EXPORTS = (  # file filters by extension
     ("json", tr.mark("JSON…")),
 )
 INSET_PX, GAP_PX = 12, 16
-QUESTION_CHARS = 300  # the visible part of a question on one line is shorter
+QUESTION_CHARS = 300  # more than one line of the list can show
 _TOP, _BOTTOM, _FIGURE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _ID = Qt.ItemDataRole.UserRole + 3
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

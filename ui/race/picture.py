@@ -34,7 +34,7 @@ from ui.widgets.figures import paint_bar
 tr = Translator("Race")
 
 WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # in logical pixels, in the aspect ratio of social media previews
-FOOT_PX = 62.0  # from the lower margin up to the question
+FOOT_PX = 62.0  # height of the question above the lower margin
 RATIO = 2  # device pixels per logical pixel
 ICON_PX = 30
 HEADLINE_PX, TITLE_PX, BODY_PX, SMALL_PX = 92, 27, 17, 15

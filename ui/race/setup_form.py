@@ -455,7 +455,7 @@ class SetupForm(QFrame):
 
     def _reason(self, choice: LaneChoice) -> str:
         """Why a lane cannot run; empty if it can. A lane may have its own draft although the target has none."""
-        if choice.target:  # its abilities are known only once it is loaded
+        if choice.target:  # what this model can do is known only once it is loaded
             needs_draft = choice.mode is Mode.DRAFT and not choice.draft
             return tr("This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode

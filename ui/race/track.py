@@ -66,7 +66,7 @@ class RaceVerdictBox(QFrame):
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
     def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
-        """Show speeds relative to the baseline before the first round ends; `AUTO_LANE` has the large number."""
+        """Show speeds relative to the baseline before the first round ends; the large number is that of Auto."""
         words = tr("{lane}: {times} so far")
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
@@ -104,7 +104,7 @@ class RaceTrack(QWidget):
         self._theme = theme
         self._setup = RaceSetup("")
         self._verdicts: tuple[LaneVerdict, ...] = ()
-        self._round, self._last_rounds = 0, [-1]  # number of the round, and the last round with text of each lane
+        self._round, self._last_rounds = 0, [-1]  # the current round; for each lane the last round with text
         self._lengths: dict[int, int] = {}  # tokens of the lanes that have finished this round
         self._known_scale: int | None = None  # tokens of the longest answer in the previous round
         self.lanes: list[LaneCard] = []

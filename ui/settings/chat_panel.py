@@ -164,7 +164,7 @@ class ChatSettingsPanel(QFrame):
     changed = Signal(object, dict)
     reset = Signal(object, object)
     saved_for_model = Signal()  # copy the chat's own values to its model
-    closed = Signal()  # the panel was closed
+    closed = Signal()
 
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class ChatSettingsPanel(QFrame):
             margins=(16, 8, 8, 10),
             spacing=8,
         )
-        # The German labels are too long for one row.
+        # Two rows, since the German labels are too long for one.
         foot = vbox(self.reset_button, self.keep_button, margins=(16, 8, 16, 8), spacing=6)
         vbox(head, rule(), (self._make_rows(), 1), rule(), foot, parent=self, margins=0, spacing=0)
 

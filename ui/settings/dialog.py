@@ -1,6 +1,6 @@
 """The settings dialog, generated from the table of fields: sections at the left, rows at the right.
 
-Further pages can follow; the dialog calls their `save` when it is saved.
+Further pages can follow; the Save button of the dialog calls their `save`.
 """
 
 from __future__ import annotations

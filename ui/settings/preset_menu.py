@@ -135,7 +135,7 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _complaint(self, name: str, instead_of: str | None = None) -> str:
-        """Why a preset cannot have this name; empty if it can. A new preset may replace another, a renamed one not."""
+        """Why a name is refused; empty if it is valid. A new preset may replace another, a renamed one may not."""
         same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
         if any(one.builtin for one in same):
             return in_language(said("{name} comes with Paceline and cannot be changed.", name=name))

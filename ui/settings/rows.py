@@ -114,7 +114,7 @@ class NumberRow(SettingRow):
         self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
-        self.automatic = QCheckBox(sentence(self.field.automatic), self)  # without a parent it would be a window
+        self.automatic = QCheckBox(sentence(self.field.automatic), self)  # without a parent the box would be a window
         self.name(self.automatic, f", {self.field.automatic}")
         self.automatic.setVisible(bool(self.field.automatic))
         self.automatic.toggled.connect(self._on_automatic)
@@ -301,7 +301,7 @@ class SeveralRow(SettingRow):
 
 
 class ServersRow(SeveralRow):
-    """Check boxes of the enabled tool servers. The value contains the unchecked names, also of unknown servers."""
+    """Check boxes of the enabled tool servers. The value lists unchecked servers, also ones that no longer exist."""
 
     def make_control(self) -> QWidget:
         self._left_out: tuple[str, ...] = ()
@@ -449,7 +449,7 @@ class DevicesRow(LineRow):
         return box
 
     def _warn(self, text: str) -> None:
-        """Warn about a device of another computer before a model is loaded there."""
+        """Warn about devices of other computers before a model is loaded there."""
         has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
         words = translate(
             "DevicesRow", "llama.cpp's RPC has no password protection. Use it only in a network that you trust."
@@ -489,7 +489,7 @@ def _device_words(device: Device) -> str:
     )
 
 
-INDENT_PX = 24  # of the text below a radio button
+INDENT_PX = 24  # indent of the text below a radio button
 
 
 class ModeCard(QFrame):

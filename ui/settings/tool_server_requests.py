@@ -10,17 +10,17 @@ from app.core.domain.tools.servers import ImportView, ToolServerView
 
 
 class ToolServerRequests(QObject):
-    """Requests take effect at once.
+    """Changes to the tool servers, which take effect at once.
 
     ``read`` returns the servers, ``names`` the enabled ones without starting any. ``places``: configuration files of
     other programs, with the programs' names; ``preview``: the servers that importing a file would add.
     """
 
-    # by server name
+    # a server's name
     switched = Signal(str, bool)
     restart_requested = Signal(str)
     remove_requested = Signal(str)
-    # by server name
+    # a server's name
     sign_in_requested = Signal(str)
     sign_in_stopped = Signal(str)
     sign_out_requested = Signal(str)

@@ -28,7 +28,7 @@ from ui.widgets.figures import FigureWidget, LegendRow
 
 tr = Translator("StatsTable")
 
-NUMBERS_FROM = 3  # columns from this one on are numbers
+NUMBERS_FROM = 3  # first column of numbers
 MODE = NUMBERS_FROM - 1  # the column before the numbers
 TABLE_WIDTH, TABLE_HEIGHT = 1160, 420
 MIN_TABLE_WIDTH = 1000
@@ -142,7 +142,7 @@ class _Cell(QTableWidgetItem):
 
 
 class _PairTable(QTableWidget):
-    """Model names get the width that the numbers leave, but at least a minimum."""
+    """The names of models get the width that the numbers leave, but at least `MIN_NAME_PX`."""
 
     def fit_names(self) -> None:
         numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))

@@ -37,7 +37,7 @@ tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REFUSED = "refused"  # mark of rejected tokens
-PAUSE_MS = 8  # between two parts that are drawn while text arrives
+PAUSE_MS = 8  # pause between drawing two parts of the page while text arrives
 BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -200,7 +200,7 @@ class NowPage(StatsPage):
         self._answer_widgets: list[QWidget] = []  # hidden without an answer
         self._draft_widgets: list[QWidget] = []  # hidden for an answer without drafts
         self._detail_widgets: list[QWidget] = []  # hidden while the details are folded
-        self._shown_parts: tuple[object, ...] | None = None  # has an answer, drafts, details
+        self._shown_parts: tuple[object, ...] | None = None  # the parts shown last, to skip equal updates
         self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
         self._has_memory = self._is_away = False
         self._local_engine_widgets: list[QWidget] = []  # statistics that remote servers do not report
@@ -397,7 +397,7 @@ class NowPage(StatsPage):
             self.move_tab_stop(self.speed.headline)
         elif is_open and has_memory:
             self.move_tab_stop(next(iter(self.memory.values())))
-        # At once: otherwise a frame with overlapping lines may be painted.
+        # Lay out at once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()
         QApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
 

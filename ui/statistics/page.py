@@ -42,7 +42,7 @@ class StatsPage(QScrollArea):
         self.content = _Background(theme)
         self.column = vbox(
             parent=self.content,
-            margins=(12, 6, 0, 10),  # the scroll bar keeps the right side free
+            margins=(12, 6, 0, 10),  # the scroll bar is the right margin
             spacing=4,
         )
         self.setWidget(self.content)
@@ -55,7 +55,7 @@ class StatsPage(QScrollArea):
 
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
         label = heading(title)
-        label.setContentsMargins(0, 10, 0, 2)  # margins of the label, so that they are hidden with it
+        label.setContentsMargins(0, 10, 0, 2)  # the label's own margins are hidden with it
         self.column.addLayout(inset(label))
         self.add(widgets)
         return label
@@ -175,6 +175,6 @@ def source_parts(stats: RunStats) -> list[BarSegment]:
 
 
 def source_counts(stats: RunStats) -> dict[object, str]:
-    """Token counts by source; a dash if there are none."""
+    """Token counts by source; a dash if the sources are unknown."""
     is_reported = bool(stats.tokens and stats.provenance)  # remote servers do not report sources
     return {source: count(stats.provenance.get(source, 0)) if is_reported else UNKNOWN for source in SOURCES}

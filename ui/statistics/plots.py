@@ -91,7 +91,7 @@ class Sparkline(_Plot):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 30)
         self._values: list[float] = []
-        self._points = QPolygonF()  # points of the same values
+        self._points = QPolygonF()  # the values as points of the plot
         self._num_given = 0
 
     def clear(self) -> None:
@@ -140,7 +140,7 @@ class Sparkline(_Plot):
         painter.setBrush(area)
         painter.setRenderHint(
             QPainter.RenderHint.Antialiasing, on=False
-        )  # three times as fast; the line covers the jagged edge
+        )  # filling is three times as fast without it; the line covers the jagged edge
         painter.drawPolygon(below)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
@@ -245,7 +245,7 @@ class DepthBars(_Plot):
             parent = self.parentWidget()
             layout = parent.layout() if parent is not None else None
             if layout is not None:
-                layout.activate()  # at once: otherwise a frame with overlapping lines may be painted
+                layout.activate()  # lay out at once: otherwise a frame with overlapping lines may be painted
         rows = tuple((depths, percent(share)) for depths, share in self._lines) or (("-", UNKNOWN),)
         if rows != self._rows:
             same_depths = [depth for depth, _ in rows] == [depth for depth, _ in self._rows]
@@ -298,7 +298,7 @@ class LengthBars(_Plot):
             return
         same_columns = len(shown) == len(self.counts)
         self.counts = shown
-        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the labels below the columns stay
+        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the labels below look the same
         self.update(0, 0, self.width(), high)
         self.update_description()
 

@@ -16,7 +16,7 @@ from ui.text.setting_words import sentence
 
 tr = Translator("Figures")
 
-# The English beginnings, which every decision has, also decisions stored as plain text.
+# Every decision begins with one of these English phrases, also decisions that were stored as plain text.
 _DRAFTING_DECISION = re.compile(
     r"(token \d+: )?((the )?draft|n-gram on|using repeated|repeated text|text lookup|plain decoding)"
 )
@@ -109,7 +109,7 @@ def help_words(stats: RunStats) -> str:
 
 
 def decision_words(decision: str) -> tuple[str, str]:
-    """A pacing decision as text, and the token at which it was made; empty if there is none."""
+    """A pacing decision as text, and the number of the token at which it was made; empty if unknown."""
     found = _WITH_POSITION.fullmatch(decision)
     if found is None:
         return in_language(decision), ""
@@ -137,7 +137,7 @@ def faster_words(verdict: SpeedVerdict) -> str:
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
     """The basis of an answer's verdict and what it excludes, or why there is no verdict.
 
-    ``live``: the answer streams; then the text stays equally long, so that nothing below moves.
+    ``live``: the answer still streams; the text then has a constant length, so that nothing below moves.
     """
     if live:
         return translate("SpeedVerdict", "Compared as soon as the speed without drafting is known well enough.")
@@ -208,7 +208,7 @@ def _why(stats: RunStats) -> str:
 def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
     """The number and sources of drafted tokens, then the latest decision of the pacer.
 
-    "The text repeats" describes the moment, so a finished answer shows only the number.
+    The decision "the text repeats" describes one moment, so it is omitted once the answer has finished.
     """
     reason = next((each for each in reversed(stats.decisions) if _DRAFTING_DECISION.match(each)), "")
     words = decision_words(reason)[0] if live or not _TEXT_DECISION.fullmatch(reason) else ""

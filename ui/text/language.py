@@ -39,7 +39,7 @@ def mark(context: str, text: str) -> str:  # noqa: ARG001 (lupdate reads the con
 
 
 def locale() -> QLocale:
-    """The locale of numbers and dates: Qt's default, or English without a country.
+    """The locale of numbers and dates: Qt's default, or US English if that is the C locale.
 
     Shared: copy it before changing its options.
     """
@@ -48,7 +48,7 @@ def locale() -> QLocale:
 
 @lru_cache(maxsize=4)
 def _with_country(default: QLocale) -> QLocale:
-    """The locale, cached: the statistics format fifty numbers per update."""
+    """Cached, since the statistics format fifty numbers per update."""
     if default.language() is QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
     return default

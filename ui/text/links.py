@@ -8,7 +8,7 @@ SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 def is_safe(address: str) -> bool:
-    if not address.isprintable():  # control characters include those that change the writing direction or are invisible
+    if not address.isprintable():  # control characters may be invisible or change the writing direction
         return False
     try:
         parts = urlsplit(address)

@@ -1,4 +1,4 @@
-"""Model titles by file name: read from the file's header, or a note for built-in models."""
+"""Titles of models by file name, as read from the files' headers; and the note on the built-in models."""
 
 from __future__ import annotations
 

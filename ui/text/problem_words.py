@@ -34,7 +34,7 @@ def in_language(text: str) -> str:
         return ""
     if not isinstance(text, Sentence):
         return translate("Problems", text)
-    if text.context == "Modes":  # the engine's name of a mode
+    if text.context == "Modes":  # the text is the engine's name of a mode
         return mode_short_name(text.template)
     template = translate(text.context, text.template)
     if not text.fields:

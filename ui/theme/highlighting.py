@@ -35,7 +35,7 @@ _FIELDS: tuple[tuple[str, str], ...] = (  # Pygments token types
     ("Name.Attribute", "code_name"),
 )
 
-MAX_LINE_CHARS = 1_000  # many lexers take quadratic time: for some lines of 60,000 characters minutes
+MAX_LINE_CHARS = 1_000  # many lexers take quadratic time: minutes for some lines of 60,000 characters
 _LEXERS: dict[str, Lexer | None] = {}  # loaded lexers by language name
 AT_ONCE_CHARS = 600  # colouring takes less than two milliseconds
 TURN_S = 0.002
@@ -88,7 +88,7 @@ def line_ranges(code: str, language: str) -> list[list[Range]]:
 
 
 def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
-    """The line and range of each token, None for plain text; in order, evaluated lazily."""
+    """Yield the line of each token and its range; the range is None for plain text."""
     lexer = lexer_of(code, language)
     line = column = 0
     for kind, value in lexer.get_tokens(code) if lexer is not None else ():

@@ -153,7 +153,7 @@ def apply_density(root: QWidget, density: str) -> None:
     layouts = root.findChildren(QLayout)
     compact = density == "compact"
     if compact:
-        for layout in layouts:  # all before the first is changed: a layout without a spacing inherits its parent's
+        for layout in layouts:  # store all before a change: a layout may inherit its parent's spacing
             _store_spacing(layout)
     for layout in layouts:
         _fit(layout, compact=compact)
@@ -199,7 +199,7 @@ def use_typefaces(folder: Path) -> None:
             _log.warning("The font %s could not be loaded.", file.name)
     if QFontDatabase.hasFamily(WORDS):
         font = QFont(system)
-        font.setFamilies([WORDS, *(system.families() or [system.family()])])  # for example for Chinese
+        font.setFamilies([WORDS, *(system.families() or [system.family()])])  # fallbacks, for example for Chinese
         QApplication.setFont(font)
 
 

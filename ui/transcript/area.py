@@ -216,7 +216,7 @@ class SummaryLine(QFrame):
 
 
 class SummaryLines(QObject):
-    """Places summary lines below the last messages they cover, when those are built."""
+    """Places each summary line below the last message that it covers, once that message is built."""
 
     undo_requested = Signal(int)  # the last message that the summary covers
     skip_requested = Signal()  # skip the running summary
@@ -353,7 +353,7 @@ class MessageArea(SelectingArea, QScrollArea):
     # see `ToolCard`
     call_decided = Signal(int, str, str)
     call_repeated = Signal(int)
-    link_activated = Signal(str)  # nothing has been opened
+    link_activated = Signal(str)  # a link was clicked or activated; nothing has been opened
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

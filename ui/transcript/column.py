@@ -132,8 +132,8 @@ class TranscriptContent(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("transcriptContent")
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise scrolling a line repaints everything
-        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # otherwise a new line repaints everything
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise scrolling would repaint everything
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # otherwise a new line would repaint everything
         self.column = MessageColumn()
         self._layout = vbox(self.column, parent=self, margins=0)
 

@@ -20,7 +20,7 @@ from ui.transcript.selection import show_caret, texts_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
 
-USER_INPUT = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the user's focus is respected
+USER_INPUT = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the focus is not moved
 TIP_MS = 600_000  # a tool tip that was opened by keyboard stays until it is closed by keyboard
 BELOW_PX = 4
 
@@ -95,7 +95,7 @@ class VersionFocus(QObject):
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Respect a focus that the user sets before the message is visible."""
+        """Leave the focus alone if the user presses a key or clicks before the message is visible."""
         if event.type() in USER_INPUT:
             self._forget()
         return super().eventFilter(watched, event)

@@ -337,7 +337,7 @@ class TranscriptSelection(QObject):
         head, anchor = self._position_in(view), self._position_in(view, now.anchor())
         if extends and head is not None and anchor is not None:
             self.select(self._anchor or anchor, head)
-        elif not now.hasSelection():  # Tab selects links
+        elif not now.hasSelection():  # a selection here is a link that Tab has reached
             self.clear()
             self._anchor = None
         if view.hasFocus():

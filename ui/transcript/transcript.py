@@ -127,7 +127,7 @@ class Transcript(MessageArea):
 
     def _has_enough(self) -> bool:
         if self._streaming is not None and self.follows_end and self.verticalScrollBar().maximum() > 0:
-            return self._scroll_target is None  # the user reads the end: cards above can wait
+            return self._scroll_target is None  # the user reads the end, so older messages can wait
         return (
             self._scroll_target is None
             and self.verticalScrollBar().value() > BUILD_AHEAD_PAGES * self.viewport().height()
@@ -366,7 +366,7 @@ class Transcript(MessageArea):
         while wanted and self._build_step() and self._scheduler.own_s() < until:
             pass
         if not self.is_building and self._discarded:
-            self._discarded.pop().deleteLater()  # one per event loop iteration, which deletes it at its end
+            self._discarded.pop().deleteLater()  # one per event loop iteration, at whose end Qt deletes it
         self.lay_out()
         if self._scroll_target is not None:
             self._scroll_to_target()
@@ -445,7 +445,7 @@ class Transcript(MessageArea):
         self._ring.on_focus(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Move the button to the lower edge; a higher page shows more messages."""
+        """Move the button to the lower edge; build the messages that a taller page also shows."""
         self._heights.begin_relayout()
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():

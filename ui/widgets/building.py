@@ -50,7 +50,7 @@ def invalidate_item(item: QLayoutItem | None) -> None:
     """Invalidate PySide's wrapper of a layout item that `QLayout.itemAt` returned.
 
     Qt deletes the item with its widget, but PySide keeps the wrapper and would use it for a new object at the same
-    address. This happened with a scroll bar.
+    address, as happened with a scroll bar.
     """
     if isinstance(item, QWidgetItem) and not shiboken6.createdByPython(item):
         shiboken6.invalidate(item)

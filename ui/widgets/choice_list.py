@@ -33,7 +33,7 @@ def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
 SIDE_PX, ICON_GAP_PX = 10, 9
-LINE_PX, LEADING_PX = 19, 3  # minimum line height, and the line's excess over the letter height
+LINE_PX, LEADING_PX = 19, 3  # minimum line height; space in a line above and below the letters
 _NO_PARENT = QModelIndex()
 
 

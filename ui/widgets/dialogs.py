@@ -78,7 +78,7 @@ class ConfirmDialog(Dialog):
 
 
 def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:
-    """A dialog that asks before opening a link; None for an unsafe link. ``text`` says where the link is from."""
+    """A dialog that asks before opening a link; None for an unsafe link. ``text``: where the link comes from."""
     if not is_safe(address):
         return None
     question = ConfirmDialog(

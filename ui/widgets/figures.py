@@ -21,7 +21,7 @@ _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class FigureNavigator(Protocol):
-    """Moves the focus between statistics. They call it, as an event filter would also get all paint events."""
+    """Moves the focus between statistics, which call it: an event filter would also get all paint events."""
 
     def on_focused(self, figure: FigureWidget) -> None:
         """The statistic got the focus."""

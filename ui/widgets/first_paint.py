@@ -14,7 +14,7 @@ LONGEST_MS = 10_000  # a window that starts minimized may never be painted
 class FirstPaint(QObject):
     """Calls ``then`` once on the GUI thread. ``even_if_closed``: also call it if the window is closed first.
 
-    ``after_ms``: pause after the first paint, since the chat page is filled then.
+    ``after_ms``: pause after the first paint, in which the chat page is filled.
     """
 
     def __init__(

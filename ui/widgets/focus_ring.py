@@ -85,6 +85,6 @@ class FocusRing(QWidget):
 
 
 def _scrolls(page: QWidget) -> bool:
-    """Whether a scroll area moves this widget: outside, a ring would stay behind."""
+    """Whether a scroll area moves this widget: a ring outside of the widget would stay behind."""
     viewport = page.parentWidget()
     return viewport is not None and isinstance(viewport.parentWidget(), QAbstractScrollArea)

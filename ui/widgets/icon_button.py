@@ -1,6 +1,6 @@
 """A small icon button that follows the palette, optionally hidden until hover or focus.
 
-Its text is hidden in a narrow window. It is wide enough for each of its usual texts.
+A narrow window hides its text. The button is wide enough for each of its usual texts.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from PySide6.QtCore import QTimer
 
 SCROLLING_S = 0.1  # scrolling counts as ended this long after the last step
-PAINT_S = 0.004  # time to paint a step
+PAINT_S = 0.004  # time to paint a scroll step
 BETWEEN_S = 0.001
-FRAME_S = 0.014  # one slice per frame; the rest is for painting
+FRAME_S = 0.014  # one slice runs per frame; the rest of the frame is for painting
 BETWEEN_SLICES_MS = 2  # lets the result of a slice be painted before the next slice
 HURRY_PAGES = 2  # missing cards this near are built with ever shorter pauses
 NUM_SLICES = 40  # maximum number of slices for an answer
@@ -77,7 +77,7 @@ class OffscreenScheduler:
     def run(self, timer: QTimer, work: Callable[[], object]) -> None:
         """Run a slice of ``timer``'s work, or postpone it once to an idle iteration of the event loop.
 
-        If no iteration is idle even then, iterations take longer than scroll steps, and more waiting would be too late.
+        After that it runs in any case: if no iteration is idle, more waiting would make the work too late.
         """
         wait_ms = self.wait_ms()
         if wait_ms and timer not in self._postponed and not self._is_busy:

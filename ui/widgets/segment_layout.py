@@ -117,7 +117,7 @@ class SegmentLayout(QLayout):
         self._known_above, self._placed = _Above(), None
 
     def invalidate(self) -> None:
-        """Called when the size hint of a widget changed; Qt does not say which."""
+        """Called when the size hint of any widget changed; Qt does not say whose."""
         self._hint = None
         if not self._only_end:
             self._forget_above()

@@ -37,7 +37,7 @@ def set_tab_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> N
     """Set the tab order of the contents of these widgets, starting after ``after`` if given."""
     first = [] if after is None else [after]
     stops = [*first, *(stop for widget in widgets for stop in tab_stops(widget.layout()))]
-    for before, stop in pairwise(stops):  # querying the chain would tie the next wrapper's life to this one's
+    for before, stop in pairwise(stops):  # `nextInFocusChain` would tie the life of the next wrapper to this one's
         QWidget.setTabOrder(before, stop)
 
 

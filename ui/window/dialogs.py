@@ -61,7 +61,7 @@ class ShortcutsDialog(QDialog):
         close.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Fit the size: fonts, and so sizes, are only known now."""
+        """Fit the size, which depends on the fonts that are only known now."""
         room, parent = self.screen().availableSize(), self.parentWidget()
         if parent is not None:
             room = room.expandedTo(parent.window().size())  # a window may span two screens
@@ -78,7 +78,7 @@ class ShortcutsDialog(QDialog):
         wanted, chrome = self.content.sizeHint(), self.sizeHint() - self.area.sizeHint()
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if bar else Qt.FocusPolicy.NoFocus)
         for layout in (self.columns, *self.columns.findChildren(QLayout)):
-            layout.invalidate()  # they were laid out before the fonts were applied
+            layout.invalidate()  # the layouts were computed before the fonts were applied
         self.resize((wanted + QSize(sides + bar, chrome.height() + 2 * BORDER_PX)).boundedTo(most))
 
     def _bar_px(self, most: QSize) -> int:

@@ -22,8 +22,8 @@ tr = Translator("EmptyState")
 NARROW_PX = 560  # below this width the buttons are stacked
 
 
-HEIGHT_PX = 60  # minimum height
-BETWEEN_PX, BESIDE_PX = 2, 16  # between the lines; above and below them together
+HEIGHT_PX = 60  # minimum height of a card
+BETWEEN_PX, BESIDE_PX = 2, 16  # space between a card's lines; above and below all lines together
 MIN_PX = 200
 Example = tuple[str, str, str]  # icon, title, message
 

@@ -29,12 +29,12 @@ from ui.widgets.tab_order import set_tab_order
 
 tr = Translator("Header")
 
-HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum heights: of the header; of margins and a button around its text
+HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum height of the header; height around a button's text
 PROGRESS_PX = 4
 CHROME_PX = 40  # width of the models button without its text
 MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
-MIN_NAME_LETTERS = 8  # in letter widths: a target's name beside a draft's; with less, the draft's name is dropped
-MIN_TITLE_LETTERS = 20  # in letter widths: a title; with less, the indicator beside it is hidden
+MIN_NAME_LETTERS = 8  # letter widths of the target's name; if fewer fit, the draft's name beside it is dropped
+MIN_TITLE_LETTERS = 20  # letter widths of a title; if fewer fit, the indicator beside it is hidden
 # The engine's names for the origin of a chat template.
 TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
@@ -431,7 +431,7 @@ class Header(QFrame):
 
         An indicator is hidden if even the short names and a part of the title do not fit.
         """
-        if self._view.state is not EngineState.LOADING:  # texts while loading are short and disappear soon
+        if self._view.state is not EngineState.LOADING:  # texts during loading are short and disappear soon
             title, least = self._title_px(), MIN_TITLE_LETTERS * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
             self._sparse = False
@@ -511,7 +511,7 @@ class Header(QFrame):
     def _summary(self) -> str:
         view = self._view
         if view.state is EngineState.LOADING:
-            is_read = view.progress is not None and view.progress >= 1.0  # then caches are made and the draft is tested
+            is_read = view.progress is not None and view.progress >= 1.0  # caches are made, the draft is tested
             if view.loading and is_read:
                 return tr("Preparing {name}").format(name=title_of(view.loading))
             words = tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading a model")

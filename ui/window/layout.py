@@ -77,8 +77,8 @@ class WindowLayout(QObject):
         if scale == self._scale:
             return
         grown, self._scale = scale / (self._scale or 1.0), scale
-        # The window's content would prevent a smaller width now, but adapts once the window is narrower. The minimum is
-        # never wider than the screen, on which the text may be very large.
+        # Allow less than the content's current minimum width, since the content adapts once the window is narrower.
+        # The screen limits this minimum, since the text may be very large.
         self._window.setMinimumWidth(min(round(MIN_WINDOW_PX * scale), self._most_px))
         for pane, least in ((self._sidebar, MIN_SIDEBAR_PX), (self._stats, MIN_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
@@ -88,7 +88,7 @@ class WindowLayout(QObject):
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # after the centre is laid out for the new text size
-        elif not self._is_restored:  # a hidden splitter would report a third of a small width for each pane
+        elif not self._is_restored:  # the sizes of a hidden splitter are meaningless
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()
 

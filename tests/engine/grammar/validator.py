@@ -1,4 +1,4 @@
-"""Validates values by JSON schema: written for the tests by the standard, for the keywords that they use."""
+"""A JSON Schema validator for the keywords that the tests use, written from the standard."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def load(
 ) -> tuple[Session, EngineReady]:
     files = [target.write(folder / "target.gguf"), head.write(folder / "head.gguf") if head is not None else None]
     session = Session()
-    # One thread: the number of threads that share a row changes its last bits, and the fastest number depends on the
-    # machine.
+    # One thread: the number of threads that share a row changes its last bits, and the tuned number differs between
+    # machines.
     usual: dict[str, object] = {"n_ctx": 512, "threads": 1}
     request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **(usual | options))  # type: ignore[arg-type]
     return session, session.load(request)

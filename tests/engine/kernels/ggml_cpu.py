@@ -37,7 +37,7 @@ def functions_of(cpu: ctypes.CDLL, signatures: dict[str, tuple[Any, list[Any]]])
 def open_library(stock_name: str) -> ctypes.CDLL:
     """The library with our matrix products. Skips the test if the set-up omitted them.
 
-    ``stock_name``: what llama.cpp's own product is called if ours are included; without ours it has the usual name.
+    ``stock_name``: the name that llama.cpp's own product has only in a library that also has ours.
     """
     spec = importlib.util.find_spec("llama_cpp")
     assert spec is not None

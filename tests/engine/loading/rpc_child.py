@@ -172,7 +172,7 @@ def rows(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def lost(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Compute until the test ends the server; only stderr is left."""
+    """Compute after the test has ended the server: this process fails, and the test reads its stderr."""
     loaded = open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names)))
     sys.stdout.write("ready\n")
     sys.stdout.flush()

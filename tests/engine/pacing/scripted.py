@@ -32,7 +32,7 @@ from tests.fake_model import MarkovModel
 GREEDY = SamplingParams(temperature=0.0)
 # Cost of a pass of n tokens relative to a plain pass: a model with 1.5 billion parameters on two cores.
 TWO_CORES = {1: 1.0, 2: 1.47, 3: 1.6, 4: 1.11, 5: 1.9, 6: 1.9, 7: 1.9, 8: 1.47, 16: 2.75, 33: 5.7}
-READ_SHARE = 0.25  # time in which the draft reads a token, relative to drafting one
+READ_SHARE = 0.25  # time of the draft to read a token, as a fraction of the time to draft one
 
 
 class Clock:

@@ -52,7 +52,7 @@ class Heartbeat(QObject):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self._never_idle = QTimer()  # otherwise a turn would wait for the next event as wall time
+        self._never_idle = QTimer()  # otherwise waiting for the next event would count as a turn's wall time
         self._turns = QAbstractEventDispatcher.instance()
         self._frame = self._piece = 0.0
         self._is_painted = False

@@ -162,7 +162,7 @@ class AttachmentRows(QWidget):
         self.hide()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
-        """Show these attachments with their notes. The focus stays on its chip, or moves to a neighbour."""
+        """Show these attachments with their notes. If a chip had the focus, the chip at its position gets it."""
         focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
         focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
         for chip in self.chips:
@@ -259,7 +259,7 @@ class AttachmentScrollArea(QScrollArea):
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
-        """Scroll to the newest row until the user scrolls: rows get their height only after they are filled."""
+        """Scroll to the newest row, unless the user has scrolled. Called again when rows get their heights."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 

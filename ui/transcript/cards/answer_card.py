@@ -67,7 +67,7 @@ class AnswerCard(MessageCard):
         self.reasoning: ReasoningBlock | None = None
         self._pooled_reasoning: ReasoningBlock | None = None  # reasoning block to reuse
         self._num_fed = 0  # number of answer characters that the body has
-        self._words_at = 0  # start of the answer in the whole text
+        self._words_at = 0  # position in the whole text at which the answer begins
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
@@ -205,7 +205,7 @@ class AnswerCard(MessageCard):
         return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
-        """Whether this is a finished answer without other versions."""
+        """Whether the message is a finished answer without other versions."""
         return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
     def reset(self) -> bool:
@@ -460,7 +460,7 @@ class AnswerCard(MessageCard):
         self.progress.hide()
         self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
         self.show_title(view.target)
-        self.author.setVisible(not self._view.follows_calls)  # the author stands above the tool calls
+        self.author.setVisible(not self._view.follows_calls)  # the tool calls above already name the author
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         show_text(self.notice, notice)
         self.copy_button.setEnabled(not streaming)

@@ -46,7 +46,7 @@ def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
 
 
 def painted_widgets(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
-    """The painted widget of a part: the scroll bars of prose are never shown."""
+    """The widgets that paint a part; for prose without its scroll bars, which are never shown."""
     if isinstance(widget, ProseView):
         wrap_viewport(widget)
         return widget, widget.viewport()
@@ -109,7 +109,7 @@ class AnswerBody(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._text_width = text_width  # the expected width, so that the first layout is right
-        self.cites = ""  # start of the address of citations, see `BlockStream`
+        self.cites = ""  # prefix of the address of citations, see `BlockStream`
         self._stream = BlockStream()
         self.prefetcher = PartPrefetcher(theme, self)  # creates widgets while text arrives
         self._open_blocks: list[Block] = []  # closed blocks in a run that may still grow
@@ -308,7 +308,7 @@ class AnswerBody(QWidget):
             self._changed = min(self._changed or (index, top), (index, top))
 
     def take_changed_top(self) -> int | None:
-        """The height in pixels from which the body changed since the last call; None if it did not change."""
+        """The y position in pixels from which the body changed since the last call; None if it did not change."""
         changed, self._changed, self._num_settled = self._changed, None, self._sealed
         if changed is None:
             return None
@@ -355,7 +355,7 @@ class AnswerBody(QWidget):
             plan = self._plan_separate(rest)
             joins = self._separate_index
             if apart is not None and apart != self._separate_index and apart < len(self._parts):
-                self._drop(apart)  # joined; the parts below stay
+                self._drop(apart)  # its blocks were joined to the run above; the parts below stay
         for index, segment in enumerate(plan, start=self._sealed):
             self._put(index, segment, words)
         while len(self._parts) > self._sealed + len(plan):
@@ -366,7 +366,7 @@ class AnswerBody(QWidget):
             self._drop_final_blocks(plan)
 
     def _plan_separate(self, rest: Sequence[Block]) -> list[Segment]:
-        """Keep blocks separate until they are closed and joined."""
+        """Plan separate segments for blocks until they are closed and joined."""
         plan = plan_segments([*self._open_blocks, *rest])
         num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
         num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
@@ -377,7 +377,7 @@ class AnswerBody(QWidget):
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _drop_final_blocks(self, plan: list[Segment]) -> None:
-        """Drop the blocks of segments that are followed by a closed block: nothing can join them."""
+        """Drop the blocks of segments before the last closed block: no later text can join them."""
         num_before = self._sealed
         for segment in plan[:-1]:
             if segment.num_blocks >= len(self._open_blocks):

@@ -82,7 +82,7 @@ class CodeBlockState:
 class CardState:
     """A message, the height of its card in pixels, and the user's changes to the card.
 
-    ``wrapping``: the part of the height that wraps at the card's width.
+    ``wrapping``: the part of the height that is wrapping text, so depends on the card's width.
     """
 
     view: MessageView
@@ -180,7 +180,7 @@ class MessageCard(QFrame):
         raise NotImplementedError
 
     def ensure_more_actions(self) -> None:
-        """Add the less frequent buttons once: showing a button sends another enter event."""
+        """Add the less frequent buttons only once, although showing a button sends another enter event."""
         if not self._has_more_actions:
             self._has_more_actions = True
             self.add_more_actions()

@@ -135,7 +135,7 @@ class CodeBlock(QFrame):
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
         """Show code; appended text is only inserted. Each complete line is coloured soon after.
 
-        Returns the height in pixels below which the view changed; None if it did not.
+        Returns the y position in pixels below which the view changed; None if it did not.
         """
         top = 0 if language != self._language else None
         if language != self._language:
@@ -153,7 +153,7 @@ class CodeBlock(QFrame):
             block = self._replace(code.removesuffix("\n"))
             self.code = code
             self.view.fit()
-            self.updateGeometry()  # otherwise the parents would learn the new height only in this layout
+            self.updateGeometry()  # the parents must know the new height before this widget's layout runs
             top = self._top_of(block) if top is None else top
         if closed and not self._coloured:
             self._coloured = True
@@ -183,7 +183,7 @@ class CodeBlock(QFrame):
     def mark(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the code; they are in order, and none crosses a line end.
 
-        Returns the height in pixels below which marks changed; None if they did not change.
+        Returns the y position in pixels below which marks changed; None if they did not change.
         """
         tokens, known = self._theme.tokens, self._marked
         if tokens != self._marked_in:

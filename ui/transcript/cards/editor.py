@@ -94,7 +94,7 @@ class _Text(ExactTextEdit):
 
 
 class MessageEditor(QFrame):
-    sent = Signal(str)  # the edited text. ``removed_ids``: the ids of removed attachments.
+    sent = Signal(str)  # the edited text; `removed_ids` has the removed attachments
     left = Signal()  # cancelled
     attachment_opened = Signal(int)  # show an attachment
 

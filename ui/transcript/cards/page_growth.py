@@ -118,7 +118,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
         with layouts_disabled([*between(body, page), page]):
             change()
         more = body.sizeHint().height() - body.height()
-        if more > 0:  # otherwise the layouts would shrink other messages for a moment
+        if more > 0:  # make space first, or the layouts would shrink other messages for a moment
             for widget in between(body, page):
                 widget.updateGeometry()
             page.resize(page.width(), page.height() + more)

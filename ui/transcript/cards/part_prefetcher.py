@@ -97,7 +97,7 @@ class PartPrefetcher(QObject):
             self._polish_some()
         elif self._prose is None:
             self._take_in(ProseView(self._theme, self._home))
-        elif self._code is None and self._view is None:  # creating a whole code block would take a whole frame
+        elif self._code is None and self._view is None:  # its view first: creating the whole block would take a frame
             self._view = CodeView(self._theme, self._home)
         elif self._code is None:
             view, self._view = self._view, None

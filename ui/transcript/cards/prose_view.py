@@ -69,7 +69,7 @@ _ON_BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 
 def _font_that_descends(words: QFont, pixels: float) -> QFont:
-    """A font with this descent in pixels, at least that of the font ``words``.
+    """A font like ``words`` with a descent of at least ``pixels``.
 
     An inline object can extend below the base line only as far as the font of its format.
     """
@@ -174,7 +174,7 @@ class FormulaObject(QPyTextObject):
     def _extent(
         self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
     ) -> tuple[float, float]:
-        """The height above and below the base line that the layout reserves; below, the value set by `align`."""
+        """The heights that the layout reserves above and below the base line; `align` has set the second."""
         words = QFontMetricsF(document.defaultFont())  # a formula alone on its line is placed like words
         return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
 
@@ -195,7 +195,7 @@ class FormulaObject(QPyTextObject):
 
 
 def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
-    """The style sheet of a prose document, within Qt's rich text.
+    """The style sheet of a prose document, limited to what Qt's rich text supports.
 
     Heading sizes are steps from the text size, not pixels. Qt ignores the lower margin before a table, and indents a
     table in lists by 40 pixels per level, whatever the indent is.
@@ -327,8 +327,8 @@ class ProseView(ReadText, QTextBrowser):
     def set_html(self, html: str, words: str = "") -> int | None:
         """Show parsed Markdown; a selection survives if its text still exists.
 
-        ``words``: the only change, appended to the text. Returns the height in pixels from which the view changed; None
-        if it did not change.
+        ``words``: the only change, appended to the text. Returns the y position in pixels from which the view changed;
+        None if it did not change.
         """
         if html == self._html:
             return None
@@ -390,7 +390,7 @@ class ProseView(ReadText, QTextBrowser):
         self._reload()
 
     def loadResource(self, kind: int, name: QUrl | str) -> QImage:  # noqa: ARG002
-        """Load nothing: Qt would load a resource that this does not return."""
+        """Return an empty image for every resource: otherwise Qt would load it."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
@@ -398,7 +398,7 @@ class ProseView(ReadText, QTextBrowser):
     def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the document, in order.
 
-        Returns the height in pixels from which the marks changed; None if they did not change.
+        Returns the y position in pixels from which the marks changed; None if they did not change.
         """
         place = self.marks.show(ranges, self._theme.tokens)
         if place is None:

@@ -141,7 +141,7 @@ class ToolCard(MessageCard):
     def _show_result(self, text: str) -> None:
         if not is_result(self.call):
             is_failed = self.call.status is CallStatus.FAILED
-            text = tr(NOT_RUN) if is_failed else ""  # the status shows other results
+            text = tr(NOT_RUN) if is_failed else ""  # the status line states any other outcome
         preview, is_whole = preview_of(text)
         self.preview.setText(preview)
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())

@@ -16,9 +16,9 @@ from engine.records import LAST_SOURCES, PassProbabilities, Source, TokenSpan
 from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
-NEXT_CHARS = 8  # length of the searched formatting if the accepted token itself is not shown
+NEXT_CHARS = 8  # maximum distance from a hidden token to the next shown character, over formatting
 _RUNS = re.compile(r"\s+|\S+")
-_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run of spaces or others
+_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, spaces, or other characters
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # the character of a typeset formula in a document
 
 
@@ -109,7 +109,7 @@ class SourceAligner:
     number: int = 0  # index of the next character of the source map
 
     def positions(self, shown: str, source_map: SourceMap) -> list[int]:
-        """Like `source_positions`, for the characters after those of the previous call."""
+        """Like `source_positions`, for text that follows the text of the previous call."""
         text, positions = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
@@ -303,7 +303,7 @@ def formula_units(shown: str) -> frozenset[int]:
 
 
 def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
-    """The UTF-16 units that rejected text preceded, and that text."""
+    """For each rejected text: the UTF-16 unit of ``shown`` before which it stood, and the text."""
     units, unit = [], 0
     for char, place in zip(shown, source_positions(shown, source_map), strict=True):
         if place >= 0:

@@ -53,12 +53,12 @@ class CardPool:
 
 
 PREFETCH_PAGES = 3  # pages above and below the viewport within which all cards are complete
-RECYCLE_PAGES = 5  # pages beyond which cards are recycled; more than are built ahead
+RECYCLE_PAGES = 5  # pages beyond which cards are recycled; more pages than are built ahead
 NUM_LAST = 2  # the last question and answer are never recycled: keys act on them from anywhere
 SETTLE_MS = 250
 NO_MESSAGE = -1  # message id of a card without a message
 _IS_OPAQUE = Qt.WidgetAttribute.WA_OpaquePaintEvent
-RESIZE_PAUSE_MS = 100  # a dragged window edge moves about sixty times a second
+RESIZE_PAUSE_MS = 100  # wait for the end of a drag, which resizes the window sixty times a second
 MIN_HEIGHT_PX = 24
 
 
@@ -163,7 +163,7 @@ class OffscreenHeights(QObject):
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
 
         def rescaled(state: CardState) -> CardState:
-            if state not in self._recycled:  # recycled after the change
+            if state not in self._recycled:  # recycled after the change, so its height is right
                 return state
             wrapping = round(state.wrapping * wraps)
             height = wrapping + round((state.height - state.wrapping) * rest)
@@ -312,8 +312,8 @@ class CardRecycler(QObject):
             return
         entry = self._column().entries[near.index]
         until = self._scheduler.own_s() + self._scheduler.slice_s(near.pages)
-        # A card without its parts takes its own event loop iteration. Before it, a distant card is recycled, so that it
-        # can be reused for this message.
+        # Creating an empty card takes its own event loop iteration. Before that, a distant card is recycled, so that
+        # the message can reuse it.
         if isinstance(entry, MessageCard):
             while self._build_step(entry) and self._scheduler.own_s() < until:
                 pass
@@ -400,7 +400,7 @@ class CardPrefetcher:
         self._prefetched_for: int | None = None  # id of the message for which a card was created last
 
     def prefetch_step(self, view: MessageView) -> bool:
-        """Do one step; False if the pool has a suitable card already, or the message has none."""
+        """Do one step; False if the pool has a suitable card already, or can get none for the message."""
         if self._empty_card is not None:
             self._polish_some(self._empty_card)
             return True

@@ -155,7 +155,6 @@ class StormyClient(threading.Thread):
         self._kinds = tuple(kinds)
 
     def run(self) -> None:
-        """Ask."""
         weights = [{**KINDS, **OF_A_MODEL}[kind] for kind in self._kinds]
         while self._goes_on():
             kind = self._dice.choices(self._kinds, weights)[0]

@@ -38,7 +38,7 @@ def with_text(pages: Sequence[str]) -> bytes:
 
 
 def locked(password: str, algorithm: str = "RC4-128") -> bytes:
-    """A PDF with this password; an empty one can be opened by everybody."""
+    """A PDF with this password; an empty password opens it for everybody."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(with_text(["behind the door"])))
     writer.encrypt(user_password=password, algorithm=algorithm)
     out = io.BytesIO()

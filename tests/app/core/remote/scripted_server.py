@@ -245,7 +245,7 @@ class ScriptedServer(ThreadingHTTPServer):
         return {"/v1/models": {"object": "list", "data": listed}, **pages[kind]}.get(path)
 
     def too_long(self, body: dict[str, Any]) -> str:
-        """Why a request is refused: its length exceeds the context, or might. Empty if it is accepted."""
+        """Why a request is refused: its length exceeds the context, or might exceed it. Empty if it is accepted."""
         script = self.script
         num_chars = sum(len(message["content"]) for message in body.get("messages", ()))
         if script.refuses_length and "max_tokens" in body:

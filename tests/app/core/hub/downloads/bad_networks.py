@@ -5,8 +5,8 @@
 
 Each download has its own hub on this machine, and a seed that chooses its faults: cuts, resets, stalls, 5xx answers, a
 server that ignores Range, a file that changes, kills of the process, a full disk (a tmpfs if mounting is permitted,
-else a limit on the file's size). It is restarted until it succeeds, as a user would. Checked after every run: no wrong
-file has the final name, and a failure is reported in one sentence. Counted: bytes that the hub sent.
+else a limit on the file's size). It is restarted until it succeeds, as a user would. Every run is checked: no wrong
+file has the final name, and a failure is reported in one sentence. The bytes that the hub sent are counted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Result:
 
     @property
     def must_resume(self) -> bool:
-        """Whether the limit on sent bytes applies to it."""
+        """Whether the limit on sent bytes applies to this download."""
         return self.plan.changes_at is None and not self.plan.ignores_range
 
     @property
@@ -238,7 +238,7 @@ def child(home: Path, file_limit: int) -> int:
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
-    logging.getLogger().addHandler(logging.NullHandler())  # the app's handler also shows errors only
+    logging.getLogger().addHandler(logging.NullHandler())  # warnings are not shown, as in the app
     client = HubClient(timeout_s=1.0)
     library = Library(home / "models", home / "library.json")
     patience = RetryPolicy(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)

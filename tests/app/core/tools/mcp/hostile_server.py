@@ -80,7 +80,7 @@ def png(width: int, height: int, pixels: bytes) -> bytes:
 
 
 def pictures() -> list[dict[str, object]]:
-    """A valid picture between a decompression bomb, a truncated one and invalid data; then five hundred."""
+    """A valid picture between a decompression bomb, a truncated one and invalid data; then 500 more valid ones."""
     good = png(4, 2, b"\0abcd\0efgh")
     given = [png(30_000, 30_000, bytes(1_000)), good[:-24], b"<svg/>", *[good] * 501]
     return [{"type": "image", "data": base64.b64encode(one).decode(), "mimeType": "image/png"} for one in given]
