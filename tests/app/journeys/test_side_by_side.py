@@ -17,7 +17,7 @@ WAIT_MS = 60_000
 
 @pytest.mark.usefixtures("tried")
 def test_both_go_on_one_is_stopped_and_a_third_takes_its_place(qtbot: QtBot) -> None:
-    keep_settings({"target_path": "", "draft_path": "", "parallel": 2, "n_ctx": 4096})
+    keep_settings({"target_path": "", "draft_path": "", "parallel": 2, "n_ctx": 4096, "mode": "off"})
     harness = open_app(EndlessEngine)
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
     assert harness.controller.state.models.num_parallel == 2

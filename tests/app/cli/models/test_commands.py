@@ -224,7 +224,9 @@ def test_what_other_programs_have_is_offered_with_its_place(
     assert "to be added with" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("gated", "words"), [("auto", "its terms must be accepted"), ("manual", "must approve your request")])
+@pytest.mark.parametrize(
+    ("gated", "words"), [("auto", "its terms must be accepted"), ("manual", "must approve your request")]
+)
 def test_a_gated_repository_says_so_before_anything_is_pulled(
     filled: LoopbackHub, capsys: Capture, gated: str, words: str
 ) -> None:
