@@ -196,7 +196,7 @@ class ToolCall:
 class Message:
     """A message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
 
-    ``questions``: the parts of ``content`` if the user sent several questions, of which the model answers the last.
+    ``questions``: the parts of ``content`` if it joins several questions; all but the last stayed unanswered.
     ``tool_calls`` are the assistant's; a tool's message answers the call ``tool_call_id`` of the tool ``name``.
     ``pictures`` are pairs of a character offset in ``content`` and the picture inserted there, ascending.
     """
@@ -662,7 +662,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """An event of a job on the engine's thread; each kind of job derives its events, as plain data.
+    """An event of a job on the engine's thread. Each kind of job defines subclasses, which are plain data.
 
     The engine's thread sets the id.
     """

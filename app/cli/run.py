@@ -147,7 +147,7 @@ def target_notices(ready: EngineReady) -> tuple[str, ...]:
 
 
 def refusal(error: ValueError | OSError) -> Problem:
-    """The problem of invalid options."""
+    """Describe an error of the options to the user."""
     return unreadable("This cannot be run", error, "See paceline run --help.")
 
 

@@ -51,7 +51,7 @@ class BlindSequence:
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """See `CachedSequence.prefill`; yields a count of the draft's tokens."""
+        """See `CachedSequence.prefill`; yields the number of decoded draft tokens."""
         yield from self._own.prefill(self._draft_ids(ids, self.num_past))
 
     def forward(self, ids: TokenIds, n_rows: int) -> Rows:

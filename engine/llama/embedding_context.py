@@ -102,7 +102,7 @@ class EmbeddingContext:
 
 
 def apply_form(vectors: Vectors, form: EmbeddingForm) -> Vectors:
-    """Truncate and normalize vectors as requested; truncated vectors are normalized after truncation."""
+    """Truncate vectors to the requested width, then normalize them if requested."""
     shown = vectors if form.dimensions is None else vectors[:, : form.dimensions]
     if not form.is_normalized:
         return np.ascontiguousarray(shown)

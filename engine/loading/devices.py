@@ -99,6 +99,6 @@ def remote_devices(request: LoadRequest) -> tuple[tuple[str, tuple[Device, ...]]
     names = (*request.placement.devices, *(request.draft_devices if request.draft else ()))
     try:
         return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
-    except DeviceError as error:  # the server of a refused draft may not answer
+    except DeviceError as error:  # a draft may have been refused since its server does not answer
         log.info("%s", error.message)
         return ()

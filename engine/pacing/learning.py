@@ -31,7 +31,7 @@ class AcceptanceStats:
     """Acceptance of answers of one kind, and costs relative to a plain pass, valid at any speed of the machine.
 
     Attributes:
-        text: acceptance of suffix-match tokens, by class.
+        text: acceptance of n-gram draft tokens, by class of match.
         draft: acceptance of drafted tokens, by the draft's confidence.
         drafted: acceptance of drafted tokens of all confidences.
         average: drafting passes of all answers; None: never drafted.
@@ -84,7 +84,7 @@ class AcceptanceStats:
         """Continue from `numbers`.
 
         Raises:
-            ValueError, LookupError, TypeError: these cannot be such numbers.
+            ValueError, LookupError, TypeError: ``numbers`` are invalid.
         """
         self.text.restore(numbers["text"])
         self.draft.restore(numbers["draft"])
@@ -118,7 +118,7 @@ class StatsByKind:
         """Load `numbers` of an earlier start.
 
         Raises:
-            ValueError, LookupError, TypeError: these cannot be such numbers.
+            ValueError, LookupError, TypeError: ``kept`` is invalid.
         """
         for kind, numbers in kept.items():
             stats = AcceptanceStats(greedy=kind.endswith("greedy"))

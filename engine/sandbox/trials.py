@@ -1,6 +1,6 @@
 """Trials of untrusted models, which run in helper processes.
 
-Each trial takes its helper's words, and returns an answer that `engine.sandbox.helper` prints as JSON.
+Each trial takes its helper's arguments (``words``), and returns an answer that `engine.sandbox.helper` prints as JSON.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _num_bytes(*paths: Path) -> int:
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:
-    """Decode one token, then several, which use other kernels and show errors of RoPE, unlike position 0."""
+    """Decode one token, then several: they use other kernels, and positions above 0 reveal errors of RoPE."""
     params = ContextParams(N_CTX, library.default_threads(model.num_params))
     with LlamaContext(model, params) as context:
         for some in ([model.vocab.bos_id or 0], ids[:_NUM_IN_A_PASS]):
@@ -116,8 +116,8 @@ def _run_passes(model: LlamaModel, ids: list[int]) -> None:
 def _try_vocabulary(model: LlamaModel) -> list[int]:
     """Call every function of the vocabulary that the program uses, since each reads lists from the file.
 
-    Also tokenizes every first byte of a character, and texts of tokens from the whole vocabulary. Returns the ids of an
-    ordinary text.
+    Also tokenizes a character for each possible first byte, and texts of tokens from the whole vocabulary. Returns the
+    ids of an ordinary text.
     """
     vocab = model.vocab
     ordinary = vocab.tokenize(_ORDINARY, special=False)
@@ -141,7 +141,7 @@ def _try_vocabulary(model: LlamaModel) -> list[int]:
 
 
 def try_head(words: list[str]) -> dict[str, Any]:
-    """Run a target with its next-token layers, or with a head file, which is then the first word.
+    """Run a target with its next-token layers, or with a head file, which is then the first argument.
 
     Raises:
         EngineError: they cannot be used together; the message says why.
@@ -222,7 +222,7 @@ def _show(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int)
 
 
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:
-    """Compare a target's vocabulary with the vocabularies of several drafts, from models or stubs.
+    """Compare a target's vocabulary with the vocabularies of several drafts: models, or stubs of remote models.
 
     Returns a verdict for each draft: whether it can be read and fits, and why not.
 
@@ -331,7 +331,7 @@ def try_gpus(words: list[str]) -> dict[str, Any]:
     """Load a model with all layers on the GPUs, and compare its rows with the CPU's.
 
     It runs passes of several sizes on an empty and a filled cache, rolls back, and lets the device select the top
-    tokens. The second word is the flash attention to try; "off" also disables the selection. ``works``: whether the
+    tokens. The second argument is the flash attention to try; "off" also disables the selection. ``works``: whether the
     results are right; ``refusal``: why the GPUs could not compute.
     """
     path, flash = Path(words[0]), FlashAttention(words[1])
@@ -365,7 +365,7 @@ def _cached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
 
 
 def _candidate_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
-    """Read token by token with candidates, as a draft does; other tokens get the lowest candidate's logit."""
+    """Run two passes that return candidates, as a draft does; lower logits are raised to the `_TOP`-th highest."""
     rows = []
     context.clear()
     for token_ids in (ids[:-1], ids[-1:]):

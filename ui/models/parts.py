@@ -213,9 +213,8 @@ class EmptyPagePlaceholder(QWidget):
         for piece in (self.picture, self.title, self.text):
             piece.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.text.setFixedWidth(TEXT_PX)
-        line = hbox(
-            Stretch(), self.text, Stretch()
-        )  # Qt would compute an aligned label's height for the column's width
+        # Aligned without this row, the text would get the height that it needs at the column's width.
+        line = hbox(Stretch(), self.text, Stretch())
         vbox(
             Stretch(2),
             self.picture,

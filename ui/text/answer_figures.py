@@ -40,7 +40,7 @@ SHORT_TOKENS = 8  # answers with fewer tokens end before drafting can begin
 _PAUSED = "draft paused"
 _TEXT_PAUSED = re.compile("(repeated text|text lookup) paused")  # older stored answers contain the second name
 _AT_DEPTH = "at the chosen draft length of 0"
-_UNUSED = "the draft is not used"  # reason while n-gram drafts are used
+_UNUSED = "the draft is not used"  # the pacer's reason for n-gram drafts alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def faster_words(verdict: SpeedVerdict) -> str:
 
 
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
-    """The basis of an answer's verdict and what it excludes, or why there is no verdict.
+    """The estimated speed without drafting, or why it is missing; then the draft's prompt time, which is not counted.
 
     ``live``: the answer still streams; the text then has a constant length, so that nothing below moves.
     """

@@ -32,7 +32,7 @@ from ui.widgets.popups import Menu
 
 tr = Translator("MessageMenu")
 
-# A layout that has grown also changes the layouts around it, up to the page, whose scroll bar may then narrow them all.
+# A layout that grows also changes its parents, up to the page, whose scroll bar may then narrow all of them.
 LAYOUT_ROUNDS = 6
 CARD_PADDING_PX = 76  # column and card margins around the text
 
@@ -40,7 +40,7 @@ CARD_PADDING_PX = 76  # column and card margins around the text
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
     """Create a card's menu with the actions that apply.
 
-    ``targets``: models that can regenerate an answer; ``modes``: offered modes with the reason why each cannot run.
+    ``targets``: models that can regenerate an answer; ``modes``: offered modes; a mode that cannot run has a reason.
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):

@@ -122,7 +122,7 @@ class VersionFocus(QObject):
 
 
 def _arrow(switch: VersionSwitch, by: int) -> QWidget:
-    """The arrow in the same direction, or the back arrow at the last version."""
+    """The arrow of this direction, or the other arrow if this one is disabled."""
     first, other = (switch.back, switch.forth) if by < 0 else (switch.forth, switch.back)
     return first if first.isEnabled() else other
 

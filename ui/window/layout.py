@@ -204,7 +204,7 @@ class WindowLayout(QObject):
         self._sidebar.setVisible(panes.sidebar)
         self._stats_wanted = panes.stats_wanted
         self._stats.setVisible(panes.stats)
-        self._width = self._window.width()  # the window has not become narrower since
+        self._width = self._window.width()  # `adapt` compares the next width with it
         self.show_buttons()
 
     def save(self) -> bytes:

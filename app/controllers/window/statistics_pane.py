@@ -101,7 +101,7 @@ class StatisticsController(PartsController):
         return self._jobs.close(timeout_s)
 
     def _request(self, scope: str, chat: int | None) -> ExportRequest:
-        """The scope to export; "this" is the last answer with statistics in the open chat."""
+        """What to export; the scope "answer" is the last answer with statistics in the chat."""
         from app.core.storage.statistics_export import ExportRequest, Scope  # noqa: PLC0415  (as above)
 
         if scope != Scope.ANSWER or chat is None:

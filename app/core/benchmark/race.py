@@ -234,7 +234,7 @@ def _width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneC
 
 
 def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> None:
-    """Before timing, process the prompt in all models of the lane and make the measurements of a first answer."""
+    """Before timing, let the lane's models process the prompt, and the session make its one-time measurements."""
     choices = [(PLAIN_LANE, 1), (lane.choice, 2)]
     if lane.choice.mode in MODES_WITH_DRAFT:
         choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them is available

@@ -149,7 +149,7 @@ class HttpServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     def _note_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log unhandled errors, rarely: asyncio reports exhausted file descriptors once per waiting connection."""
+        """Log unhandled errors; exhausted file descriptors rarely: asyncio reports them for each waiting connection."""
         error = context.get("exception")
         if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
             loop.default_exception_handler(context)

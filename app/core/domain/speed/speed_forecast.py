@@ -12,8 +12,8 @@ from engine.sentences import Sentence, joined, said
 
 FAST_ENOUGH = 8.0  # tokens a second: about reading speed
 _DECIMAL_BELOW = 3.0  # below so many tokens a second, a decimal is shown
-_NO_GAIN = 1.05  # a speed over plain decoding below this is no gain
-WARM = 0.6  # from this temperature on, the lower gain is mentioned
+_NO_GAIN = 1.05  # a smaller speedup over plain decoding counts as no gain
+WARM = 0.6  # from this temperature on, a sentence says that a temperature of 0 gains more
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SpeedRange:
 
     @property
     def is_fast(self) -> bool:
-        """True at twice reading speed."""
+        """True if the likely speed is at least twice reading speed, and the low end at least reading speed."""
         return self.is_surely_fast and self.middle >= 2 * FAST_ENOUGH
 
     def halved(self) -> SpeedRange:
@@ -56,9 +56,9 @@ class SpeedRange:
 
 @dataclass(frozen=True, slots=True)
 class GainRange:
-    """Speed over plain decoding, from ``low`` to ``high``. ``draft_share``: cost of a drafted token in plain passes.
+    """Speedup over plain decoding, from ``low`` to ``high``. ``draft_share``: cost of a drafted token in plain passes.
 
-    ``break_even_share``: the highest cost of a drafted token with a gain; None if there is none.
+    ``break_even_share``: the highest cost of a drafted token at which drafting pays; None if there is none.
     """
 
     low: float
@@ -76,7 +76,7 @@ class GainRange:
 class SpeedForecast:
     """``bound``: "memory", "arithmetic" or "both". ``cost_of_four``: cost of a pass of four tokens in plain passes.
 
-    ``basis``: what was measured: this "model", "others", or the "memory". ``measured_with``: that model's name.
+    ``basis``: what was measured: this "model", "others", or the "memory". ``measured_with``: the measured model.
     """
 
     plain: SpeedRange
@@ -137,7 +137,7 @@ class SpeedForecast:
 
     @property
     def would_lose(self) -> bool:
-        """True if there is a drafter that was measured slower, or whose expected range has no gain."""
+        """True if there is a drafter that was measured slower, or that is not expected to gain over n-gram drafts."""
         if self.gain.draft_share is None:
             return False
         return not self.is_gain if self.is_measured else not self.gain.draft_pays

@@ -23,7 +23,7 @@ class StoredCalls:
     def begin(
         self, conversation_id: int, answer_id: int, calls: Sequence[tuple[StoredCall, str]]
     ) -> tuple[MessageView, ...]:
-        """Store the calls of an answer below it, in order: all or none. A text is an existing result.
+        """Store the calls of an answer below it, in order: all or none. Each has its result, if it is known already.
 
         Raises:
             StorageError: the answer is deleted, or nothing could be stored.

@@ -33,7 +33,7 @@ class DeletedChat:
 class DeletedBranch:
     """Deleted messages in the marked chat ``hidden_chat_id``: ``message_id`` alone or with all its descendants.
 
-    ``shown``: it was the shown version. ``children``: they stayed, and moved below its parent or another version.
+    ``shown``: the message was the shown version. ``children``: its children that stayed, below another message.
     """
 
     hidden_chat_id: int
