@@ -141,8 +141,8 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 def qapp(qapp: QApplication) -> QApplication:
     """Set the application's language to English, plurals included, whatever the system language is.
 
-    The clock that slices work advances by `STEP_S` with each query, so the number of cards created in an event loop
-    iteration does not depend on the machine.
+    The clock of `OffscreenScheduler` advances by `STEP_S` with each query, so the number of cards created in an event
+    loop iteration does not depend on the machine.
     """
     from ui.text.language import ENGLISH, install_language
     from ui.widgets.offscreen_scheduler import OffscreenScheduler

@@ -247,7 +247,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     for device in devices:
         has_output = device == placed[-1]
         part = _Part.ON_DEVICE if device in have_experts else _Part.WITHOUT_EXPERTS
-        if device not in placed[:-2]:  # the last layer computes few rows, so attention dominates
+        if device not in placed[:-2]:  # at most the last layer, whose feed-forward part computes few rows
             part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
         sizes[device] += in_main if spread.lends_weights else 0
@@ -286,7 +286,7 @@ class _Part(Enum):
     """The part of each layer that a device computes."""
 
     WHOLE = auto()
-    ON_DEVICE = auto()  # the whole layer; tensors outside of layers are on the CPU
+    ON_DEVICE = auto()  # the whole layer on a device; the token embedding is on the CPU
     WITHOUT_EXPERTS = auto()
     EXPERTS = auto()
     OUTPUT = auto()  # only the rows of logits
@@ -306,7 +306,7 @@ def _graph_bytes(
     rows = min(NUM_ROWS, count)
     masks = 0 if part in (_Part.EXPERTS, _Part.OUTPUT) else _mask_bytes(header, setup, batch)
     attention = 0.0
-    if masks and not setup.fused and setup.cache_type_v == "f16":  # scores, a mask of F32, and 5 to 5.5 rows (measured)
+    if masks and not setup.fused and setup.cache_type_v == "f16":  # scores, an F32 mask, and 5 to 5.5 n_embd (measured)
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
         attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
     feed_forward = masks + count * _layer_values(header, part) * _FLOAT

@@ -23,7 +23,7 @@ _MAGIC = 0x5743454C  # begins an export, followed by the number of slices and th
 N_BATCH = 512  # largest prefill pass, in tokens
 # Tokens of a prefill pass that are computed at once (micro-batch). Buffers grow with it; only GPUs gain from more.
 CPU_UBATCH, GPU_UBATCH = 128, 512
-_N_CTX_STEP = 256  # llama.cpp rounds n_ctx up to a multiple of this, but aborts if n_batch is not rounded
+_N_CTX_STEP = 256  # llama.cpp itself rounds n_ctx up to a multiple of this, but not n_batch, and may then abort
 MAX_ROWS = 64  # most rows of logits in a pass; bounds the output buffer of rows x vocabulary
 IS_FULL = 1  # llama_decode's code for a lack of free cells; the cache is unchanged
 # The binding's names of cache types and flash attention.
@@ -137,7 +137,7 @@ class RowTap(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
     def prepare(self, *, is_whole: bool) -> bool:
-        """Called before a pass. ``is_whole``: all tokens but padding give logits. True if padding must give logits."""
+        """Called before a pass. ``is_whole``: all tokens but padding give logits. Returns True if padding must, too."""
 
     def take(self, past: int, count: int) -> None:
         """Called after a pass that appended ``count`` tokens to ``past``; its rows are valid until the next pass."""
@@ -246,7 +246,7 @@ class LlamaContext:
         if params.cache_type is not CacheType.F16:  # only fused kernels support quantized values
             flash = FlashAttention.ON
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
-        if not self._model.gpu_layers:  # a GPU computes nothing
+        if not self._model.gpu_layers:  # no GPU computes anything
             native.offload_kqv = native.op_offload = False
         self._specialise(native)
         with library.errors():

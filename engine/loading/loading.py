@@ -76,7 +76,7 @@ class LoadOptions:
     gives_candidates: bool = False  # on a GPU, passes may give the most likely tokens instead of whole rows
     heads: bool = False  # also load the file's next-token layers (MTP)
     placement: Placement = ANYWHERE
-    draft_bytes: int = 0  # device memory to leave free for a draft; experts may stay in main memory instead
+    draft_bytes: int = 0  # device memory to leave free for a draft; to free it, experts may stay in main memory
     num_at_once: int = 0  # see `ContextParams`
     num_sequences: int = 1  # see `ContextParams`
     shares_cells: bool = False  # see `ContextParams`

@@ -25,7 +25,7 @@ _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "mlp": (("mm.3.bias", False), ("mm.2.weight", True)),
     "qwen2vl_merger": (("mm.2.bias", False),),
     "qwen2.5vl_merger": (("mm.2.bias", False),),
-    "qwen3vl_merger": (("mm.2.bias", False),),  # width of one of several parts, like the text model's width
+    "qwen3vl_merger": (("mm.2.bias", False),),  # a row has several parts (DeepStack), each of the text model's width
     "gemma3": (("mm.input_projection.weight", False),),
     "gemma4v": (("mm.input_projection.weight", True),),
     "pixtral": (("mm.2.weight", True),),
@@ -46,7 +46,7 @@ _FAMILIES = {
 }
 # Projectors whose embeddings depend on the rest of the prompt, which the encoder does not get.
 _DEPENDENT = ("hunyuanvl", "deepseek4v")
-# Most embeddings of a picture, for projectors with non-causal attention.
+# Maximum number of embeddings of a picture, for projectors with non-causal attention.
 _WHOLE = {"gemma4v": 1_120, "gemma4uv": 1_120, "gemma3": 256}
 _RANGES = {
     "vision.block_count": (0, 1_024),
@@ -57,7 +57,7 @@ _RANGES = {
 }
 _ROW_END = "v.token_embd.img_break"
 _FLOATS = {"F32": "<f4", "F16": "<f2"}
-_MOST_LISTED = 200  # checked files of a folder
+_MOST_LISTED = 200  # maximum number of files of a folder that are checked
 _PREFERRED = ("f16", "bf16", "f32", "q8_0")  # preferred types; most encoders are published in half precision
 
 

@@ -48,7 +48,7 @@ def report_library(words: list[str]) -> dict[str, Any]:
 def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     """Files and builds of the loaded llama.cpp, features, GPUs, and notices for the user.
 
-    ``heads_lack`` has the functions that each method of heads needs and this build lacks. The verdict on the GPUs is
+    ``heads_lack``: for each kind of head, the functions that it needs but this build lacks. The verdict on the GPUs is
     read from ``cache_dir``.
 
     Raises:

@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 FOR_DEVICES = "--may-lie-elsewhere"  # option of the helper
 CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
-_FORMAT = 2  # version of stored reports in the first file; reports of other versions are discarded
-_PAIR_FORMAT = 1  # version of the other two files
+_FORMAT = 2  # version of stored reports in `CACHE_FILE`; reports of other versions are discarded
+_PAIR_FORMAT = 1  # the same for `HEADS_FILE` and `SIDES_FILE`
 _MOST_KEPT = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
@@ -51,7 +51,7 @@ InspectSide = Callable[[Path, Path, ShouldStop], None]
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """Facts about a file that was loaded and decoded some tokens."""
+    """Facts about a model that was loaded from a file and decoded some tokens."""
 
     architecture: str
     name: str
@@ -96,7 +96,7 @@ def probe(
 def cached_verdict(
     files: Sequence[Path], store: JsonStore | None, checked: Callable[[Any], Entry], ask: Callable[[int], Entry]
 ) -> Entry:
-    """The stored verdict on these unchanged files, or else the result of ``ask``, called with their bytes.
+    """The stored verdict on these unchanged files, or else the result of ``ask``, called with their size in bytes.
 
     Raises:
         ModelNotFoundError: a file does not exist, or is not readable.

@@ -2,8 +2,8 @@
 
 A helper of `engine.sandbox` needs a third of a second for imports before it opens a file, too long for tests that open
 hundreds of files. Here the start command is a client of a few milliseconds. It passes its pipes, arguments and
-environment to a server, which forks, and ends like the fork, even by the same signal. Helpers start as in the app in
-the long form of the tests, on systems without fork, and in tests that do not use this fixture.
+environment to a server, which forks; the client ends like the fork, even by the same signal. The app's own start
+command is used in the long form of the tests, on systems without fork, and in tests without this fixture.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@ r"""Formulas in Markdown as parser rules: ``$x$``, ``\(x\)``, ``$$x$$`` and ``\[
 
 A dollar sign is usually money: it opens a formula only before a non-space and after no letter or digit, and closes one
 only after a non-space and before no letter or digit (Pandoc's rule, slightly stricter). Letters of scripts without
-spaces between words are ignored. If both dollar signs have a space inside, the content must look like TeX. A display
-formula at the start of a line ends at its closing sign or at an empty line.
+spaces, such as Chinese, do not count. If both dollar signs have a space inside, the content must look like TeX. A
+display formula at the start of a line ends at its closing sign or at an empty line.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class RaceVerdictBox(QFrame):
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
     def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
-        """Show speeds relative to the baseline before the first round ends; the large number is that of Auto."""
+        """Show speeds relative to the baseline during the first round; the large number is Auto's, else the highest."""
         words = tr("{lane}: {times} so far")
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))

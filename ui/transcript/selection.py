@@ -269,7 +269,7 @@ class TranscriptSelection(QObject):
         if self._view is not None and isValid(self._view):
             self._view.removeEventFilter(self)
         self._view = None
-        came = old is not None and self._page.isAncestorOf(old)  # otherwise the window was activated
+        came = old is not None and self._page.isAncestorOf(old)  # False if the window was just activated
         inside = new is not None and self._page.isAncestorOf(new)
         if isinstance(new, TextView) and inside and new.isReadOnly():
             self._view = new
@@ -310,7 +310,7 @@ class TranscriptSelection(QObject):
         return parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
 
     def _enter(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
-        """Place the caret in another text as in one long text: above or below its position, or at the adjoining end."""
+        """Move the caret into the adjacent text: to its nearest line at the same x, or to its nearest end."""
         view, anchor = part.view, self._position_in(before)
         cursor = view.textCursor()
         if move in (_MOVES.Left, _MOVES.Right):
@@ -330,7 +330,7 @@ class TranscriptSelection(QObject):
         show_caret(self._page, view)
 
     def _follow_caret(self, view: TextView, before: QTextCursor, *, extends: bool = False) -> None:
-        """Scroll to the caret after a key; Page Up and Page Down are not undone."""
+        """Scroll to the caret if a key moved it; otherwise this would undo Page Up and Page Down."""
         now = view.textCursor()
         if (now.position(), now.anchor()) == (before.position(), before.anchor()):
             return

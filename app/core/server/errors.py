@@ -8,7 +8,7 @@ from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongE
 
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
-NO_THREADS = "thread_unsupported_request"  # the code that Anthropic's clients know
+NO_THREADS = "thread_unsupported_request"  # Anthropic's error code for a `thread` field
 UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
 
 _ANTHROPICS = {

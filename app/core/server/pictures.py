@@ -31,7 +31,7 @@ class PictureSource:
         self.is_new = True  # the current part was not in an earlier request
 
     def for_request(self) -> PictureSource:
-        """A source for one request, with its own number of pictures."""
+        """A source for one request, which counts the request's pictures up to `MOST_READ`."""
         return PictureSource(self._media_path, self._reader)
 
     def read(self, url: str, param: str) -> Picture:
@@ -54,7 +54,7 @@ class PictureSource:
         raise ApiError(400, message, param=param, code=_INVALID)
 
     def read_or_placeholder(self, url: str, param: str) -> Picture | str:
-        """Read the picture of a URL. A line replaces an unreadable picture that is not new in the conversation.
+        """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request.
 
         Raises:
             ApiError: 400: the picture is new, or the server is strict.

@@ -19,8 +19,8 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# Of equal marks the first is used: if the target's template adds nothing before an answer, the draft must not begin
-# with reasoning.
+# If the target's marks at two positions are equal, the first position counts: the draft's mark at the beginning of an
+# answer may open reasoning, which the target's does not.
 _MARK_POSITIONS = {
     ("", _QUESTION): said("a question"),
     (_QUESTION, _ANSWER): said("an answer"),

@@ -16,7 +16,7 @@ from engine.records import RunStats
 EVEN = (0.95, 1.05)
 SURE_ERROR = 0.1  # maximum relative error of the plain cost for the verdict "about the same"
 FEWEST_TOKENS = 64  # minimum number of tokens for a verdict
-JOINED_SHARE = 0.1  # maximum share of an answer's passes with another batch composition
+JOINED_SHARE = 0.1  # maximum share of passes whose batch composition differs from the others'
 
 
 class Missing(Enum):

@@ -119,9 +119,9 @@ def backup_is_due(folder: Path, now: datetime) -> bool:
 
 
 def rotate(folder: Path, now: datetime) -> None:
-    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months with a copy.
+    """Keep the newest daily copy of a day, week and month, for the last 12 days, 10 weeks and 9 months that have one.
 
-    Copies dated after ``now``, made while the clock was ahead, are kept by a second set of the same limits.
+    The same limits apply separately to copies dated after ``now``, which were made while the clock was ahead.
     """
     keep, today = set[Path](), now.strftime("%Y%m%d")
     daily = backups_in(folder, "daily")
@@ -136,7 +136,7 @@ def rotate(folder: Path, now: datetime) -> None:
 
 
 def newest_intact(folder: Path, max_version: int) -> Path | None:
-    """The intact copy with the most rows and a layout up to ``max_version``; of equal copies the newest.
+    """The intact copy with a layout up to ``max_version`` and the most rows ever inserted; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.
     """

@@ -167,7 +167,7 @@ def _file_part(attachment: Attachment) -> MarkedPart:
     cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
     if attachment.kind is AttachmentKind.PICTURE:
         seen = f"*Picture: {attachment.name}*"
-    elif attachment.kind is AttachmentKind.PASSAGES:  # without the rules, which are for the model
+    elif attachment.kind is AttachmentKind.PASSAGES:  # without the instructions to the model
         seen = f"*Passages of the files:*\n\n{code_block(attachment)}"
     else:
         seen = as_prompt(attachment)
