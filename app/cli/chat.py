@@ -34,7 +34,7 @@ from engine.errors import EngineError
 from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
 from engine.session.session import Session
 
-PROMPT, MORE = "> ", "… "
+PROMPT, CONTINUATION_PROMPT = "> ", "… "
 BLOCK = '"""'  # a message of several lines starts and ends with it
 HELP = (
     ("/help", "these commands"),
@@ -111,7 +111,7 @@ class Conversation:
         lines = list[str]()
         try:
             while True:
-                line = self._read((MORE if lines else PROMPT) if self._is_at_terminal else "")
+                line = self._read((CONTINUATION_PROMPT if lines else PROMPT) if self._is_at_terminal else "")
                 is_block = bool(lines) and lines[0].startswith(BLOCK)
                 lines.append(line)
                 if len(lines) == 1 and line.startswith(BLOCK):

@@ -168,7 +168,7 @@ def _embed(
     name = "by meaning"
     try:
         embedder.load()
-        embedder.fill(index, project.sources, should_stop, lambda done, total: show(Progress(done, total, name)))
+        embedder.fill_vectors(index, project.sources, should_stop, lambda done, num: show(Progress(done, num, name)))
     except EngineError as error:
         fail(error.problem)
     finally:

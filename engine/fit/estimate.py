@@ -35,7 +35,7 @@ Sizes = Counter[int | None]  # bytes by device number; None is main memory
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class MemoryBytes:
     """Bytes in main memory and on the GPU."""
 
     main_bytes: int = 0
@@ -45,8 +45,8 @@ class Share:
     def all_bytes(self) -> int:
         return self.main_bytes + self.gpu_bytes
 
-    def __add__(self, other: Share) -> Share:
-        return Share(self.main_bytes + other.main_bytes, self.gpu_bytes + other.gpu_bytes)
+    def __add__(self, other: MemoryBytes) -> MemoryBytes:
+        return MemoryBytes(self.main_bytes + other.main_bytes, self.gpu_bytes + other.gpu_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class DeviceSplit:
         shares: proportions of the devices, as in ``--tensor-split``.
         moved: pairs of a regular expression for tensor names and a device number (None: main memory). The first match
             counts.
-        lends_weights: whether a device computes large batches with copies of weights from main memory. A GPU does, a
+        offloads_ops: whether a device computes large batches with copies of weights from main memory. A GPU does, a
             remote device does not.
         mode: with `SplitMode.ROW` each device has a part of every weight, with `SplitMode.TENSOR` also of the cache.
     """
 
     shares: tuple[float, ...] = (1.0,)
     moved: tuple[tuple[str, int | None], ...] = ()
-    lends_weights: bool = True
+    offloads_ops: bool = True
     mode: SplitMode = SplitMode.LAYER
 
     @property
@@ -110,28 +110,28 @@ class ModelMemory:
     ``devices_bytes``: total bytes of each device.
     """
 
-    weights: Share
-    cache: Share
-    compute: Share
-    other: Share
+    weights: MemoryBytes
+    cache: MemoryBytes
+    compute: MemoryBytes
+    other: MemoryBytes
     devices_bytes: tuple[int, ...] = ()
 
     @property
-    def total(self) -> Share:
+    def total(self) -> MemoryBytes:
         return self.weights + self.cache + self.compute + self.other
 
 
-def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tuple[ModelMemory, Share]:
+def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tuple[ModelMemory, MemoryBytes]:
     """Add the encoder of a side file to a target's memory. The encoder is on the first GPU if the target uses one.
 
     Returns the sum, which changes only ``devices_bytes``, and the encoder's share.
     """
     needed = side.weights_bytes + ENCODER_BYTES
     if not gpu_layers:
-        return memory, Share(needed)
+        return memory, MemoryBytes(needed)
     devices = memory.devices_bytes
     more = (devices[0] + needed, *devices[1:]) if devices else ()
-    return replace(memory, devices_bytes=more), Share(0, needed)
+    return replace(memory, devices_bytes=more), MemoryBytes(0, needed)
 
 
 def experts_pattern(num_layers: int) -> str:
@@ -168,16 +168,16 @@ def estimate_memory(
         cache = spread.distribute(cache) if spread.mode is SplitMode.TENSOR else cache
     together = weights + cache + compute
     return ModelMemory(
-        weights=_share(weights),
-        cache=_share(cache),
-        compute=_share(compute),
-        other=Share(_BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
+        weights=_memory_bytes(weights),
+        cache=_memory_bytes(cache),
+        compute=_memory_bytes(compute),
+        other=MemoryBytes(_BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
         devices_bytes=tuple(together[number] for number in range(len(spread.shares))),
     )
 
 
-def _share(sizes: Sizes) -> Share:
-    return Share(sizes[None], sizes.total() - sizes[None])
+def _memory_bytes(sizes: Sizes) -> MemoryBytes:
+    return MemoryBytes(sizes[None], sizes.total() - sizes[None])
 
 
 def _weights(header: GgufHeader, devices: list[int | None], weights_bytes: int | None, spread: DeviceSplit) -> Sizes:
@@ -250,7 +250,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
         if device not in placed[:-2]:  # at most the last layer, whose feed-forward part computes few rows
             part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
-        sizes[device] += in_main if spread.lends_weights else 0
+        sizes[device] += in_main if spread.offloads_ops else 0
         if is_pipelined:
             sizes[device] += 3 * mask + (4 if device == placed[0] else 8) * n_embd
     if in_main:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes, per_layer
-from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, num_tokens, widest_layer
+from engine.fit.estimate import CPU_BATCH, GPU_BATCH, MemoryBytes, ModelMemory, num_tokens, widest_layer
 from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
@@ -39,9 +39,8 @@ def head_memory(
     """
     if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the CPU
         lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
-        return ModelMemory(
-            Share(head.weights_bytes + (borrowed_output_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
-        )
+        borrowed = borrowed_output_bytes(lent, head) if lent else 0
+        return ModelMemory(MemoryBytes(head.weights_bytes + borrowed), MemoryBytes(), MemoryBytes(), MemoryBytes())
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3
     shape = block_shape(head) if head is not None and head_method(head) in BLOCKS else None
@@ -65,8 +64,9 @@ def head_memory(
     kept = parts * width * (TAP_ROWS + passes)
     outputs = ((shape.size if shape is not None else HEAD_ROWS) * num_tokens(header) + given + kept) * _FLOAT
     if not gpu_layers:
-        return ModelMemory(Share(weights), Share(cache), Share(graph + outputs), Share())
-    return ModelMemory(Share(0, weights), Share(0, cache), Share(outputs, graph), Share(), (weights + cache + graph,))
+        return ModelMemory(MemoryBytes(weights), MemoryBytes(cache), MemoryBytes(graph + outputs), MemoryBytes())
+    on_gpu = MemoryBytes(0, weights), MemoryBytes(0, cache), MemoryBytes(outputs, graph)
+    return ModelMemory(*on_gpu, MemoryBytes(), (weights + cache + graph,))
 
 
 def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:

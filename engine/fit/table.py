@@ -15,8 +15,8 @@ from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import (
     ONE_DEVICE,
     DeviceSplit,
+    MemoryBytes,
     ModelMemory,
-    Share,
     estimate_memory,
     experts_pattern,
     with_encoder,
@@ -213,10 +213,10 @@ def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
     return memory
 
 
-def _rows(role: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None) -> Iterator[FitRow]:
+def _rows(role: str, plan: ModelPlan, memory: ModelMemory, encoder: MemoryBytes | None) -> Iterator[FitRow]:
 
-    def row(part: str, share: Share, disk_bytes: int = 0) -> FitRow:
-        return FitRow(f"{role}: {part}", share.main_bytes, share.gpu_bytes, disk_bytes)
+    def row(part: str, needed: MemoryBytes, disk_bytes: int = 0) -> FitRow:
+        return FitRow(f"{role}: {part}", needed.main_bytes, needed.gpu_bytes, disk_bytes)
 
     yield row("weights", memory.weights, plan.download_bytes)
     yield row(CONTEXT_ROW, memory.cache)

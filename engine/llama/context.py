@@ -159,7 +159,7 @@ class PassPart:
 class LlamaContext:
     """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` may differ from the requested ones.
 
-    It is the first sequence of its context; `beside` returns other sequences, which share llama.cpp's context and
+    It is the first sequence of its context; `other_sequence` returns other sequences, which share llama.cpp's context and
     buffers. ``handle`` is llama.cpp's context, 0 once closed. ``gap`` is the number of cached tokens minus the number
     of positions, since a picture may take fewer positions.
 
@@ -277,7 +277,7 @@ class LlamaContext:
         for i, address in enumerate(addresses):
             pointers[i] = address
 
-    def beside(self, seq_id: int) -> LlamaContext:
+    def other_sequence(self, seq_id: int) -> LlamaContext:
         """Return another, empty sequence of this context, which is valid until this one is closed.
 
         Raises:

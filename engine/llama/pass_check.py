@@ -90,7 +90,7 @@ def _shapes(threads: Sequence[int], *, is_shared: bool) -> Iterator[PassShape]:
 
 def _rows(context: LlamaContext, ids: NDArray[np.int32], num_before: int, shape: PassShape) -> Rows:
     context.set_threads(shape.threads)
-    other = context.beside(1) if shape.is_shared else None
+    other = context.other_sequence(1) if shape.is_shared else None
     if shape.chunk or context.num_past < num_before or not context.rollback(num_before):
         context.clear()
     while context.num_past < num_before:

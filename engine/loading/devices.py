@@ -40,7 +40,7 @@ def split_over(placement: Placement, devices: Sequence[Device], used: Sequence[D
     return DeviceSplit(
         shares=tuple(float(shares.get(one.name, 0.0)) for one in devices) or (1.0,),
         moved=tuple((pattern, numbers.get(where)) for pattern, where in moved_tensors(placement)),
-        lends_weights=all(one.kind is not DeviceKind.REMOTE for one in used),
+        offloads_ops=all(one.kind is not DeviceKind.REMOTE for one in used),
         mode=placement.split_mode,
     )
 

@@ -389,7 +389,7 @@ def open_another(loaded: LoadedModel, n_ctx: int, *, gives_candidates: bool = Fa
 
 def another_sequence(loaded: LoadedModel, number: int) -> LoadedModel:
     """Return another, empty sequence of the model's context, which need not be closed."""
-    context = loaded.context.beside(number)
+    context = loaded.context.other_sequence(number)
     return replace(loaded, context=context, sequence=CachedSequence(context), owns_weights=False)
 
 

@@ -47,7 +47,7 @@ _FAMILIES = {
 # Projectors whose embeddings depend on the rest of the prompt, which the encoder does not get.
 _DEPENDENT = ("hunyuanvl", "deepseek4v")
 # Maximum number of embeddings of a picture, for projectors with non-causal attention.
-_WHOLE = {"gemma4v": 1_120, "gemma4uv": 1_120, "gemma3": 256}
+_MAX_EMBEDDINGS = {"gemma4v": 1_120, "gemma4uv": 1_120, "gemma3": 256}
 _RANGES = {
     "vision.block_count": (0, 1_024),
     "vision.embedding_length": (1, 65_536),
@@ -146,7 +146,7 @@ def num_at_once(path: Path) -> int:
     Raises:
         ModelFileError: the header cannot be read.
     """
-    return _WHOLE.get(_projector(read_header(path)), 0)
+    return _MAX_EMBEDDINGS.get(_projector(read_header(path)), 0)
 
 
 def row_width(header: GgufHeader) -> int | None:

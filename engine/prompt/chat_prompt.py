@@ -28,7 +28,7 @@ from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.reading import format_of
 
 # Reasoning tags with which a template may begin the answer.
-_OPENED = opens_reasoning()
+_REASONING_TAG = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
 # Probes with words that no template contains: a question, a tool and its call.
@@ -277,7 +277,7 @@ class PromptBuilder:
             if begun.lstrip().startswith(opening) and closing not in begun:
                 return opening
         # Negative ids are a picture's.
-        return _opened(
+        return _tag_at_end(
             b"".join(self.bytes_of([one for one in ids[-_TAG_TOKENS:] if one >= 0])).decode("utf-8", "replace")
         )
 
@@ -333,13 +333,13 @@ class PromptBuilder:
             return ""
         try:
             self._find_form()
-            return _opened(self._render_plain(_GREETING))
+            return _tag_at_end(self._render_plain(_GREETING))
         except TemplateError:
             return ""
 
     def thinking(self) -> tuple[ThinkingOption, ...]:
         """The reasoning modes of this model, the default first; empty if the template offers no choice."""
-        return tuple(ThinkingOption(choice.name, _opened(choice.prompt)) for choice in self._thinking_choices)
+        return tuple(ThinkingOption(choice.name, _tag_at_end(choice.prompt)) for choice in self._thinking_choices)
 
     @cached_property
     def _thinking_choices(self) -> tuple[ThinkingChoice, ...]:
@@ -497,7 +497,7 @@ def _empty_tools() -> dict[str, Any]:
 
 def _with_reasoning_ended(text: str, begun: str, *, ends_reasoning: bool) -> str:
     """Close open reasoning of a prompt before the beginning of an answer."""
-    opened = _OPENED.search(text)
+    opened = _REASONING_TAG.search(text)
     if opened is None or not (begun or ends_reasoning):
         return text
     opening = opened[0].strip()
@@ -509,7 +509,7 @@ def _with_reasoning_ended(text: str, begun: str, *, ends_reasoning: bool) -> str
     return f"{text}{'' if opened[0] == opening else chr(10)}{closing}\n\n"
 
 
-def _opened(text: str) -> str:
+def _tag_at_end(text: str) -> str:
     """The reasoning tag at the end of a prompt, including spaces."""
-    opened = _OPENED.search(text)
+    opened = _REASONING_TAG.search(text)
     return opened[0] if opened else ""

@@ -34,14 +34,14 @@ FOR_DEVICES = "--may-lie-elsewhere"  # option of the helper
 CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
 _FORMAT = 2  # version of stored reports in `CACHE_FILE`; reports of other versions are discarded
-_PAIR_FORMAT = 1  # the same for `HEADS_FILE` and `SIDES_FILE`
+_HEADS_AND_SIDES_FORMAT = 1  # the same for `HEADS_FILE` and `SIDES_FILE`
 _MOST_KEPT = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
 SLOWEST_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
 _EACH_DRAFT_LIMIT_S = 15.0
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # location and reason of ggml's aborts
-_WHAT = re.compile(r"what\(\):\s*(.+)")
+_CPP_EXCEPTION = re.compile(r"what\(\):\s*(.+)")
 _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
 
 ShouldStop = Callable[[], bool]
@@ -140,7 +140,7 @@ def _checked(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _true(entry: Any) -> bool:  # noqa: ANN401  (JSON)
+def _positive(entry: Any) -> bool:  # noqa: ANN401  (JSON)
     if entry is not True:
         raise ValueError("bad verdicts are not kept")
     return True
@@ -176,8 +176,8 @@ def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_
         ask_child(job, files, START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S, should_stop)
         return True
 
-    store = JsonStore(cache, job, _PAIR_FORMAT) if cache is not None else None
-    cached_verdict(files, store, _true, ask)
+    store = JsonStore(cache, job, _HEADS_AND_SIDES_FORMAT) if cache is not None else None
+    cached_verdict(files, store, _positive, ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ def _crash(name: str, ended: HelperResult) -> EngineError:
             ),
             _OTHER_PROGRAM,
         )
-    reason = _WHAT.search(stderr) or _ABORT.search(stderr)
+    reason = _CPP_EXCEPTION.search(stderr) or _ABORT.search(stderr)
     if reason and "bad_alloc" in stderr:
         return NotEnoughMemoryError(said("{name} asks for more memory than a file of its size can need.", name=name))
     detail = reason[1].strip()[:200] if reason else ended.exit_reason

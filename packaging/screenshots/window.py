@@ -140,7 +140,7 @@ class AppWindow:
             save(picture(of or self.window, over), out / f"{name}-{theme}.png")
 
 
-def draw_models(app_window: AppWindow, options: argparse.Namespace) -> None:
+def capture_models(app_window: AppWindow, options: argparse.Namespace) -> None:
     """Capture the first steps, and the verdict on a draft for a model of the library."""
     place = app_window.window.models.panel
     app_window.wait(lambda: not place.welcome.is_looking, "the machine")
@@ -157,12 +157,12 @@ def draw_models(app_window: AppWindow, options: argparse.Namespace) -> None:
     app_window.shoot(options.out, "models-pair", drafts.card)
 
 
-def draw_work(app_window: AppWindow, options: argparse.Namespace) -> None:
+def capture_work(app_window: AppWindow, options: argparse.Namespace) -> None:
     """Capture the window at work."""
     app_window.window.models.leave()
     app_window.window.composer.mode_chosen.emit(Mode.AUTO)
     app_window.wait(app_window.ready, "loading")
-    Pictures(app_window, options.out).sample()
+    Pictures(app_window, options.out).capture_all()
 
 
 class Pictures:
@@ -171,7 +171,7 @@ class Pictures:
     def __init__(self, app_window: AppWindow, out: Path) -> None:
         self._app, self._window, self._out = app_window, app_window.window, out
 
-    def sample(self) -> None:
+    def capture_all(self) -> None:
         """Capture all parts."""
         self._app.settle(4.0)  # wait until the costs of passes are measured in idle time
         self._app.shoot(self._out, "start")
@@ -283,7 +283,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     application = make_application()
     chosen = {"target_path": options.target, "draft_path": options.draft, "n_ctx": 4096, "temperature": 0.0}
-    for draw, settings in ((draw_models, {}), (draw_work, chosen)):
+    for draw, settings in ((capture_models, {}), (capture_work, chosen)):
         with tempfile.TemporaryDirectory() as home:
             os.environ.update(PACELINE_HOME=home, HF_HUB_OFFLINE="1")
             if settings:  # the first steps are only shown without settings

@@ -104,7 +104,7 @@ def _run(order: bytes, pipes: list[int]) -> int:
             words, environment = parts[: int(count)], parts[int(count) :]
             os.environ.clear()
             os.environb.update(entry.split(b"=", 1) for entry in environment)
-            status = _be([os.fsdecode(word) for word in words])
+            status = _run_helper([os.fsdecode(word) for word in words])
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 1
         except BaseException:  # noqa: BLE001  (as the interpreter would)
@@ -118,7 +118,7 @@ def _run(order: bytes, pipes: list[int]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _be(words: list[str]) -> int:
+def _run_helper(words: list[str]) -> int:
     if words[0] != "-c":
         return be_helper(words)
     sys.argv = ["-c", *words[2:]]

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QWidget
 
 from app.core.domain.engines import (
     UNNAMED_DRAFTING,
-    EngineRecord,
     RemoteModel,
+    ServerRecord,
     host_in,
     is_local_url,
     remote_path,
@@ -113,7 +113,7 @@ class RemoteServerCard(QFrame):
         self,
         theme: Theme,
         requests: ModelsRequests,
-        record: EngineRecord,
+        record: ServerRecord,
         begin_key: Callable[[str], None],
         *,
         silent: bool,
@@ -165,7 +165,7 @@ class RemoteServerCard(QFrame):
             self.models.setCurrentIndex(place)
 
 
-def _with_size(model: RemoteModel, record: EngineRecord) -> str:
+def _with_size(model: RemoteModel, record: ServerRecord) -> str:
     """A model's name, with its context length if the server's models have different ones."""
     if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
         return model.title
@@ -173,9 +173,9 @@ def _with_size(model: RemoteModel, record: EngineRecord) -> str:
     return f"{model.title} · {size}"
 
 
-def _facts_text(record: EngineRecord) -> str:
+def _facts_text(record: ServerRecord) -> str:
     facts = record.facts
-    here = [tr("on this computer")] if record.is_here else []
+    here = [tr("on this computer")] if record.is_local else []
     parts = [facts.title, *here, tr("%n models", None, len(facts.models))]
     if facts.drafting == UNNAMED_DRAFTING:
         parts.append(tr("drafts, method unknown"))
@@ -214,7 +214,7 @@ class RemoteServersPage(QWidget):
     def start(self) -> None:
         self.form.address.setFocus()
 
-    def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
+    def set_engines(self, records: Sequence[ServerRecord], silent: frozenset[str] = frozenset()) -> None:
         """Show the servers; the selections on cards stay."""
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)

@@ -55,7 +55,7 @@ class LinkDialog(Dialog):
         self.fit = StatusMark(theme)
         self.found = card(self.name, self.facts, self.hosts, self.fit)
         self.cancel_button = button(translate("LinkDialog", "Cancel"), self.reject)
-        self.go_button = button("", self._go_on, kind="primary")
+        self.go_button = button("", self._on_primary, kind="primary")
         self.go_button.setDefault(True)  # Enter in the field presses it
         self._arrange()
         self.address.setFocus()
@@ -125,7 +125,7 @@ class LinkDialog(Dialog):
         self.fit.setVisible(view.fit is not FitLevel.UNKNOWN)
         self.fit.show_fit(view.fit)
 
-    def _go_on(self) -> None:
+    def _on_primary(self) -> None:
         view = self._view
         if view is None or view.problem is not None:
             self._requests.link_given.emit(self.address.text().strip().partition("#")[0])

@@ -52,7 +52,7 @@ class RaceVerdictBox(QFrame):
         column = vbox(self.title, self.words, self.state, spacing=2)
         hbox(self.headline, (column, 1), parent=self, margins=(16, 10, 16, 10), spacing=20)
 
-    def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
+    def show_result(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show the current verdicts; ``state`` is the line below them."""
         first = main_verdict(tuple(verdicts), list(lanes))
         self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
@@ -147,15 +147,15 @@ class RaceTrack(QWidget):
         self._legend_space.setFixedHeight(max(heights))
 
     def begin(self, setup: RaceSetup) -> None:
-        self._take(setup)
-        self.verdict.say((), setup.lanes, tr("Waiting for the model"))
+        self._apply_setup(setup)
+        self.verdict.show_result((), setup.lanes, tr("Waiting for the model"))
 
     def begin_lanes(self) -> None:
         """The engine has started the race: enable the lanes."""
         words = tr("Measuring the time of a pass, and reading the question")
-        self.verdict.say((), self._setup.lanes, words)
+        self.verdict.show_result((), self._setup.lanes, words)
 
-    def _take(self, setup: RaceSetup) -> None:
+    def _apply_setup(self, setup: RaceSetup) -> None:
         self._setup, self._verdicts, self._round = setup, (), 0
         self._last_rounds, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
         self.question.setText(" ".join(setup.question.split()))
@@ -259,18 +259,18 @@ class RaceTrack(QWidget):
         else:
             words = tr("%n rounds are over", None, num_rounds)
         length = tr("up to {number} tokens").format(number=count(self._setup.max_tokens))
-        self.verdict.say(self._verdicts, self._setup.lanes, f"{words} · {length}")
+        self.verdict.show_result(self._verdicts, self._setup.lanes, f"{words} · {length}")
 
     def show_result(self, result: RaceResult) -> None:
         if self._setup != result.setup:
-            self._take(result.setup)
+            self._apply_setup(result.setup)
         self._verdicts = result.verdicts
         longest = max((lane.stats.tokens for lane in result.lanes), default=0)
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
             lane.show_result(outcome, result.num_rounds, longest)
             self._explain(outcome.spans)
         self._show_ratios()
-        self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
+        self.verdict.show_result(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
         QAccessible.updateAccessibility(announcement)
 

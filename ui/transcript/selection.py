@@ -61,7 +61,7 @@ Entry = Readable | CardState | MessageView  # the last: a message that has no ca
 
 class Position(NamedTuple):
     message_id: int
-    place: int
+    offset: int
 
 
 class _Hit(NamedTuple):
@@ -133,7 +133,7 @@ class TranscriptSelection(QObject):
         return had
 
     def _range(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        numbers = self._numbers()
+        numbers = self._index_by_id()
         if self._anchor is None or not {self._anchor.message_id, self._head.message_id} <= numbers.keys():
             return None
         first, last = sorted((_order(numbers, self._anchor), _order(numbers, self._head)))
@@ -143,7 +143,7 @@ class TranscriptSelection(QObject):
         """Update the highlights after parts of the page, or of one card, changed."""
         if self._anchor is None:
             return
-        numbers = self._numbers()
+        numbers = self._index_by_id()
         (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
         backwards = _order(numbers, self._head) < _order(numbers, self._anchor)
         for card in self._cards() if only is None else (only,):
@@ -229,7 +229,7 @@ class TranscriptSelection(QObject):
         hit = self._hit(self._pointer)
         if hit is None or self._origin is None:
             return
-        numbers, (begin, end) = self._numbers(), self._origin
+        numbers, (begin, end) = self._index_by_id(), self._origin
         low, high = _extent(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
         is_above = _order(numbers, low) < _order(numbers, begin)
         self.select(*((end, low) if is_above else (begin, high)))
@@ -353,7 +353,7 @@ class TranscriptSelection(QObject):
     def _cards(self) -> list[Readable]:
         return [entry for entry in self._entries() if not isinstance(entry, CardState | MessageView)]
 
-    def _numbers(self) -> dict[int, int]:
+    def _index_by_id(self) -> dict[int, int]:
         return {_id_of(entry): number for number, entry in enumerate(self._entries())}
 
 
@@ -370,7 +370,7 @@ def _id_of(entry: Entry) -> int:
 
 
 def _order(numbers: dict[int, int], position: Position) -> tuple[int, int]:
-    return numbers.get(position.message_id, -1), position.place
+    return numbers.get(position.message_id, -1), position.offset
 
 
 def _gap(widget: QWidget | Readable, point: QPoint) -> int:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
-from app.core.domain.engines import EngineRecord, RemoteModel, host_in, is_local_url, remote_path
+from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local_url, remote_path
 from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
@@ -54,14 +54,14 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
     return _choice(TARGET + row.path, row, line or row.architecture, is_used=row.path == used)
 
 
-def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
+def engine_choice(record: ServerRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
     """A remote model in the list. It can be chosen even if its server is ``silent``, i.e. does not respond."""
     path = remote_path(record.url, model.name)
     if silent:
         line = " · ".join((record.host, translate("ModelPicker", "not reachable")))
         return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")
     line = f"{record.host} · {record.facts.title}"
-    icon = "server" if record.is_here else "upload"
+    icon = "server" if record.is_local else "upload"
     return _ticked(Choice(TARGET + path, model.title, (line,), icon=icon), is_used=path == used)
 
 
@@ -102,7 +102,7 @@ class ModelPicker(ChoicePopup):
         view: EngineView,
         models: PickerView,
         builtin: QAction | None,
-        engines: Sequence[EngineRecord] = (),
+        engines: Sequence[ServerRecord] = (),
         silent: frozenset[str] = frozenset(),
     ) -> None:
         """Fill the list; an open list keeps its rows in place.
@@ -138,11 +138,11 @@ class ModelPicker(ChoicePopup):
             (heading, drafting),
             (
                 translate("ModelPicker", "Other programs on this computer"),
-                [choice for record, choice in others if record.is_here],
+                [choice for record, choice in others if record.is_local],
             ),
             (
                 translate("ModelPicker", "On remote servers (messages leave this computer)"),
-                [choice for record, choice in others if not record.is_here],
+                [choice for record, choice in others if not record.is_local],
             ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),
         )
@@ -255,7 +255,7 @@ class Header(QFrame):
         self._view = EngineView()
         self._note = ""
         self._models = PickerView()
-        self._engines: tuple[EngineRecord, ...] = ()
+        self._engines: tuple[ServerRecord, ...] = ()
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
         self._indicators: list[ShrinkingButton] = []
@@ -350,7 +350,7 @@ class Header(QFrame):
             if self._picker is not None and self._picker.isVisible():
                 self._fill_picker()
 
-    def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
+    def set_engines(self, records: Sequence[ServerRecord], silent: frozenset[str] = frozenset()) -> None:
         """Set the remote servers. ``silent``: URLs of the servers that do not respond."""
         self._engines, self._silent = tuple(records), silent
         if self._picker is not None and self._picker.isVisible():

@@ -606,7 +606,7 @@ def _connect_sidebar(window: MainWindow) -> None:
     sidebar.new_chat.connect(window.composer.setFocus)
     sidebar.new_chat.connect(window.server.leave)
     sidebar.settings_button.clicked.connect(window.dialogs.open_settings)
-    sidebar.race_button.clicked.connect(window.race.ask)
+    sidebar.race_button.clicked.connect(window.race.toggle)
     sidebar.server_button.clicked.connect(window.server.toggle)
     sidebar.left.connect(window.composer.setFocus)
     sidebar.search_requested.connect(lambda _words: window.transcript.forget_found())
@@ -685,7 +685,7 @@ def _add_page_commands(window: MainWindow) -> None:
     words = mark("Commands", "Show models or the chat")  # on macOS Ctrl+M minimises a window
     commands.add(WINDOW, words, "Ctrl+Alt+M" if IS_MAC else "Ctrl+M", window.models.toggle, tips=tips)
     words = mark("Commands", "Race a question, or back to the chat")
-    commands.add(WINDOW, words, "Ctrl+Shift+D", window.race.ask, tips=(sidebar.race_button,))
+    commands.add(WINDOW, words, "Ctrl+Shift+D", window.race.toggle, tips=(sidebar.race_button,))
     commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", header.open_models)
     tips = (sidebar.hide_button, header.sidebar_button)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar, tips=tips)

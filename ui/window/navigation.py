@@ -70,7 +70,7 @@ class PageNavigation(QObject):
         """Create the page; it has a signal ``back``."""
         raise NotImplementedError
 
-    def _wanted(self) -> QWidget:
+    def _page_or_new(self) -> QWidget:
         if self._made is None:
             self._made = page = self._make()
             # A hidden page must not keep the window wide.
@@ -91,7 +91,7 @@ class PageNavigation(QObject):
         return self._made is not None and self.stack.currentWidget() is self._made
 
     def show_page(self) -> None:
-        page = self._wanted()
+        page = self._page_or_new()
         if not self.is_open:
             if self._first is not None:
                 self._first.leave()
@@ -116,7 +116,7 @@ class ModelsNavigation(PageNavigation):
 
     @property
     def panel(self) -> ModelsPanel:
-        return cast("ModelsPanel", self._wanted())
+        return cast("ModelsPanel", self._page_or_new())
 
     def _make(self) -> QWidget:
         from ui.models.panel import ModelsPanel  # noqa: PLC0415
@@ -163,7 +163,7 @@ class ModelsNavigation(PageNavigation):
 
 
 class RaceNavigation(PageNavigation):
-    asked = Signal()  # the page was opened without a question
+    opened_empty = Signal()  # the page was opened without a question
     question_asked = Signal(str)  # the page was opened with this question
 
     def _make(self) -> QWidget:
@@ -173,13 +173,13 @@ class RaceNavigation(PageNavigation):
 
     @property
     def page(self) -> RacePage:
-        return cast("RacePage", self._wanted())
+        return cast("RacePage", self._page_or_new())
 
-    def ask(self) -> None:
+    def toggle(self) -> None:
         if self.is_open:
             self.leave()
         else:
-            self.asked.emit()
+            self.opened_empty.emit()
 
 
 class ServerNavigation(PageNavigation):
@@ -194,7 +194,7 @@ class ServerNavigation(PageNavigation):
 
     @property
     def page(self) -> ServerPage:
-        return cast("ServerPage", self._wanted())
+        return cast("ServerPage", self._page_or_new())
 
     def toggle(self) -> None:
         if self.is_open:

@@ -143,7 +143,7 @@ class ProjectController(PartsController):
         meaning = None
         if self._embedder is not None and self.has_meaning:
             with suppress(EngineError):  # search by words only
-                meaning = self._embedder.meaning(question)
+                meaning = self._embedder.embed_question(question)
         found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
         return fitting_passages(found, round(self._max_tokens * CHARS_PER_TOKEN))
 

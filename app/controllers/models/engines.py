@@ -10,7 +10,7 @@ from app.controllers.models.hub import HubController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.engines import EngineRecord, remote_path
+from app.core.domain.engines import ServerRecord, remote_path
 from app.core.paths import builtin_target
 from engine.records import Problem
 from ui.text.language import translate
@@ -91,7 +91,7 @@ class EnginesController(PartsController):
         if form is None:
             return
 
-        def added(_record: EngineRecord) -> None:
+        def added(_record: ServerRecord) -> None:
             form.added()
             self._show()
 
@@ -103,7 +103,7 @@ class EnginesController(PartsController):
         )
 
     def _ask(self, url: str) -> None:
-        def asked(record: EngineRecord) -> None:
+        def asked(record: ServerRecord) -> None:
             self._unreachable -= {url}
             self._show()
             words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))

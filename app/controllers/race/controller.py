@@ -63,7 +63,7 @@ class RaceController(PartsController):
         self._is_exporting = False
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
-        navigation.asked.connect(self.open)
+        navigation.opened_empty.connect(self.open)
         navigation.question_asked.connect(self.open_with)
         self._window.transcript.race_requested.connect(self.open_for)
         for changed in (self._state.engine_changed, self._state.answers_changed, self._state.race_changed):

@@ -20,7 +20,7 @@ _FILE_END = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
 AT = " @ "  # separates model and host in the name for statistics
 
 
-class EngineKind(StrEnum):
+class ServerKind(StrEnum):
     """The program of a remote server."""
 
     VLLM = "vllm"
@@ -32,12 +32,12 @@ class EngineKind(StrEnum):
 
 
 KIND_NAMES = {
-    EngineKind.VLLM: "vLLM",
-    EngineKind.SGLANG: "SGLang",
-    EngineKind.LLAMA_SERVER: "llama-server",
-    EngineKind.LM_STUDIO: "LM Studio",
-    EngineKind.OLLAMA: "Ollama",
-    EngineKind.OTHER: "OpenAI-compatible",
+    ServerKind.VLLM: "vLLM",
+    ServerKind.SGLANG: "SGLang",
+    ServerKind.LLAMA_SERVER: "llama-server",
+    ServerKind.LM_STUDIO: "LM Studio",
+    ServerKind.OLLAMA: "Ollama",
+    ServerKind.OTHER: "OpenAI-compatible",
 }
 
 
@@ -59,10 +59,10 @@ class RemoteModel:
 
 
 @dataclass(frozen=True, slots=True)
-class EngineFacts:
+class ServerFacts:
     """Facts that a server reports. ``drafting``: its name for its drafting method; empty if unknown."""
 
-    kind: EngineKind = EngineKind.OTHER
+    kind: ServerKind = ServerKind.OTHER
     version: str = ""
     models: tuple[RemoteModel, ...] = ()
     drafting: str = ""
@@ -73,14 +73,14 @@ class EngineFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class EngineRecord:
+class ServerRecord:
     """A remote server in the list. ``url`` is its address without ``/v1``; the key is in the system's keyring only.
 
     ``allows_plain``: the user allowed unencrypted connections to it.
     """
 
     url: str
-    facts: EngineFacts = EngineFacts()
+    facts: ServerFacts = ServerFacts()
     allows_plain: bool = False
 
     @property
@@ -88,7 +88,7 @@ class EngineRecord:
         return host_in(self.url)
 
     @property
-    def is_here(self) -> bool:
+    def is_local(self) -> bool:
         """True if the server runs on this computer."""
         return is_local_url(self.url)
 

@@ -24,7 +24,7 @@ _PREFIXES = {
     "gemma-embedding": ("task: search result | query: ", "title: none | text: "),
     "qwen3": ("Instruct: Find passages that answer the question\nQuery: ", ""),
 }
-_CUT = EmbeddingForm(is_cut=True)
+_TRUNCATED = EmbeddingForm(is_cut=True)
 
 
 class PassageEmbedder:
@@ -47,11 +47,11 @@ class PassageEmbedder:
                 said("Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings."),
             )
 
-    def meaning(self, question: str) -> Meaning:
+    def embed_question(self, question: str) -> Meaning:
         """The embedding of a question."""
         return Meaning(self.name, self._vectors([question], 0)[0])
 
-    def fill(
+    def fill_vectors(
         self,
         index: DocumentIndex,
         sources: Sequence[str],
@@ -83,5 +83,5 @@ class PassageEmbedder:
 
     def _vectors(self, texts: Sequence[str], place: int) -> list[NDArray[np.float32]]:
         before = _PREFIXES.get(self._embedder.model().architecture, ("", ""))[place]
-        found = self._embedder.embed([before + text for text in texts], _CUT)
+        found = self._embedder.embed([before + text for text in texts], _TRUNCATED)
         return [np.array(one.vectors[0], np.float32) for one in found]

@@ -45,7 +45,7 @@ def find_passages(index: DocumentIndex, project: Project, question: str, paths: 
     embedder, meaning = embedder_of(paths), None
     if embedder is not None:
         with suppress(EngineError):  # search by words only
-            meaning = embedder.meaning(question)
+            meaning = embedder.embed_question(question)
         embedder.close()
     return index.find(project.sources, question, meaning)
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from app.core.domain.engines import KIND_NAMES, EngineKind
+from app.core.domain.engines import KIND_NAMES, ServerKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.counters import Drafted, count, of_event, of_metrics
 from app.core.remote.errors import EngineRefusedError, RemoteError
@@ -38,14 +38,14 @@ from engine.sentences import said
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 # These servers render the model's own chat template with variables, and can continue an assistant message.
-_OWN_TEMPLATE = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
+_OWN_TEMPLATE = (ServerKind.VLLM, ServerKind.SGLANG, ServerKind.LLAMA_SERVER)
 _MOST_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
 STATS_EVERY_S = 0.5
 THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 
 
 def path_and_body(
-    request: ChatRequest, model: str, kind: EngineKind, thinks: Mapping[str, object] = MappingProxyType({})
+    request: ChatRequest, model: str, kind: ServerKind, thinks: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[str, dict[str, object]]:
     """The path and the body of a request. ``thinks``: the request fields of its `ReasoningMode`.
 
@@ -54,7 +54,7 @@ def path_and_body(
     """
     body = {"model": model, "stream": True, **_reported(kind), **_sampling(request.sampling, kind), **_ending(request)}
     if request.grammar:
-        if kind is not EngineKind.LLAMA_SERVER:
+        if kind is not ServerKind.LLAMA_SERVER:
             raise EngineRefusedError("Of all remote servers, only llama-server supports grammars.", "Leave it out.")
         body |= _form(request.grammar)
     has_pictures = any(message.pictures for message in request.messages)
@@ -79,7 +79,7 @@ def _form(grammar: str) -> dict[str, object]:
     return {"grammar": grammar} if schema is None else {"json_schema": schema}
 
 
-def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
+def _template(request: ChatRequest, kind: ServerKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
     """Variables of the chat template; servers that do not accept them get only a reasoning effort."""
     given = dict(request.template_variables)
     if kind not in _OWN_TEMPLATE:
@@ -88,14 +88,14 @@ def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, objec
     return {**thinks, **fields_of({**(kept if isinstance(kept, dict) else {}), **given})}
 
 
-def _reported(kind: EngineKind) -> dict[str, object]:
+def _reported(kind: ServerKind) -> dict[str, object]:
     """Request fields that make the server report its counters."""
-    if kind is EngineKind.LLAMA_SERVER:
+    if kind is ServerKind.LLAMA_SERVER:
         return {"stream_options": {"include_usage": True}, "timings_per_token": True}
-    if kind not in (EngineKind.VLLM, EngineKind.SGLANG):
+    if kind not in (ServerKind.VLLM, ServerKind.SGLANG):
         return {"stream_options": {"include_usage": True}}
     reported: dict[str, object] = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
-    return {**reported, "return_spec_tokens_details": True} if kind is EngineKind.SGLANG else reported
+    return {**reported, "return_spec_tokens_details": True} if kind is ServerKind.SGLANG else reported
 
 
 def _ending(request: ChatRequest) -> dict[str, object]:
@@ -109,16 +109,16 @@ def _ending(request: ChatRequest) -> dict[str, object]:
     return found
 
 
-def _continuing(kind: EngineKind) -> Mapping[str, object]:
+def _continuing(kind: ServerKind) -> Mapping[str, object]:
     """Request fields that make the server continue the last message; llama-server does so by default."""
     if kind not in _OWN_TEMPLATE:
         raise EngineRefusedError("This remote server cannot continue an answer.", "Ask for the answer again instead.")
-    if kind is EngineKind.LLAMA_SERVER:
+    if kind is ServerKind.LLAMA_SERVER:
         return {}
     return {"continue_final_message": True, "add_generation_prompt": False}
 
 
-def _sampling(sampling: SamplingParams, kind: EngineKind) -> dict[str, object]:
+def _sampling(sampling: SamplingParams, kind: ServerKind) -> dict[str, object]:
     found: dict[str, object] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
     if sampling.frequency_penalty:
         found["frequency_penalty"] = sampling.frequency_penalty
@@ -126,12 +126,12 @@ def _sampling(sampling: SamplingParams, kind: EngineKind) -> dict[str, object]:
         found["presence_penalty"] = sampling.presence_penalty
     if sampling.seed is not None:
         found["seed"] = sampling.seed
-    if kind in (EngineKind.VLLM, EngineKind.SGLANG):
+    if kind in (ServerKind.VLLM, ServerKind.SGLANG):
         found["top_k"] = sampling.top_k or -1
         found["min_p"] = sampling.min_p
         if sampling.repeat_penalty != 1.0:
             found["repetition_penalty"] = sampling.repeat_penalty
-    elif kind in (EngineKind.LLAMA_SERVER, EngineKind.LM_STUDIO):
+    elif kind in (ServerKind.LLAMA_SERVER, ServerKind.LM_STUDIO):
         found |= {"top_k": sampling.top_k, "min_p": sampling.min_p, "repeat_penalty": sampling.repeat_penalty}
     else:
         found["temperature"] = min(sampling.temperature, _MOST_TEMPERATURE)
@@ -174,7 +174,7 @@ class RemoteAnswer:
         client: RemoteClient,
         request: ChatRequest,
         model: str,
-        kind: EngineKind,
+        kind: ServerKind,
         n_ctx: int = 0,
         way: ReasoningMode | None = None,
     ) -> None:
@@ -350,7 +350,7 @@ class RemoteAnswer:
         )
 
     def _counters(self) -> Drafted | None:
-        if self._kind is not EngineKind.VLLM:
+        if self._kind is not ServerKind.VLLM:
             return None
         try:
             return of_metrics(self._client.text("/metrics") or "")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.core.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
+from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.errors import SettingsWriteError
 from app.core.hub.errors import TokenStoreError
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
@@ -35,12 +35,12 @@ class Engines:
         self._records = {record.url: record for record in found if record is not None}
 
     @property
-    def all(self) -> tuple[EngineRecord, ...]:
+    def all(self) -> tuple[ServerRecord, ...]:
         """All servers, in the order in which they were added."""
         with self._lock:
             return tuple(self._records.values())
 
-    def find(self, url: str) -> EngineRecord:
+    def find(self, url: str) -> ServerRecord:
         """The server at an address.
 
         Raises:
@@ -52,7 +52,7 @@ class Engines:
             raise EngineAddressError("This remote server is no longer in the list.", "Add it again, or choose a model.")
         return record
 
-    def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> EngineRecord:
+    def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> ServerRecord:
         """Request a server's facts, store its key in the keyring, and add it to the list.
 
         Nothing is stored if the server is unreachable. An empty ``key`` keeps the stored one.
@@ -73,11 +73,11 @@ class Engines:
                 keys.save(key)
             except TokenStoreError as error:
                 raise TokenStoreError(error.message, NO_KEYRING) from error
-        record = EngineRecord(url, facts, allows_plain)
+        record = ServerRecord(url, facts, allows_plain)
         self._keep(record)
         return record
 
-    def refresh(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
+    def refresh(self, url: str, client: RemoteClient | None = None) -> ServerRecord:
         """Refresh the facts of a server. A caller that may abort passes its own ``client``.
 
         Raises:
@@ -89,7 +89,7 @@ class Engines:
             self._keep(asked)
         return asked
 
-    def client(self, record: EngineRecord) -> RemoteClient:
+    def client(self, record: ServerRecord) -> RemoteClient:
         """Make a client with the server's key."""
         return RemoteClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
 
@@ -108,7 +108,7 @@ class Engines:
             if keys.find():
                 keys.forget()
 
-    def _keep(self, record: EngineRecord) -> None:
+    def _keep(self, record: ServerRecord) -> None:
         with self._lock:
             if record.url not in self._records and len(self._records) >= MAX_ENGINES:
                 raise EngineStoreError("There are too many remote servers.", "Remove one first.")
@@ -126,7 +126,7 @@ def _origin(url: str) -> str:
     return "/".join(url.split("/")[:3])
 
 
-def _table(record: EngineRecord) -> dict[str, Any]:
+def _table(record: ServerRecord) -> dict[str, Any]:
     facts = record.facts
     return {
         "url": record.url,
@@ -138,15 +138,15 @@ def _table(record: EngineRecord) -> dict[str, Any]:
     }
 
 
-def _record(table: Any) -> EngineRecord | None:  # noqa: ANN401 (TOML)
+def _record(table: Any) -> ServerRecord | None:  # noqa: ANN401 (TOML)
     """Parse an entry of the file; None if it is invalid."""
     try:
-        kind = EngineKind(table["kind"]) if table["kind"] in set(EngineKind) else EngineKind.OTHER
+        kind = ServerKind(table["kind"]) if table["kind"] in set(ServerKind) else ServerKind.OTHER
         models = tuple(
             RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("sees") is not False)
             for each in table["models"]
         )
-        facts = EngineFacts(kind, str(table["version"]), models, str(table["drafting"]))
-        return EngineRecord(normal_url(str(table["url"])), facts, table["allows_plain"] is True)
+        facts = ServerFacts(kind, str(table["version"]), models, str(table["drafting"]))
+        return ServerRecord(normal_url(str(table["url"])), facts, table["allows_plain"] is True)
     except (LookupError, TypeError, ValueError, EngineAddressError):
         return None

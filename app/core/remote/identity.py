@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, RemoteModel
+from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, ServerKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.counters import has_counters
 from app.core.remote.errors import EngineAnswerError
@@ -19,7 +19,7 @@ MAX_NAME_CHARS = 300
 MAX_FACT_CHARS = 120
 
 
-def detect(client: RemoteClient) -> EngineFacts:
+def detect(client: RemoteClient) -> ServerFacts:
     """Detect a server's program and list its models.
 
     Raises:
@@ -34,7 +34,7 @@ def detect(client: RemoteClient) -> EngineFacts:
         facts = question(client, models)
         if facts is not None:
             return facts
-    return EngineFacts(EngineKind.OTHER, "", models)
+    return ServerFacts(ServerKind.OTHER, "", models)
 
 
 def _model(entry: Any) -> RemoteModel | None:  # noqa: ANN401 (JSON)
@@ -46,7 +46,7 @@ def _model(entry: Any) -> RemoteModel | None:  # noqa: ANN401 (JSON)
     return RemoteModel(name, _count(entry.get("max_model_len")) or _count(trained))
 
 
-def _llama_server(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _llama_server(client: RemoteClient, models: tuple[RemoteModel, ...]) -> ServerFacts | None:
     props = client.json("/props")
     if not isinstance(props, dict) or not isinstance(props.get("default_generation_settings"), dict):
         return None
@@ -58,19 +58,19 @@ def _llama_server(client: RemoteClient, models: tuple[RemoteModel, ...]) -> Engi
     has = props.get("modalities")
     has_vision = not isinstance(has, dict) or has.get("vision") is not False
     sized = tuple(RemoteModel(model.name, n_ctx or model.n_ctx, has_vision) for model in models)
-    return EngineFacts(EngineKind.LLAMA_SERVER, _reported(props.get("build_info")), sized, reported)
+    return ServerFacts(ServerKind.LLAMA_SERVER, _reported(props.get("build_info")), sized, reported)
 
 
-def _sglang(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _sglang(client: RemoteClient, models: tuple[RemoteModel, ...]) -> ServerFacts | None:
     for path in ("/get_server_info", "/server_info"):
         info = client.json(path)
         if isinstance(info, dict) and ("speculative_algorithm" in info or "tp_size" in info):
             reported = _reported(info.get("speculative_algorithm") or "")
-            return EngineFacts(EngineKind.SGLANG, _reported(info.get("version")), models, reported)
+            return ServerFacts(ServerKind.SGLANG, _reported(info.get("version")), models, reported)
     return None
 
 
-def _lm_studio(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _lm_studio(client: RemoteClient, models: tuple[RemoteModel, ...]) -> ServerFacts | None:
     listed = client.json("/api/v0/models")
     entries = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(entries, list):
@@ -86,10 +86,10 @@ def _lm_studio(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineF
         for model in models
         if kinds.get(model.name) != "embeddings"  # the kind of vision models is "vlm"
     )
-    return EngineFacts(EngineKind.LM_STUDIO, "", sized)
+    return ServerFacts(ServerKind.LM_STUDIO, "", sized)
 
 
-def _ollama(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _ollama(client: RemoteClient, models: tuple[RemoteModel, ...]) -> ServerFacts | None:
     version = client.json("/api/version")
     if not isinstance(version, dict) or not isinstance(version.get("version"), str):
         return None
@@ -101,10 +101,10 @@ def _ollama(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFact
         if isinstance(entry, dict) and isinstance(entry.get("name"), str)
     }
     sized = tuple(RemoteModel(model.name, sizes.get(model.name, 0)) for model in models)
-    return EngineFacts(EngineKind.OLLAMA, _reported(version["version"]), sized)
+    return ServerFacts(ServerKind.OLLAMA, _reported(version["version"]), sized)
 
 
-def _vllm(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _vllm(client: RemoteClient, models: tuple[RemoteModel, ...]) -> ServerFacts | None:
     version = client.json("/version")
     if not isinstance(version, dict) or not isinstance(version.get("version"), str):
         return None
@@ -112,7 +112,7 @@ def _vllm(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts 
     if "vllm:" not in metrics and not any(model.n_ctx for model in models):
         return None
     reported = UNNAMED_DRAFTING if has_counters(metrics) else ""
-    return EngineFacts(EngineKind.VLLM, _reported(version["version"]), models, reported)
+    return ServerFacts(ServerKind.VLLM, _reported(version["version"]), models, reported)
 
 
 def _reported(value: Any) -> str:  # noqa: ANN401 (JSON)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import RemoteError
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
@@ -31,7 +31,7 @@ _TRIED: tuple[tuple[str, TemplateValue, TemplateValue], ...] = (
 EFFORT = "reasoning_effort"  # OpenAI's field, and the name in templates
 _NUM_LAST_IDS = 16  # last ids of a prompt: enough for the reasoning tag at its end
 _MAX_IDS = 10_000
-_OPENED = opens_reasoning()
+_REASONING_TAG = opens_reasoning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class ReasoningMode:
     fields: Mapping[str, object]
 
 
-def reasoning_modes(client: RemoteClient, kind: EngineKind, model: str) -> tuple[ReasoningMode, ...]:
+def reasoning_modes(client: RemoteClient, kind: ServerKind, model: str) -> tuple[ReasoningMode, ...]:
     """The reasoning modes of a model, the default first; empty without a choice."""
     ask = {
-        EngineKind.LLAMA_SERVER: _of_llama_server,
-        EngineKind.VLLM: _of_ids,
-        EngineKind.SGLANG: _of_ids,
-        EngineKind.OLLAMA: _of_ollama,
+        ServerKind.LLAMA_SERVER: _of_llama_server,
+        ServerKind.VLLM: _of_ids,
+        ServerKind.SGLANG: _of_ids,
+        ServerKind.OLLAMA: _of_ollama,
     }.get(kind)
     try:
         return ask(client, model) if ask is not None else ()
@@ -68,7 +68,7 @@ def _of_llama_server(client: RemoteClient, model: str) -> tuple[ReasoningMode, .
         prompt = answer.get("prompt") if isinstance(answer, dict) else None
         return prompt if isinstance(prompt, str) else None
 
-    return tuple(_reasoning_mode(choice, _opened(choice.prompt)) for choice in find_thinking(source, render))
+    return tuple(_reasoning_mode(choice, _tag_at_end(choice.prompt)) for choice in find_thinking(source, render))
 
 
 def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
@@ -89,7 +89,7 @@ def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     by_prompt = {repr(ids): ids for ids in rendered.values()}
     choices = find_thinking(source, render)
     by_prompt |= {repr(ids): ids for ids in rendered.values()}
-    return tuple(_reasoning_mode(choice, _opened(_text(client, model, by_prompt[choice.prompt]))) for choice in choices)
+    return tuple(_reasoning_mode(one, _tag_at_end(_text(client, model, by_prompt[one.prompt]))) for one in choices)
 
 
 def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
@@ -136,7 +136,7 @@ def _text(client: RemoteClient, model: str, ids: tuple[int, ...]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _opened(prompt: str) -> str:
+def _tag_at_end(prompt: str) -> str:
     """The reasoning tag at the end of a prompt, spaces included."""
-    match = _OPENED.search(prompt)
+    match = _REASONING_TAG.search(prompt)
     return match[0] if match else ""

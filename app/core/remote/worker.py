@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.core.domain.engines import KIND_NAMES, EngineRecord, RemoteModel, split_remote
+from app.core.domain.engines import KIND_NAMES, RemoteModel, ServerRecord, split_remote
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.engines import Engines
@@ -48,13 +48,13 @@ NOT_HERE = said("The server decides how it drafts; its card under Models, Remote
 
 @dataclass(frozen=True, slots=True)
 class _InUse:
-    record: EngineRecord
+    record: ServerRecord
     model: RemoteModel
     ways: tuple[ReasoningMode, ...] = ()
 
 
 def model_info(
-    record: EngineRecord, model: RemoteModel, path: str, thinking: tuple[ThinkingOption, ...] = ()
+    record: ServerRecord, model: RemoteModel, path: str, thinking: tuple[ThinkingOption, ...] = ()
 ) -> ModelInfo:
     """The facts of a remote model for the window; its sizes are unknown."""
     return ModelInfo(
@@ -147,7 +147,7 @@ class RemoteWorker:
         else:
             raise TypeError(type(request).__name__)
 
-    def _begin(self, asked: QueuedRequest, record: EngineRecord, engines: Engines) -> RemoteClient:
+    def _begin(self, asked: QueuedRequest, record: ServerRecord, engines: Engines) -> RemoteClient:
         client = self._client = engines.client(record)
         if asked.is_cancelled:
             client.abort()

@@ -8,10 +8,10 @@ from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongE
 
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
-NO_THREADS = "thread_unsupported_request"  # Anthropic's error code for a `thread` field
+THREAD_REFUSED = "thread_unsupported_request"  # Anthropic's error code for a `thread` field
 UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
 
-_ANTHROPICS = {
+_ANTHROPIC_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
     403: "permission_error",
@@ -65,9 +65,9 @@ class ApiError(Exception):
 
 
 def in_anthropics_words(error: ApiError) -> dict[str, object]:
-    kind = _ANTHROPICS.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    kind = _ANTHROPIC_TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
     details: dict[str, object] = {}
-    if error.code == NO_THREADS:
+    if error.code == THREAD_REFUSED:
         details = {"details": {"error_code": error.code, "unsupported": [error.param]}}
     return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
 

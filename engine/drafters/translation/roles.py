@@ -19,9 +19,9 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# If the target's marks at two positions are equal, the first position counts: the draft's mark at the beginning of an
-# answer may open reasoning, which the target's does not.
-_MARK_POSITIONS = {
+# If the target's delimiters at two positions are equal, the first position counts: the draft's delimiter at the
+# beginning of an answer may open reasoning, which the target's does not.
+_DELIMITER_POSITIONS = {
     ("", _QUESTION): said("a question"),
     (_QUESTION, _ANSWER): said("an answer"),
     (_QUESTION, ""): said("the beginning of an answer"),
@@ -31,7 +31,7 @@ _MARK_POSITIONS = {
     (_SYSTEM, _QUESTION): said("the end of a system prompt"),
 }
 _MOST_SHOWN = 80  # characters of a template in an error
-Marks = dict[tuple[str, str], tuple[int, ...]]
+Delimiters = dict[tuple[str, str], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ class PromptSide:
 class Roles:
     """The draft's tokens for the target's control tokens.
 
-    ``single`` [target id]: control tokens with the same text in both, and end-of-generation tokens. ``marks``: token
-    runs between messages, grouped by the target's first token, longest first.
+    ``single`` [target id]: control tokens with the same text in both, and end-of-generation tokens. ``delimiters``:
+    token runs between messages, grouped by the target's first token, longest first.
     """
 
     single: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    marks: dict[int, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = field(default_factory=dict)
+    delimiters: dict[int, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = field(default_factory=dict)
 
     @property
     def longest(self) -> int:
         """Number of the target's tokens in the longest run."""
-        return max((len(own) for each in self.marks.values() for own, _ in each), default=0)
+        return max((len(own) for each in self.delimiters.values() for own, _ in each), default=0)
 
     def at(self, ids: Sequence[int], index: int) -> tuple[int, tuple[int, ...]] | None:
         """Find a run at ``index`` of the target's ``ids``: its length and the draft's tokens for it."""
-        for own, theirs in self.marks.get(ids[index], ()):
+        for own, theirs in self.delimiters.get(ids[index], ()):
             if tuple(ids[index : index + len(own)]) == own:
                 return len(own), theirs
         return None
@@ -76,12 +76,12 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
         DraftRefusedError: the draft's template has no equivalent of one; the message names the token and its position.
     """
     single = _by_text(target.tokenizer, draft.tokenizer)
-    ours = _marks(target)
+    ours = _delimiters(target)
     missing = {i for ids in ours.values() for i in ids if _is_control(target.tokenizer, i) and i not in single}
     if not missing:
         return Roles(single)
     try:
-        theirs = _marks(draft, strict=True)
+        theirs = _delimiters(draft, strict=True)
     except EngineError as error:
         raise DraftRefusedError(
             said(
@@ -92,17 +92,17 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
             )
         ) from error
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for joint, words in _MARK_POSITIONS.items():
-        mark = _from_first_control(target.tokenizer, ours.get(joint, ()))
-        if not mark:
+    for joint, words in _DELIMITER_POSITIONS.items():
+        delimiter = _from_first_control(target.tokenizer, ours.get(joint, ()))
+        if not delimiter:
             continue
         if joint not in theirs:
-            raise DraftRefusedError(_missing_mark(target.tokenizer, mark, words))
-        found.setdefault(mark, theirs[joint])
-    marks: dict[int, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
-    for mark in sorted(found, key=len, reverse=True):
-        marks.setdefault(mark[0], []).append((mark, found[mark]))
-    return Roles(single, {first: tuple(each) for first, each in marks.items()})
+            raise DraftRefusedError(_missing_delimiter(target.tokenizer, delimiter, words))
+        found.setdefault(delimiter, theirs[joint])
+    delimiters: dict[int, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
+    for delimiter in sorted(found, key=len, reverse=True):
+        delimiters.setdefault(delimiter[0], []).append((delimiter, found[delimiter]))
+    return Roles(single, {first: tuple(each) for first, each in delimiters.items()})
 
 
 def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | None:
@@ -110,8 +110,8 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
 
     Both models read the target's template, so a difference means that the draft reads an unfamiliar format.
     """
-    ours, theirs = _marks(target), _marks(draft)
-    for joint, words in _MARK_POSITIONS.items():
+    ours, theirs = _delimiters(target), _delimiters(draft)
+    for joint, words in _DELIMITER_POSITIONS.items():
         one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
             return said(
@@ -130,11 +130,11 @@ def _spelled_out(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 
-def _missing_mark(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sentence:
+def _missing_delimiter(tokenizer: Tokenizer, delimiter: Sequence[int], words: Sentence) -> Sentence:
     return said(
         "At {place}, the target's chat template writes the control token {token}. The draft's template leaves out "
         "these messages.",
-        token=_name(tokenizer, mark[0]),
+        token=_name(tokenizer, delimiter[0]),
         place=words,
     )
 
@@ -175,14 +175,14 @@ def _name(tokenizer: Tokenizer, token_id: int) -> str:
 
 
 def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """The part of a mark from its first control token on; empty without one."""
+    """The part of a delimiter from its first control token on; empty without one."""
     first = next((i for i, token_id in enumerate(ids) if _is_control(tokenizer, token_id)), len(ids))
     return ids[first:]
 
 
-def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
+def _delimiters(side: PromptSide, *, strict: bool = False) -> Delimiters:
     """The token runs between messages in this model's prompts."""
-    found: Marks = {}
+    found: Delimiters = {}
     for messages in _CONVERSATIONS:
         try:
             ids = side.build(messages)

@@ -239,7 +239,7 @@ class TranslatedSequence:
         """Index from which ids must be appended again so that a run at ``index`` is translated as a whole."""
         roles, ids, ends = self.translation.roles, self._ids, self._ends
         reach = range(max(0, index - roles.longest + 1), index)
-        index = next((begin for begin in reach if ids[begin] in roles.marks), index)
+        index = next((begin for begin in reach if ids[begin] in roles.delimiters), index)
         while 0 < index < len(ends) and ends[index] == ends[index - 1]:
             index -= 1  # part of a run that begins earlier
         return index
@@ -251,8 +251,8 @@ class TranslatedSequence:
         while index < len(ids):
             count, piece = (1, pieces[ids[index]]) if ids[index] >= 0 else (_picture_length(ids, index), _PICTURE)
             if not piece:
-                mark = roles.at(ids, index)
-                count, own = mark if mark is not None else (1, roles.single.get(ids[index], ()))
+                run = roles.at(ids, index)
+                count, own = run if run is not None else (1, roles.single.get(ids[index], ()))
                 self._controls[len(self._data)] = own
                 piece = bytes((_CONTROL,))
             self._data += piece

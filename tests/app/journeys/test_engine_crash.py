@@ -126,7 +126,7 @@ def test_a_crash_is_told_in_each_chat_that_is_answered_or_waits(harness: AppHarn
 
 def test_a_crash_of_the_engine_ends_a_race_with_a_sentence(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.window
-    window.race.asked.emit()
+    window.race.opened_empty.emit()
     setup = RaceSetup("Say hello.", (LaneChoice(Mode.OFF), LaneChoice(Mode.DRAFT)), rounds=1, max_tokens=8)
     harness.controller.races.start(setup)
     qtbot.waitUntil(lambda: not harness.controller.state.is_racing, timeout=WAIT_MS)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.estimate import NUM_ROWS, DeviceSplit, Share, estimate_memory, experts_pattern
+from engine.fit.estimate import NUM_ROWS, DeviceSplit, MemoryBytes, estimate_memory, experts_pattern
 from engine.gguf.header import GgufHeader, read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -142,9 +142,9 @@ def test_layers_on_the_gpu_leave_main_memory(tmp_path: Path) -> None:
     header = read_header(GEOMETRIES["Llama 3.1 8B"].write(tmp_path / "m.gguf"))
     none, some, all_of_them = (estimate_memory(header, CacheSetup(4096), layers) for layers in (0, 17, 99))
     assert none.total.gpu_bytes == 0
-    assert some.cache == Share(none.cache.main_bytes // 2, none.cache.main_bytes // 2)
+    assert some.cache == MemoryBytes(none.cache.main_bytes // 2, none.cache.main_bytes // 2)
     embedding = next(tensor.num_bytes for tensor in header.tensors if tensor.name == "token_embd.weight")
-    assert all_of_them.weights == Share(embedding, header.weights_bytes - embedding)
+    assert all_of_them.weights == MemoryBytes(embedding, header.weights_bytes - embedding)
     assert all_of_them.cache.main_bytes == 0
     for memory in (some, all_of_them):
         assert memory.weights.all_bytes == header.weights_bytes
@@ -204,7 +204,7 @@ def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> No
         estimate_memory(header, CacheSetup(4096), 99, spread=DeviceSplit(moved=moved))
         for moved in ((), ((experts_pattern(20), None),))
     )
-    assert part.weights == Share(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
+    assert part.weights == MemoryBytes(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
     assert part.cache == whole.cache
     lent = max(tensor.num_bytes for tensor in header.tensors if "_exps" in tensor.name)
     assert part.compute.gpu_bytes == whole.compute.gpu_bytes + lent  # copied to a GPU for large batches

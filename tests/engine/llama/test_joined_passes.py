@@ -36,7 +36,7 @@ def rows_alone(model: LlamaModel, ids: list[int]) -> np.ndarray:
 
 
 def test_each_sequence_has_the_context_for_itself(first: LlamaContext) -> None:
-    other = first.beside(2)
+    other = first.other_sequence(2)
     assert (first.n_ctx, other.n_ctx, first.num_cells) == (256, 256, 768)
     first.forward(ONE, 0)
     assert (first.num_past, other.num_past) == (5, 0)
@@ -50,7 +50,7 @@ def test_each_sequence_has_the_context_for_itself(first: LlamaContext) -> None:
 def test_cells_can_be_shared_among_them(model: LlamaModel) -> None:
     with LlamaContext(model, ContextParams(256, 1, num_sequences=2, shares_cells=True)) as first:
         assert (first.n_ctx, first.num_cells) == (256, 256)
-        other = first.beside(1)
+        other = first.other_sequence(1)
         for _ in range(256 // 4):
             other.forward(OTHER, 0)
         with pytest.raises(DecodeError, match="full"):
@@ -59,7 +59,7 @@ def test_cells_can_be_shared_among_them(model: LlamaModel) -> None:
 
 
 def test_sequences_that_take_turns_do_not_see_each_other(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.beside(1)
+    other = first.other_sequence(1)
     for one in (ONE[:2], OTHER[:3]):
         (first if one == ONE[:2] else other).forward(one, 0)
     rows = first.forward(ONE[2:], 3).copy()
@@ -68,7 +68,7 @@ def test_sequences_that_take_turns_do_not_see_each_other(model: LlamaModel, firs
 
 
 def test_a_joined_pass_gives_each_the_rows_that_it_would_have_alone(model: LlamaModel, first: LlamaContext) -> None:
-    other, third = first.beside(1), first.beside(2)
+    other, third = first.other_sequence(1), first.other_sequence(2)
     first.forward(ONE[:2], 0)
     parts = [PassPart(first, ONE[2:], 3), PassPart(other, OTHER, 2), PassPart(third, np.array(ONE), 0)]
     rows = [given.copy() for given in first.forward_joined(parts)]
@@ -82,7 +82,7 @@ def test_a_joined_pass_gives_each_the_rows_that_it_would_have_alone(model: Llama
 
 
 def test_padding_gives_no_rows(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.beside(1)
+    other = first.other_sequence(1)
     rows = first.forward_joined([PassPart(first, [*ONE, 1, 1], 2, num_padding=2), PassPart(other, OTHER, 1)])
     np.testing.assert_allclose(rows[0], rows_alone(model, ONE)[3:], atol=0.02)
     np.testing.assert_allclose(rows[1], rows_alone(model, OTHER)[3:], atol=0.02)
@@ -90,7 +90,7 @@ def test_padding_gives_no_rows(model: LlamaModel, first: LlamaContext) -> None:
 
 
 def test_what_one_forgets_the_others_keep(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.beside(1)
+    other = first.other_sequence(1)
     first.forward_joined([PassPart(first, ONE, 0), PassPart(other, OTHER, 0)])
     first.clear()
     assert (first.num_past, other.num_past) == (0, 4)
@@ -98,7 +98,7 @@ def test_what_one_forgets_the_others_keep(model: LlamaModel, first: LlamaContext
 
 
 def test_a_prefix_is_shared_and_goes_on_apart(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.beside(1)
+    other = first.other_sequence(1)
     first.forward(ONE, 0)
     other.forward(OTHER, 0)
     other.copy_prefix(first, 3)
@@ -112,7 +112,7 @@ def test_a_prefix_is_shared_and_goes_on_apart(model: LlamaModel, first: LlamaCon
 
 
 def test_the_state_of_one_can_be_copied_out_and_into_another(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.beside(1)
+    other = first.other_sequence(1)
     other.forward(OTHER, 0)
     first.forward(ONE, 0)
     state = first.export_state()
@@ -123,7 +123,7 @@ def test_the_state_of_one_can_be_copied_out_and_into_another(model: LlamaModel, 
 
 def test_a_pass_that_has_no_room_leaves_every_cache_as_it_was(model: LlamaModel) -> None:
     with LlamaContext(model, ContextParams(256, 1, num_sequences=2, shares_cells=True)) as first:
-        other = first.beside(1)
+        other = first.other_sequence(1)
         for _ in range(250 // 5):
             first.forward(ONE, 0)
         with pytest.raises(DecodeError):
@@ -135,7 +135,7 @@ def test_a_pass_that_has_no_room_leaves_every_cache_as_it_was(model: LlamaModel)
 def test_only_as_many_sequences_as_there_are(first: LlamaContext) -> None:
     for number in (0, 3, -1):
         with pytest.raises(ValueError, match="number"):
-            first.beside(number)
+            first.other_sequence(number)
 
 
 # ---- sliding windows: llama.cpp gives away cells of one cache of several sequences that lie behind their window ------
@@ -169,7 +169,7 @@ def crowded(model: LlamaModel) -> tuple[LlamaContext, LlamaContext, np.ndarray, 
     n_ctx = -(-(10 * model.window + 256) // 256) * 256
     params = ContextParams(n_ctx, 1, flash_attention=FlashAttention.ON, num_sequences=2, shares_cells=True)
     first = LlamaContext(model, params)
-    other, ids, others = first.beside(1), text_of(model, 1), text_of(model, 2)
+    other, ids, others = first.other_sequence(1), text_of(model, 1), text_of(model, 2)
     for place in range(0, 3 * model.window, 16):
         first.forward_joined(
             [PassPart(one, text[place : place + 16], 0) for one, text in ((first, ids), (other, others))]

@@ -67,9 +67,9 @@ def test_overrides_name_devices_by_number() -> None:
 
 def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
     found = gpus(GB)
-    assert split_over(Placement(), found, found).lends_weights
+    assert split_over(Placement(), found, found).offloads_ops
     remote = (replace(found[0], kind=DeviceKind.REMOTE),)
-    assert not split_over(Placement(), remote, remote).lends_weights
+    assert not split_over(Placement(), remote, remote).offloads_ops
 
 
 def test_an_integrated_gpu_is_a_default_only_without_another() -> None:

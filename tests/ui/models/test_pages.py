@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, EngineRecord, RemoteModel
+from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.models import (
     DraftList,
     DraftRow,
@@ -434,13 +434,13 @@ def test_a_list_of_pairs_that_cannot_be_read_can_be_asked_for_again(place: Model
 
 def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:
     two = (RemoteModel("small", 2048), RemoteModel("large", 8192))
-    facts = EngineFacts(EngineKind.VLLM, "0.32.0", two, UNNAMED_DRAFTING)
+    facts = ServerFacts(ServerKind.VLLM, "0.32.0", two, UNNAMED_DRAFTING)
     place.open("engines")
     place.engines.set_engines(
         [
-            EngineRecord("http://192.168.1.5:8000", facts, allows_plain=True),
-            EngineRecord("https://gpu.example.org", replace(facts, models=two[:1], drafting="EAGLE3")),
-            EngineRecord("https://other.example.org", replace(facts, models=two[:1], drafting="")),
+            ServerRecord("http://192.168.1.5:8000", facts, allows_plain=True),
+            ServerRecord("https://gpu.example.org", replace(facts, models=two[:1], drafting="EAGLE3")),
+            ServerRecord("https://other.example.org", replace(facts, models=two[:1], drafting="")),
         ]
     )
     texts = said(place.engines)

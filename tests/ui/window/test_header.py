@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineState, EngineView
-from app.core.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
+from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.local_server import Activity, ServerState, ServerView
 from app.core.domain.model_name import model_name
 from app.core.domain.models import LibraryRow, PickerView
@@ -321,9 +321,9 @@ def test_a_strangers_name_is_text_and_no_key(window: MainWindow) -> None:
 def test_an_engine_that_is_added_while_the_list_is_open_is_seen_at_once(
     picker: ModelPicker, window: MainWindow
 ) -> None:
-    facts = EngineFacts(EngineKind.VLLM, "0.32.0", (RemoteModel("org/large", 8192),), "")
+    facts = ServerFacts(ServerKind.VLLM, "0.32.0", (RemoteModel("org/large", 8192),), "")
     before = {each.title for each in rows_of(picker)}
-    window.header.set_engines([EngineRecord("https://gpu.example.org", facts)])
+    window.header.set_engines([ServerRecord("https://gpu.example.org", facts)])
     assert picker.isVisible()
     new = [each for each in rows_of(picker) if each.title not in before]
     assert any("large" in each.title for each in new)

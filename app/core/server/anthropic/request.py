@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from app.core.server.errors import NO_THREADS, ApiError
+from app.core.server.errors import THREAD_REFUSED, ApiError
 from app.core.server.fields import Fields, invalid, missing, unsupported, warn, wrong_type
 from app.core.server.messages import is_thought, text_of, text_of_part
 from app.core.server.pictures import PictureSource, placeholder
@@ -46,7 +46,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
     fields = Fields(body)
     fields.ignore(_WITHOUT_EFFECT)
     if fields.take("thread") is not None:  # this error makes the client send the whole conversation
-        raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
+        raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=THREAD_REFUSED)
     if fields.take("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
     system, messages = _system(fields.take("system")), _messages(fields.take("messages"), model.picture_source)

@@ -135,12 +135,12 @@ def rotate(folder: Path, now: datetime) -> None:
             path.unlink(missing_ok=True)
 
 
-def newest_intact(folder: Path, max_version: int) -> Path | None:
+def fullest_intact(folder: Path, max_version: int) -> Path | None:
     """The intact copy with a layout up to ``max_version`` and the most rows ever inserted; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.
     """
-    for path in sorted(backups_in(folder), key=_num_stored, reverse=True):
+    for path in sorted(backups_in(folder), key=_num_ever_inserted, reverse=True):
         try:
             with _reading(path) as copy:
                 check(copy)
@@ -151,7 +151,7 @@ def newest_intact(folder: Path, max_version: int) -> Path | None:
     return None
 
 
-def _num_stored(path: Path) -> int:
+def _num_ever_inserted(path: Path) -> int:
     """The number of rows ever inserted into a copy's tables: it only grows, also when chats are deleted."""
     try:
         with _reading(path) as copy:

@@ -27,7 +27,7 @@ from app.core.domain.errors import (
     StorageReadOnlyError,
 )
 from app.core.storage.atomic import move_into_place, sync
-from app.core.storage.chats.backups import make_backup, newest_intact
+from app.core.storage.chats.backups import fullest_intact, make_backup
 from app.core.storage.chats.clean_shutdown import consume_marker
 from app.core.storage.chats.database import (
     MEMORY,
@@ -220,7 +220,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
         kept_it = aside.exists()
         # After a failed migration no backup is used: its migration would fail again.
         updatable = not isinstance(why, MigrationError)
-        backup = newest_intact(place.backups, len(place.migrations)) if updatable else None
+        backup = fullest_intact(place.backups, len(place.migrations)) if updatable else None
         if backup is not None:
             _restore_backup(backup, place.file)
         connection = _open_good(place, now)

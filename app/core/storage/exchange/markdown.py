@@ -43,7 +43,7 @@ OTHER_VERSIONS = said(
 )
 
 
-def plain_figures(stats: RunStats | None) -> str:
+def plain_statistics(stats: RunStats | None) -> str:
     """The statistics below an answer, in English; empty without statistics."""
     if stats is None or not stats.tokens or stats.tokens_per_second is None or stats.tokens_per_pass is None:
         return ""
@@ -55,7 +55,7 @@ class ExportTexts:
     """The fixed texts of an export, in the user's language."""
 
     other_versions: str = OTHER_VERSIONS
-    figures: Callable[[RunStats | None], str] = plain_figures
+    statistics: Callable[[RunStats | None], str] = plain_statistics
 
 
 ENGLISH = ExportTexts()
@@ -129,7 +129,7 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
             yield MarkedPart(fields, heading)
             yield from map(_file_part, message.attachments)
             yield MarkedPart({"words": True}, words)
-        figures = export.figures(message.stats)
+        figures = export.statistics(message.stats)
         if figures:
             yield MarkedPart({"figures": True}, f"*{figures}*")
 

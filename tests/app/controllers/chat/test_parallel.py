@@ -336,7 +336,7 @@ def test_another_model_can_be_asked_while_another_chat_is_answered(two: AppHarne
 def test_no_race_begins_while_any_chat_is_being_answered(two: AppHarness, qtbot: QtBot) -> None:
     send_anew(two, qtbot, "first")
     qtbot.mouseClick(two.window.sidebar.new_button, LEFT)
-    two.window.race.asked.emit()
+    two.window.race.opened_empty.emit()
     form = two.window.race.page.form
     form.question.setPlainText("Which is faster?")
     assert not form.start_button.isEnabled()

@@ -114,7 +114,7 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
     answer(harness, qtbot, "What is it?")
-    harness.window.race.asked.emit()
+    harness.window.race.opened_empty.emit()
     form = harness.window.race.page.form
     assert form.includes_pictures.text() == "With 1 picture"
     harness.window.race.page.start_requested.emit(form.setup)
@@ -126,7 +126,7 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
 def test_the_name_of_a_picture_that_the_model_cannot_see_is_no_question(harness: AppHarness, qtbot: QtBot) -> None:
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
-    harness.window.race.asked.emit()
+    harness.window.race.opened_empty.emit()
     assert harness.window.race.page.form.question.exact_text() == ""
 
 
@@ -142,7 +142,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.controller.attachments.attach_files([str(tmp_path / "notes.md")])
     qtbot.waitUntil(lambda: len(harness.controller.attachments._attached) == 2)
     harness.window.composer.edit.setPlainText("What is it?")
-    harness.window.race.asked.emit()
+    harness.window.race.opened_empty.emit()
     form = harness.window.race.page.form
     assert form.includes_pictures.text() == "With 1 picture"
     assert form.question.exact_text().endswith("one two three\n```\n\nWhat is it?")
@@ -154,7 +154,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     qtbot.waitUntil(lambda: harness.controller._parts.decode is None)
     harness.engine.tell(RaceEnded(problem=Problem("Ended", "It ended.", "")))
     qtbot.waitUntil(lambda: not harness.controller.state.is_racing)
-    harness.window.race.asked.emit()
+    harness.window.race.opened_empty.emit()
     assert "picture, which you cannot see: Pasted picture.png" in form.question.exact_text()
     assert not form.setup.pictures
 

@@ -17,7 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.domain.local_server import ServerState
 from app.core.domain.messages import MessageState
 from app.core.remote.answer import RemoteAnswer
@@ -164,7 +164,7 @@ def test_pictures_of_programs_reach_the_windows_model(qtbot: QtBot, tmp_path: Pa
     for seed in (0, 1, 0):
         message = Message("user", "ab  ab", pictures=((3, picture(seed)),))
         request = ChatRequest((message,), sampling=SamplingParams(0.0), max_tokens=8)
-        made = RemoteAnswer(client, request, pair.model.stem, EngineKind.OTHER)
+        made = RemoteAnswer(client, request, pair.model.stem, ServerKind.OTHER)
         told = list[object]()
         thread = threading.Thread(target=lambda: told.extend(made.events(lambda: False)), daemon=True)  # noqa: B023
         thread.start()

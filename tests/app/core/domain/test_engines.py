@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.domain.engines import EngineRecord, RemoteModel, remote_name, remote_path
+from app.core.domain.engines import RemoteModel, ServerRecord, remote_name, remote_path
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_a_model_named_by_its_path_is_called_by_its_file(name: str, title: str) 
 
 def test_which_engines_run_on_this_computer() -> None:
     here = ("http://127.0.0.1:8080", "http://localhost:1", "http://[::1]:8080")
-    assert [EngineRecord(url).is_here for url in (*here, "http://192.168.1.5:8000")] == [True, True, True, False]
+    assert [ServerRecord(url).is_local for url in (*here, "http://192.168.1.5:8000")] == [True, True, True, False]

@@ -37,10 +37,10 @@ def test_a_passage_is_found_by_its_vector_alone(
     index: DocumentIndex, tmp_path: Path, embedder: PassageEmbedder
 ) -> None:
     sources, told = [str(tmp_path / "papers")], list[tuple[int, int]]()
-    embedder.fill(index, sources, lambda: False, lambda done, total: told.append((done, total)))
+    embedder.fill_vectors(index, sources, lambda: False, lambda done, total: told.append((done, total)))
     assert told == [(0, 3)]
     assert index.find(sources, "") == []
-    found = index.find(sources, "", embedder.meaning("\nhello world"))
+    found = index.find(sources, "", embedder.embed_question("\nhello world"))
     assert next(one.name for one in found) == "a.txt"
     assert len(found) == 3
 
@@ -49,11 +49,11 @@ def test_vectors_are_made_once_and_again_after_a_change(
     index: DocumentIndex, tmp_path: Path, embedder: PassageEmbedder
 ) -> None:
     sources, told = [str(tmp_path / "papers")], list[tuple[int, int]]()
-    embedder.fill(index, sources, lambda: True, lambda *_: told.append((0, 0)))  # stopped before the first passage
-    embedder.fill(index, sources, lambda: False, lambda done, total: told.append((done, total)))
+    embedder.fill_vectors(index, sources, lambda: True, lambda *_: told.append((0, 0)))  # stopped before any passage
+    embedder.fill_vectors(index, sources, lambda: False, lambda done, total: told.append((done, total)))
     (tmp_path / "papers" / "a.txt").write_text("hello you")
     update(index, sources)
-    embedder.fill(index, sources, lambda: False, lambda done, total: told.append((done, total)))
+    embedder.fill_vectors(index, sources, lambda: False, lambda done, total: told.append((done, total)))
     assert told == [(0, 3), (0, 1)]
 
 

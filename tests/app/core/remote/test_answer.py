@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import (
@@ -34,7 +34,7 @@ ASKED = ChatRequest((Message("user", "Hi"),), request_id=7, sampling=SamplingPar
 
 def answer_of(server: ScriptedServer, request: ChatRequest = ASKED, **more: Any) -> RemoteAnswer:  # noqa: ANN401
     client = RemoteClient(server.url, **more)
-    return RemoteAnswer(client, request, "org/model", EngineKind(server.script.kind), 4096)
+    return RemoteAnswer(client, request, "org/model", ServerKind(server.script.kind), 4096)
 
 
 def text_and_end(server: ScriptedServer, request: ChatRequest = ASKED) -> tuple[str, Finished]:
@@ -47,7 +47,7 @@ def text_and_end(server: ScriptedServer, request: ChatRequest = ASKED) -> tuple[
     return "".join(chunk.text for chunk in chunks), finished
 
 
-@pytest.mark.parametrize("kind", [kind.value for kind in EngineKind])
+@pytest.mark.parametrize("kind", [kind.value for kind in ServerKind])
 def test_every_kind_streams(kind: str) -> None:
     with serving(kind=kind) as server:
         text, finished = text_and_end(server)
@@ -62,7 +62,7 @@ def test_every_kind_streams(kind: str) -> None:
     assert sent.get("top_k") == {"vllm": -1, "sglang": -1, "llama-server": 0, "lm-studio": 0}.get(kind)
 
 
-@pytest.mark.parametrize("kind", [kind.value for kind in EngineKind])
+@pytest.mark.parametrize("kind", [kind.value for kind in ServerKind])
 def test_pictures_are_passed_on_in_their_places(kind: str) -> None:
     shown = picture(0, 6, 4)
     message = Message("user", "a b", pictures=((0, shown), (2, shown)))
@@ -216,7 +216,7 @@ def test_a_silent_engine_is_given_up() -> None:
 def test_a_stop_ends_it_at_once_before_and_within(fields: dict[str, Any]) -> None:
     with serving(kind="other", **fields) as server:
         client = RemoteClient(server.url)
-        answer = RemoteAnswer(client, ASKED, "org/model", EngineKind.OTHER)
+        answer = RemoteAnswer(client, ASKED, "org/model", ServerKind.OTHER)
         stopped = threading.Event()
 
         def stop() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.hub.errors import TokenStoreError
 from app.core.hub.tokens import TokenStore
 from app.core.remote.engines import Engines
@@ -40,7 +40,7 @@ def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -
         engines.remove(server.url)
     assert Engines(file).all == ()
     assert memory.kept == {}
-    assert record.facts.kind is EngineKind.SGLANG
+    assert record.facts.kind is ServerKind.SGLANG
     with pytest.raises(EngineAddressError, match="no longer in the list"):
         engines.find(server.url)
 
@@ -61,7 +61,7 @@ def test_a_damaged_file_gives_what_can_be_read(tmp_path: Path) -> None:
     good = 'url="http://localhost:1"\nkind="new"\nversion="1"\ndrafting=""\nallows_plain=false\nmodels=[{name="m",n_ctx=5}]'
     file.write_text(f'[[engines]]\nurl="nonsense"\n[[engines]]\n{good}\n', "utf-8")
     found = Engines(file).all
-    assert [(record.url, record.facts.kind) for record in found] == [("http://localhost:1", EngineKind.OTHER)]
+    assert [(record.url, record.facts.kind) for record in found] == [("http://localhost:1", ServerKind.OTHER)]
 
 
 def test_an_engine_without_a_model_is_not_kept(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import RemotePromptError
@@ -22,7 +22,7 @@ def told(server: ScriptedServer, request: ChatRequest, n_ctx: int = 0) -> list[E
     client = RemoteClient(server.url)
 
     def answering(asked: ChatRequest) -> RemoteAnswer:
-        return RemoteAnswer(client, asked, "org/model", EngineKind(server.script.kind), n_ctx)
+        return RemoteAnswer(client, asked, "org/model", ServerKind(server.script.kind), n_ctx)
 
     return list(FittingAnswer(answering, request, n_ctx).events(lambda: False))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import EngineAnswerError, EngineUnreachableError, KeyRefusedError
 from app.core.remote.identity import detect
@@ -25,7 +25,7 @@ from tests.app.core.remote.scripted_server import serving
 def test_each_program_is_known_by_its_own_page(kind: str, title: str, n_ctx: int, drafting: str) -> None:
     with serving(kind=kind) as server:
         facts = detect(RemoteClient(server.url))
-    assert facts.kind is EngineKind(kind)
+    assert facts.kind is ServerKind(kind)
     assert (facts.title, facts.drafting) == (title, drafting)
     assert [(model.name, model.n_ctx) for model in facts.models] == [("org/model", n_ctx)]
 

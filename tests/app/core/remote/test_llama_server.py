@@ -12,7 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.benchmark.peers.llama_server import free_ports
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.domain.messages import MessageState
 from app.core.paths import builtin_draft, builtin_target
 from app.core.remote.client import RemoteClient
@@ -111,5 +111,5 @@ def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str,
 
 def test_the_program_is_known(url: str) -> None:
     facts = ask_engine(RemoteClient(url, KEY))
-    assert facts.kind is EngineKind.LLAMA_SERVER
+    assert facts.kind is ServerKind.LLAMA_SERVER
     assert facts.models

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.remote.answer import path_and_body
 from app.core.remote.client import RemoteClient
 from app.core.remote.thinking import ReasoningMode, reasoning_modes
@@ -20,14 +20,14 @@ SWITCH = (
     "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% else %}<think>\n{% endif %}"
 )
 EFFORTS = "Reasoning: {{ reasoning_effort or 'medium' }}. {{ messages[0].content }}"
-RENDERING = (EngineKind.LLAMA_SERVER, EngineKind.VLLM, EngineKind.SGLANG)
+RENDERING = (ServerKind.LLAMA_SERVER, ServerKind.VLLM, ServerKind.SGLANG)
 
 
 def ways(server: ScriptedServer) -> tuple[ReasoningMode, ...]:
-    return reasoning_modes(RemoteClient(server.url), EngineKind(server.script.kind), "org/model")
+    return reasoning_modes(RemoteClient(server.url), ServerKind(server.script.kind), "org/model")
 
 
-def sent(found: tuple[ReasoningMode, ...], name: str, kind: EngineKind, **more: Any) -> dict[str, object]:  # noqa: ANN401
+def sent(found: tuple[ReasoningMode, ...], name: str, kind: ServerKind, **more: Any) -> dict[str, object]:  # noqa: ANN401
     """The fields of a request for the template."""
     request = ChatRequest((Message("user", "Hi"),), thinking=name, **more)
     fields = next((way.fields for way in found if way.option.name == name), {})
@@ -36,7 +36,7 @@ def sent(found: tuple[ReasoningMode, ...], name: str, kind: EngineKind, **more: 
 
 
 @pytest.mark.parametrize("kind", RENDERING)
-def test_a_switch_is_found_and_sent(kind: EngineKind) -> None:
+def test_a_switch_is_found_and_sent(kind: ServerKind) -> None:
     with serving(kind=kind.value, template=SWITCH) as server:
         found = ways(server)
     assert [(way.option.name, way.option.opened_tag) for way in found] == [("on", "<think>\n"), ("off", "")]
@@ -46,7 +46,7 @@ def test_a_switch_is_found_and_sent(kind: EngineKind) -> None:
 
 
 @pytest.mark.parametrize("kind", RENDERING)
-def test_efforts_are_found_and_sent_beside_the_variables(kind: EngineKind) -> None:
+def test_efforts_are_found_and_sent_beside_the_variables(kind: ServerKind) -> None:
     with serving(kind=kind.value, template=EFFORTS) as server:
         found = ways(server)
     assert [way.option.name for way in found] == ["medium", "low", "high"]
@@ -55,7 +55,7 @@ def test_efforts_are_found_and_sent_beside_the_variables(kind: EngineKind) -> No
 
 
 @pytest.mark.parametrize("kind", RENDERING)
-def test_where_the_template_leaves_no_choice_there_is_none(kind: EngineKind) -> None:
+def test_where_the_template_leaves_no_choice_there_is_none(kind: ServerKind) -> None:
     with serving(kind=kind.value, template="{{ messages[0].content }}") as server:
         assert ways(server) == ()
     with serving(kind=kind.value) as server:  # a server without these endpoints
@@ -70,12 +70,12 @@ def test_ollama_tells_that_a_model_thinks(family: str, names: list[str]) -> None
         found = ways(server)
     assert [way.option.name for way in found] == names
     if "off" in names:
-        assert sent(found, "off", EngineKind.OLLAMA) == {"reasoning_effort": "none"}
-        assert sent(found, "on", EngineKind.OLLAMA) == {}
+        assert sent(found, "off", ServerKind.OLLAMA) == {"reasoning_effort": "none"}
+        assert sent(found, "on", ServerKind.OLLAMA) == {}
 
 
-@pytest.mark.parametrize("kind", [EngineKind.LM_STUDIO, EngineKind.OTHER])
-def test_of_others_nothing_is_known_but_an_effort_can_be_given_by_hand(kind: EngineKind) -> None:
+@pytest.mark.parametrize("kind", [ServerKind.LM_STUDIO, ServerKind.OTHER])
+def test_of_others_nothing_is_known_but_an_effort_can_be_given_by_hand(kind: ServerKind) -> None:
     with serving(kind=kind.value, template=SWITCH) as server:
         assert ways(server) == ()
         assert server.bodies == []

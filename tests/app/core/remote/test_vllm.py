@@ -11,7 +11,7 @@ import os
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engines import EngineKind
+from app.core.domain.engines import ServerKind
 from app.core.domain.messages import MessageState
 from app.core.remote.client import RemoteClient
 from app.core.remote.identity import detect as ask_engine
@@ -29,7 +29,7 @@ REPEATING = "Repeat this three times: one two three four five six seven eight."
 
 def test_it_is_known_and_says_that_it_drafts() -> None:
     facts = ask_engine(RemoteClient(URL, KEY))
-    assert (facts.kind, facts.drafting) == (EngineKind.VLLM, "spec_decode")
+    assert (facts.kind, facts.drafting) == (ServerKind.VLLM, "spec_decode")
     assert facts.models[0].n_ctx
 
 

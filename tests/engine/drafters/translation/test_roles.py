@@ -90,7 +90,7 @@ def test_a_draft_reads_the_conversation_as_its_own_template_has_it(messages: tup
 def test_control_tokens_of_the_same_text_are_the_same() -> None:
     target, draft = chatml(), side(CHATML, ["<|other|>", "<|im_end|>", "<|im_start|>"], "<|im_end|>")
     roles = compare_roles(target, draft)
-    assert roles.marks == {}
+    assert roles.delimiters == {}
     for text in ("<|im_start|>", "<|im_end|>"):
         ours, theirs = (one.tokenizer.tokenize(text, special=True) for one in (target, draft))
         assert roles.single[ours[0]] == tuple(theirs)
@@ -131,12 +131,12 @@ def test_a_draft_that_has_no_place_for_a_control_token_is_refused(template: str,
 def test_a_target_whose_template_needs_no_control_token_takes_any_draft() -> None:
     tokenizer = PieceTokenizer(BYTES, controls=["</s>"], ends=["</s>"])
     target = PromptSide(tokenizer, PromptBuilder(tokenizer, None).build)
-    assert compare_roles(target, side("{{ raise_exception('Only one.') }}", ["</s>"], "</s>")).marks == {}
+    assert compare_roles(target, side("{{ raise_exception('Only one.') }}", ["</s>"], "</s>")).delimiters == {}
 
 
 def test_a_target_whose_template_refuses_everything_takes_any_draft() -> None:
     refusing = side("{{ raise_exception('Only one.') }}", ["<turn>", "<end>"], "<end>")
-    assert compare_roles(refusing, turns()).marks == {}
+    assert compare_roles(refusing, turns()).delimiters == {}
 
 
 def real_side(name: str) -> PromptSide:

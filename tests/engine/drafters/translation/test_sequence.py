@@ -284,6 +284,6 @@ def test_real_vocabularies_have_most_tokens_in_common(
 ) -> None:
     for _, draft, translation in translations:
         assert translation.coverage > 0.8
-        assert not {int(i) for i in translation.overlap.target_ids} & set(translation.roles.marks)
+        assert not {int(i) for i in translation.overlap.target_ids} & set(translation.roles.delimiters)
         assert translation.has_most
         assert translation.overlap.draft_ids.max() < draft.vocab.n_vocab
