@@ -93,7 +93,7 @@ class MachineSpeed:
 class PlacedModel:
     """A model in a placement. ``has_template`` is False for a model without a chat template, which continues texts.
 
-    ``block`` is the number of tokens that a head drafts in one pass.
+    ``block_size`` is the number of tokens that a head drafts in one pass.
     """
 
     weights: TokenWeights
@@ -103,7 +103,7 @@ class PlacedModel:
     name: str = ""
     size_bytes: int = 0
     has_template: bool = True
-    block: int = 1
+    block_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +254,9 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     coverage: float = 1.0,
     *,
     has_template: bool = True,
-    block: int = 1,
+    block_size: int = 1,
 ) -> GainForecast:
-    """Forecast the gain for usual answers. ``step_ms``: cost of a drafted token or ``block``; None without a draft.
+    """Forecast the gain for usual answers. ``step_ms``: cost of a drafted token or block; None without a draft.
 
     ``coverage``: the share of the target's tokens that a draft with another vocabulary can propose. ``has_template`` is
     False for a target without a chat template, which continues texts.
@@ -268,17 +268,17 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     repeats = not has_template and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text_time(curve, CONTINUED_ACCEPTANCE if repeats else TEXT_ACCEPTANCE), 1.0)
     depths: Sequence[int] = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
-    if block > 1:
-        depths = [depth for depth in DEPTHS if depth <= block] or [1]
-    drafted = [1.0 if step_ms is None else _draft_time(curve, step_ms, chance, depths, block) for chance in chances]
+    if block_size > 1:
+        depths = [depth for depth in DEPTHS if depth <= block_size] or [1]
+    drafted = [1.0 if step_ms is None else _draft_time(curve, step_ms, each, depths, block_size) for each in chances]
     ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = limit_range(max(ends[0] / _ERROR, 1.0), max(ends[1], 1.0) * (_ERROR if ends[1] > _NO_GAIN else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _draft_time(curve, step_ms, chances[1], depths, block) < _MAX_TIME
-    even_ms = _bisect(lambda ms: _draft_time(curve, ms, sum(chances) / 2, depths, block) < _MAX_TIME, plain_ms)
+    pays = _draft_time(curve, step_ms, chances[1], depths, block_size) < _MAX_TIME
+    even_ms = _bisect(lambda ms: _draft_time(curve, ms, sum(chances) / 2, depths, block_size) < _MAX_TIME, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
@@ -304,8 +304,8 @@ def _text_time(curve: CostCurve, chance: float) -> float:
     return min((curve.cost_ms(k + 1) + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
 
 
-def _draft_time(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int], block: int) -> float:
-    plain_ms, of_block = curve.cost_ms(1), block > 1
+def _draft_time(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int], block_size: int) -> float:
+    plain_ms, of_block = curve.cost_ms(1), block_size > 1
     drafting_ms = {k: step_ms * (1 if of_block else k) + WORK_MS for k in depths}
     return min((curve.cost_ms(k + 1) + drafting_ms[k]) / plain_ms / _expected(chance, k) for k in depths)
 
@@ -391,10 +391,10 @@ def forecast(
         return None
     alone = gain = forecast_gain(plain.curve, None, kind, temperature, has_template=target.has_template)
     if draft is not None and step_ms is not None:
-        if draft.block > 1:  # a pass of the head has ``block`` tokens
-            step_ms *= plain.curve.cost_ms(draft.block + 1) / plain.curve.cost_ms(1)
+        if draft.block_size > 1:  # a pass of the head has ``block_size`` tokens
+            step_ms *= plain.curve.cost_ms(draft.block_size + 1) / plain.curve.cost_ms(1)
         facts = (plain.curve, step_ms, kind, temperature, coverage)
-        gain = forecast_gain(*facts, has_template=target.has_template, block=draft.block)
+        gain = forecast_gain(*facts, has_template=target.has_template, block_size=draft.block_size)
     return Forecast(plain, gain, alone, temperature)
 
 

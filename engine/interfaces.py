@@ -213,12 +213,12 @@ class Run:
     """
 
     first_id: int
-    num_places: int
+    num_tokens: int
     num_positions: int
 
     @property
     def ids(self) -> range:
-        return range(self.first_id, self.first_id - self.num_places, -1)
+        return range(self.first_id, self.first_id - self.num_tokens, -1)
 
 
 class Runs(Protocol):
@@ -233,7 +233,7 @@ class Runs(Protocol):
     def name_of(self, run: Run) -> str | None:
         """The name of a run; None if it is not known any more."""
 
-    def named(self, name: str, num_places: int, num_positions: int) -> Run:
+    def named(self, name: str, num_tokens: int, num_positions: int) -> Run:
         """The run with this name; reserves ids for it if its picture was not used yet.
 
         Raises:

@@ -28,11 +28,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class HeldRun:
-    """A run in a saved state that begins at token index ``place``, identified by its name (see `Runs`)."""
+    """A run in a saved state that begins at token ``index``, identified by its name (see `Runs`)."""
 
-    place: int
+    index: int
     name: str
-    num_places: int
+    num_tokens: int
     num_positions: int
 
 
@@ -171,7 +171,7 @@ class CachedSequence:
                 chunk, run = self._before_run(chunk)
                 if run is not None:
                     self._append_run(self.runs, run)
-                    self.num_replayed += run.num_places
+                    self.num_replayed += run.num_tokens
                     continue
             try:
                 self._forward(chunk, 0)
@@ -314,7 +314,7 @@ class CachedSequence:
             name = self.runs.name_of(run) if self.runs is not None and run is not None else None
             if run is None or name is None:
                 return None
-            held.append(HeldRun(index, name, run.num_places, run.num_positions))
+            held.append(HeldRun(index, name, run.num_tokens, run.num_positions))
         return tuple(held)
 
     def _runs_in(self, ids: History) -> Iterator[tuple[int, Run | None]]:
@@ -323,7 +323,7 @@ class CachedSequence:
         for index in np.flatnonzero(ids < 0).tolist():
             if index >= end:
                 run = self.runs.run_of(int(ids[index])) if self.runs is not None else None
-                end = index + (run.num_places if run is not None else 1)
+                end = index + (run.num_tokens if run is not None else 1)
                 yield index, run
 
     def local_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
@@ -336,11 +336,11 @@ class CachedSequence:
             return ids
         own = ids.copy()
         for held in runs:
-            end = held.place + held.num_places
+            end = held.index + held.num_tokens
             if self.runs is not None:
-                own[held.place : end] = self.runs.named(held.name, held.num_places, held.num_positions).ids
+                own[held.index : end] = self.runs.named(held.name, held.num_tokens, held.num_positions).ids
             else:
-                own[held.place : end] = _UNKNOWN_ID
+                own[held.index : end] = _UNKNOWN_ID
         return own
 
     def adopt(self, state: SequenceState) -> bool:
@@ -363,9 +363,9 @@ class CachedSequence:
         for index, run in self._runs_in(ids):
             if run is None:
                 return None
-            if run.num_positions != run.num_places:
-                gap += run.num_places - run.num_positions
-                gaps.append((index + run.num_places, gap))
+            if run.num_positions != run.num_tokens:
+                gap += run.num_tokens - run.num_positions
+                gaps.append((index + run.num_tokens, gap))
         return gaps
 
     def _roll_back_for_prompt(self, num_past: int) -> bool:
@@ -410,8 +410,8 @@ class CachedSequence:
             self.replay()
         past = self.num_past
         self._append_run(runs, run)
-        self.num_past = past + run.num_places
-        self._ids[past : self.num_past] = ids[: run.num_places]
+        self.num_past = past + run.num_tokens
+        self._ids[past : self.num_past] = ids[: run.num_tokens]
 
 
 def shared_tokens(held: History, ids: History) -> int:

@@ -65,7 +65,7 @@ class LoadedLayers(LoadedHead):
         self.target.limit_reuse = self._with_rows if on else None
 
     @property
-    def block(self) -> int:
+    def block_size(self) -> int:
         return self.reach or 1
 
     def beside(self, target: LoadedModel) -> LoadedLayers:

@@ -134,14 +134,14 @@ class RowModel(ABC, Generic[ContextT]):
         self._tap.release(self._num_read - 1)
         return rows
 
-    def _skip_picture(self, num_places: int) -> Rows:
+    def _skip_picture(self, num_tokens: int) -> Rows:
         """Skip tokens of pictures, which take no positions in the head's cache."""
-        end = self._num_read + num_places
+        end = self._num_read + num_tokens
         if self._num_read == self._begin:  # no token was read before the picture
             self._context.move_to(end)
             self._begin = end
         else:
-            self._context.append_run(num_places, 0, lambda _handle, _position: 0)
+            self._context.append_run(num_tokens, 0, lambda _handle, _position: 0)
             self._pictures.append((self._num_read, end))
         self._num_read = end
         self._forget_ahead()

@@ -159,9 +159,9 @@ class PassPart:
 class LlamaContext:
     """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` may differ from the requested ones.
 
-    It is the first sequence of its context; `other_sequence` returns other sequences, which share llama.cpp's context and
-    buffers. ``handle`` is llama.cpp's context, 0 once closed. ``gap`` is the number of cached tokens minus the number
-    of positions, since a picture may take fewer positions.
+    It is the first sequence of its context; `other_sequence` returns other sequences, which share llama.cpp's context
+    and buffers. ``handle`` is llama.cpp's context, 0 once closed. ``gap`` is the number of cached tokens minus the
+    number of positions, since a picture may take fewer positions.
 
     Raises:
         ContextError: llama.cpp could not create a context of this size.
@@ -436,8 +436,8 @@ class LlamaContext:
         first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
         return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.window)
 
-    def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
-        """Append ``num_places`` tokens of a picture, which take ``num_positions`` positions.
+    def append_run(self, num_tokens: int, num_positions: int, run: Callable[[int, int], int]) -> None:
+        """Append ``num_tokens`` tokens of a picture, which take ``num_positions`` positions.
 
         ``run`` decodes them: it is called with llama.cpp's context and the first position, and returns `llama_decode`'s
         code.
@@ -447,14 +447,14 @@ class LlamaContext:
         """
         past = self.num_past
         library.clear_errors()
-        code = IS_FULL if past + num_places > self.n_ctx else run(self.handle, past - self.gap)
+        code = IS_FULL if past + num_tokens > self.n_ctx else run(self.handle, past - self.gap)
         if code != 0:
             self._after_failure(code, past)
         for keeper in self._owners[1:]:
             self._lib.llama_memory_seq_cp(self._memory, self.seq_id, keeper, past - self.gap, -1)
-        self.num_past, self._reach = past + num_places, 0
-        if num_positions != num_places:
-            self.gap += num_places - num_positions
+        self.num_past, self._reach = past + num_tokens, 0
+        if num_positions != num_tokens:
+            self.gap += num_tokens - num_positions
             self._gaps.append((self.num_past, self.gap))
         if self.tap is not None:
             self.tap.forget()

@@ -23,7 +23,7 @@ from engine.llama.model import LlamaModel
 from engine.picture import Picture
 from engine.sentences import said
 
-PictureRows = NDArray[np.float32]  # [num_places, width of the text model's input]
+PictureRows = NDArray[np.float32]  # [num_tokens, width of the text model's input]
 _MARKER = b"<__media__>"
 _NO_CALLBACK = 0
 
@@ -45,10 +45,10 @@ def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
 
 @dataclass(frozen=True, slots=True)
 class PictureChunk:
-    """A run of ``num_places`` picture tokens that take ``num_positions`` positions; ``handle`` is libmtmd's."""
+    """A run of ``num_tokens`` picture tokens that take ``num_positions`` positions; ``handle`` is libmtmd's."""
 
     handle: int
-    num_places: int
+    num_tokens: int
     num_positions: int
 
 
@@ -158,7 +158,7 @@ class MtmdContext:
         )
 
     def encode(self, chunk: PictureChunk) -> PictureRows:
-        """Encode a chunk; return a copy of its rows [num_places, width].
+        """Encode a chunk; return a copy of its rows [num_tokens, width].
 
         Raises:
             PictureError: the encoder failed.
@@ -171,7 +171,7 @@ class MtmdContext:
             raise PictureError(
                 said("The encoder could not read the picture: {reason}.", reason=reason or said("no reason was given"))
             )
-        rows = np.ctypeslib.as_array(address, (chunk.num_places, self.width)).copy()
+        rows = np.ctypeslib.as_array(address, (chunk.num_tokens, self.width)).copy()
         broken = ~np.isfinite(rows).all(axis=1)
         if self.row_end is not None and len(self.row_end) == self.width and 2 * broken.sum() < len(rows):
             rows[broken] = self.row_end
@@ -184,7 +184,7 @@ class MtmdContext:
     def placeholder(self, chunk: PictureChunk) -> PictureChunk:
         """Copy a chunk without its pixels, for `decode`; release it with `free`."""
         handle = int(self._lib.mtmd_input_chunk_get_placeholder(chunk.handle))
-        return PictureChunk(handle, chunk.num_places, chunk.num_positions)
+        return PictureChunk(handle, chunk.num_tokens, chunk.num_positions)
 
     def free(self, placeholder: PictureChunk) -> None:
         self._lib.mtmd_input_chunk_free(placeholder.handle)
@@ -198,11 +198,11 @@ class MtmdContext:
         """
         most = context.num_at_once
         # Tokens with non-causal attention must be computed in one pass.
-        if chunk.num_places > most and self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle):
+        if chunk.num_tokens > most and self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle):
             raise PictureError(
                 said(
                     "The picture takes {places} positions, and this model has to see them all at once: at most {most}.",
-                    places=chunk.num_places,
+                    places=chunk.num_tokens,
                     most=most,
                 ),
                 "Give a smaller picture.",
@@ -218,4 +218,4 @@ class MtmdContext:
                 )
             )
 
-        context.append_run(chunk.num_places, chunk.num_positions, run)
+        context.append_run(chunk.num_tokens, chunk.num_positions, run)

@@ -108,7 +108,7 @@ class Loaded:
     owns_weights: bool = True
 
     @property
-    def block(self) -> int:
+    def block_size(self) -> int:
         """How many tokens one pass drafts."""
         return 1
 

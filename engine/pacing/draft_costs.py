@@ -68,7 +68,7 @@ class DraftCosts:
             DecodeError: a pass failed.
             Interrupted: ``should_stop`` returned True.
         """
-        times = measure_drafting(self.loaded.sequence, n_vocab, should_stop, block=self.loaded.block)
+        times = measure_drafting(self.loaded.sequence, n_vocab, should_stop, block_size=self.loaded.block_size)
         self.is_known, self.is_measured = times.is_steady, True
         self._control.expect({1: times.step_ms})
         return times

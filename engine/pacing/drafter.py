@@ -96,7 +96,7 @@ class PacedDrafter:
             return draft
         if not pacer.has_company:
             read_ms = model.read_s * 1000.0
-            if pacer.prices.block > 1 and model.num_read <= FEW_UNREAD:
+            if pacer.prices.block_size > 1 and model.num_read <= FEW_UNREAD:
                 pacer.prices.observe_drafting(read_ms)
             elif model.num_read > _FEW_READ:
                 beside_step_ms = max(read_ms - pacer.prices.draft_step_ms, 0.0)

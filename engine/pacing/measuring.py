@@ -210,11 +210,11 @@ def measure_drafting(
     should_stop: ShouldStop = never_stop,
     budget_s: float = _BUDGET_S,
     *,
-    block: int = 1,
+    block_size: int = 1,
 ) -> DraftingTimes:
     """Measure a draft model while it drafts a few tokens for a target with ``n_vocab`` tokens, as in an answer.
 
-    For a draft that drafts a ``block`` of several tokens at once, a step is a block. The first try only warms up.
+    For a draft that drafts a block of several tokens at once, a step is a block. The first try only warms up.
 
     Raises:
         DecodeError: a pass failed.
@@ -237,7 +237,7 @@ def measure_drafting(
             if drafter.failure:
                 raise DecodeError(drafter.failure)
             if number:
-                steps_s.append((perf_counter() - started) / (max(1, len(draft.ids)) if block == 1 else 1))
+                steps_s.append((perf_counter() - started) / (max(1, len(draft.ids)) if block_size == 1 else 1))
             drafter.truncate(past)
             if steps_s and perf_counter() > ends:
                 break

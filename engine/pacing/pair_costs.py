@@ -366,7 +366,7 @@ class PairCosts:
         curve = self._curves[key]
         if self.pacer is None:
             self.pacer = Pacer(curve, rollback=measure_rollback(self._target.sequence), graph_replay=self._graph_replay)
-            self.pacer.prices.block = self._draft.loaded.block if self._draft is not None else 1
+            self.pacer.prices.block_size = self._draft.loaded.block_size if self._draft is not None else 1
             self.pacer.restore(self._acceptance.get(self._pair_key))
         elif self.pacer.curve is not curve:
             self.pacer.use(curve)

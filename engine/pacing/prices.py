@@ -22,7 +22,7 @@ class Prices:
         rollback: cost of rejected tokens, if the target's memory cannot drop tails.
         graph_replay: extra cost of passes after a larger pass, if the backend replays graphs.
         draft_step_ms: price of a drafted token, or of a block.
-        block: tokens that one pass of the draft drafts.
+        block_size: tokens that one pass of the draft drafts.
         draft_read_ms: price of a token that the draft only reads.
         overhead_ms: time of a plain pass outside of the target.
         row_ms: time per proposed token outside of the target.
@@ -38,7 +38,7 @@ class Prices:
     ) -> None:
         self.curve = curve
         self.rollback, self.graph_replay = rollback, graph_replay
-        self.draft_step_ms, self.block = draft_step_ms, 1
+        self.draft_step_ms, self.block_size = draft_step_ms, 1
         self.draft_read_ms = READ_SHARE * draft_step_ms
         self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS
         self.composition = ALONE
@@ -97,16 +97,16 @@ class Prices:
 
     @property
     def max_drafted(self) -> int:
-        return LOOK_AHEAD if self.block == 1 else min(self.block, LOOK_AHEAD)
+        return LOOK_AHEAD if self.block_size == 1 else min(self.block_size, LOOK_AHEAD)
 
     @property
     def next_ms(self) -> float:
         """Milliseconds of one more drafted token; 0 within a block, whose tokens are drafted together."""
-        return self.step_ms if self.block == 1 else 0.0
+        return self.step_ms if self.block_size == 1 else 0.0
 
     def drafting_ms(self, num_drafted: int) -> float:
         """Milliseconds of drafting ``num_drafted`` tokens, at most one block."""
-        return self.step_ms * (num_drafted if self.block == 1 else 1)
+        return self.step_ms * (num_drafted if self.block_size == 1 else 1)
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
         """Use measured milliseconds of a drafted token, and of a token that is only read (None: estimated)."""

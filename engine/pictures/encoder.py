@@ -58,14 +58,14 @@ class NamedRuns:
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def named(self, name: str, num_places: int, num_positions: int) -> Run:
+    def named(self, name: str, num_tokens: int, num_positions: int) -> Run:
         """See `Runs.named`. A different size makes a new run."""
         run = self._by_name.get(name)
-        if run is not None and (run.num_places, run.num_positions) == (num_places, num_positions):
+        if run is not None and (run.num_tokens, run.num_positions) == (num_tokens, num_positions):
             return run
         if run is not None:
             self._forget([run.first_id])
-        run = self._by_name[name] = Run(_take_ids(num_places), num_places, num_positions)
+        run = self._by_name[name] = Run(_take_ids(num_tokens), num_tokens, num_positions)
         self._names[run.first_id] = name
         self._begins.append(-run.first_id)
         return run
@@ -160,7 +160,7 @@ class PictureEncoder:
         if size not in self._counts:
             whole = self._mtmd.tokenize(Picture(width, height, bytes(width * height * BYTES_PER_PIXEL)))
             try:
-                parts = (len(part) if isinstance(part, list) else part.num_places for part in whole.parts)
+                parts = (len(part) if isinstance(part, list) else part.num_tokens for part in whole.parts)
                 self._counts[size] = sum(parts)
             finally:
                 whole.close()
@@ -194,7 +194,7 @@ class PictureEncoder:
                 parts.append(part)
                 continue
             name = f"{self._key} {picture.digest} {len(chunks)}"
-            run = self.runs.named(name, part.num_places, part.num_positions)
+            run = self.runs.named(name, part.num_tokens, part.num_positions)
             parts.append(run)
             chunks[run.first_id] = self._mtmd.placeholder(part)
         return _Known(parts, chunks, whole)

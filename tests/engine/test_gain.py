@@ -127,7 +127,7 @@ def test_a_head_whose_output_matrix_is_half_of_its_target_does_not_pay() -> None
 def test_a_block_costs_its_pass_however_many_tokens_it_drafts() -> None:
     curve = CostCurve({1: 10.0, 2: 11.0, 4: 12.0, 8: 14.0, 16: 20.0, 33: 40.0})
     one_by_one = forecast_gain(curve, 4.0, PairKind.HEAD)
-    block = forecast_gain(curve, 4.0, PairKind.HEAD, block=7)
+    block = forecast_gain(curve, 4.0, PairKind.HEAD, block_size=7)
     assert block.high > one_by_one.high
     assert block.draft_share == one_by_one.draft_share == pytest.approx(0.4)
-    assert forecast_gain(curve, 4.0, PairKind.HEAD, block=3).high <= block.high
+    assert forecast_gain(curve, 4.0, PairKind.HEAD, block_size=3).high <= block.high

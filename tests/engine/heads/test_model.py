@@ -224,11 +224,11 @@ class _Places:
     def name_of(self, _run: Run) -> str:
         return "places"
 
-    def named(self, _name: str, _num_places: int, _num_positions: int) -> Run:
+    def named(self, _name: str, _num_tokens: int, _num_positions: int) -> Run:
         return self._run
 
     def append(self, run: Run) -> None:
-        self._target.context.append_run(run.num_places, 0, lambda _handle, _position: 0)
+        self._target.context.append_run(run.num_tokens, 0, lambda _handle, _position: 0)
 
 
 def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tuple[Path, Path | None]) -> None:

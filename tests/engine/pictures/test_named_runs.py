@@ -18,7 +18,7 @@ def test_a_name_has_one_run_whose_places_find_it() -> None:
         assert all(runs.at(place) == run for place in run.ids)
     assert runs.at(made[0].first_id + 1) is None
     assert runs.at(made[-1].ids[-1] - 1) is None
-    assert len({place for run in made for place in run.ids}) == sum(run.num_places for run in made)
+    assert len({place for run in made for place in run.ids}) == sum(run.num_tokens for run in made)
 
 
 def test_another_size_is_another_run() -> None:

@@ -171,8 +171,8 @@ def _drafter(
     if weights is None or (draft is None and not has_next_token_layers(target.header)):
         return None, PairKind.OTHER
     if draft is not None:
-        block = block_shape(draft.header).num_drafted if head_method(draft.header) in BLOCKS else 1
-        return replace(_placed_model(draft, *place), weights=weights, block=block), PairKind.HEAD
+        block_size = block_shape(draft.header).num_drafted if head_method(draft.header) in BLOCKS else 1
+        return replace(_placed_model(draft, *place), weights=weights, block_size=block_size), PairKind.HEAD
     own = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
 
