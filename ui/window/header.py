@@ -522,7 +522,7 @@ class Header(QFrame):
             return f"{shown_name(view.target)} · {host_in(view.target.engine_url)}"
         draft = shown_name(view.draft) if view.draft else tr("no draft")
         if view.own_head:
-            draft = tr("own head ({method})").format(method=view.own_head.head)
+            draft = tr("own head ({method})").format(method=view.own_head.head_method)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -540,7 +540,7 @@ class Header(QFrame):
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.coverage))
         elif view.own_head:
             words = tr("Draft: a head in the model's own file ({method}).")
-            parts.append(words.format(method=view.own_head.head))
+            parts.append(words.format(method=view.own_head.head_method))
         else:
             parts.append(tr("No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip())
         return "\n\n".join([*parts, *view.notices])

@@ -136,7 +136,7 @@ def test_what_is_marked_in_answers_is_remembered(qtbot: QtBot) -> None:
     again = open_app(SCRIPTED)
     now, page = again.window.stats.now, again.window.transcript
     assert {source for source, row in now.sources.items() if row.isChecked()} == {Source.DRAFT, Source.BONUS}
-    assert (page._marked, page._shows_refused) == ({Source.DRAFT, Source.BONUS}, True)
+    assert (page._marked, page._shows_rejected) == ({Source.DRAFT, Source.BONUS}, True)
     now.sources[Source.BONUS].click()
     now.refused.click()
     again.close()

@@ -102,7 +102,7 @@ def test_only_sources_that_the_conversation_has_or_may_get_are_named(
 ) -> None:
     assert named(legend) == [Source.DRAFT, Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET]
     with_head = replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1})
-    window.set_engine(replace(READY, draft=model("head", head="EAGLE-3")))
+    window.set_engine(replace(READY, draft=model("head", head_method="EAGLE-3")))
     assert Source.HEAD in named(legend)
     window.finish_answer(MessageView(3, "assistant", "Some", stats=with_head))
     window.set_engine(NO_DRAFT)

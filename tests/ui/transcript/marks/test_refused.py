@@ -80,7 +80,7 @@ def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot:
     view = card.body.segments[0]
     assert isinstance(view, ProseView)
     window.transcript.mark_sources(frozenset({Source.DRAFT}))
-    window.transcript.show_refused(True)
+    window.transcript.show_rejected(True)
     marked = [item.words.strip() for item in shown_marks(view)]
     assert marked == ["The", "lay."]
     window.set_theme("dark")
