@@ -107,7 +107,7 @@ class Answer:
         prompt = self._prompt_ids()
         self._prompt_tokens = prompt
         self._start_tag = self._prompt.reasoning_start_tag_of(self._request, prompt.tolist())
-        if self._request.raw_prompt is None and not self._request.completes:
+        if self._request.raw_prompt is None and not self._request.continues_text:
             self._detokenizer.watch_reasoning(self._start_tag)
         cancelled = yield from self._prefill(prompt, should_stop)
         self.stats.prefill_ended()

@@ -182,7 +182,7 @@ def describe(model: ModelInfo) -> str:
             else tr("{name}\nOn {host} ({engine}); your messages leave this computer.")
         )
         words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
-        return f"{words} {in_language(model.inexact)}".rstrip()
+        return f"{words} {in_language(model.inexact_reason)}".rstrip()
     words = tr(
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
         "{threads} threads, {where}\nChat template: {template_name}\n{path}"
@@ -198,7 +198,7 @@ def describe(model: ModelInfo) -> str:
         template_name=tr(model.template_name),
         path=model.path,
     )
-    words += f"\n{in_language(model.inexact) or tr('Every mode gives exactly the same answer to a question.')}"
+    words += f"\n{in_language(model.inexact_reason) or tr('Every mode gives exactly the same answer to a question.')}"
     unused = [tr(UNUSED_WORDS[part]) for part in model.unused_abilities if part in UNUSED_WORDS]
     if not unused:
         return words

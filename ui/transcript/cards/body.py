@@ -22,7 +22,7 @@ from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polis
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
-from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, refused_at
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, rejected_at
 from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
@@ -275,8 +275,8 @@ class AnswerBody(QWidget):
         words = [item for item in ranges if item.start not in units] if units else ranges
         self._note_change(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
-        refused = runs.rejections() if self._shows_rejected and fits else []
-        part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
+        rejected = runs.rejections() if self._shows_rejected and fits else []
+        part.widget.set_rejected(rejected_at(text, part.source_map, rejected) if rejected else [])
 
     def event(self, event: QEvent) -> bool:
         """Handle the tool tips of all texts: a marked token shows its pass."""
