@@ -73,8 +73,8 @@ def _note(view: PassView) -> str:
 def _lines(view: PassView) -> list[TokenLine]:
     kept = tr("accepted")
     lines = [TokenLine(text, kept, _probabilities(view, i)) for i, text in enumerate(view.accepted)]
-    rejected = view.rejected_tokens or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
-    for i, text in enumerate(rejected, len(view.accepted)):
+    tokens = view.rejected_tokens or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
+    for i, text in enumerate(tokens, len(view.accepted)):
         chances = _probabilities(view, i)
         unseen = view.probabilities is not None and not chances
         fate = tr("not checked") if unseen else tr("rejected")
