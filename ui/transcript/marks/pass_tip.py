@@ -54,7 +54,7 @@ def pass_words(view: PassView) -> str:
 
 
 def _heading(view: PassView) -> str:
-    num_rejected = len(view.rejected_tokens) or int(view.source is Source.RECOVERED)
+    num_rejected = len(view.rejected_texts) or int(view.source is Source.RECOVERED)
     proposed = len(view.accepted) + num_rejected
     if view.source not in _LAST:
         return tr("One pass of the target, in which the answer ended.")
@@ -73,8 +73,8 @@ def _note(view: PassView) -> str:
 def _lines(view: PassView) -> list[TokenLine]:
     kept = tr("accepted")
     lines = [TokenLine(text, kept, _probabilities(view, i)) for i, text in enumerate(view.accepted)]
-    tokens = view.rejected_tokens or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
-    for i, text in enumerate(tokens, len(view.accepted)):
+    texts = view.rejected_texts or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
+    for i, text in enumerate(texts, len(view.accepted)):
         chances = _probabilities(view, i)
         unseen = view.probabilities is not None and not chances
         fate = tr("not checked") if unseen else tr("rejected")

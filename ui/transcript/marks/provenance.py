@@ -42,7 +42,7 @@ class PassView:
     probabilities: PassProbabilities | None = None
 
     @property
-    def rejected_tokens(self) -> tuple[str, ...]:
+    def rejected_texts(self) -> tuple[str, ...]:
         """The rejected text split into tokens, if their lengths are known."""
         lengths = self.probabilities.rejected_chars if self.probabilities is not None else ()
         if not lengths:
