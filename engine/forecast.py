@@ -232,8 +232,8 @@ class Bound(StrEnum):
 class GainForecast:
     """The speed relative to plain decoding, from ``low`` to ``high``; ``low`` is 1 if there may be no gain.
 
-    ``draft_share``: cost of a drafted token relative to a plain pass; None without a draft. ``draft_pays``: whether the
-    draft adds to the gain of suffix matching at the upper end. ``break_even_share``: the largest ``draft_share`` that
+    ``draft_cost``: cost of a drafted token relative to a plain pass; None without a draft. ``draft_pays``: whether the
+    draft adds to the gain of suffix matching at the upper end. ``break_even_cost``: the largest ``draft_cost`` that
     pays off at this acceptance.
     """
 
@@ -241,9 +241,9 @@ class GainForecast:
     high: float
     bound: Bound
     cost_of_four: float
-    draft_share: float | None = None
+    draft_cost: float | None = None
     draft_pays: bool = False
-    break_even_share: float | None = None
+    break_even_cost: float | None = None
 
 
 def forecast_gain(  # noqa: PLR0913  (independent inputs)
@@ -362,11 +362,11 @@ def _read_s(blocks: list[NDArray[np.float64]], clock: Callable[[], float]) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """``plain``: the target alone. ``gain``: ``auto`` with this draft, if any. ``text_alone``: without a draft."""
+    """``plain``: the target alone. ``gain``: ``auto`` with this draft, if any. ``ngram_gain``: without a draft."""
 
     plain: PassForecast
     gain: GainForecast
-    text_alone: GainForecast
+    ngram_gain: GainForecast
     temperature: float
 
     @property

@@ -114,12 +114,12 @@ class Placement:
         return self.devices == (NO_DEVICE,)
 
     @property
-    def facts(self) -> tuple[str, ...]:
+    def cache_key(self) -> tuple[str, ...]:
         """The part of cache keys that depends on the placement; empty for the default."""
         return () if self == Placement() else (repr(self),)
 
 
-ANYWHERE = Placement()
+DEFAULT_PLACEMENT = Placement()
 
 
 class DeviceKind(StrEnum):
@@ -263,7 +263,7 @@ class ThinkingOption:
     """A reasoning mode of a model: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512")."""
 
     name: str
-    opened_tag: str = ""  # reasoning tag with which the prompt ends; often empty
+    reasoning_start_tag: str = ""  # reasoning tag with which the prompt ends; often empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ class ChatRequest:
     min_tokens: int = 0  # the model cannot end the answer earlier; stop strings can
     overflow: Overflow = Overflow.STOP
     request_id: int = 0
-    completes: bool = False  # the contents of ``messages`` are one text to continue: no chat template
+    continues_text: bool = False  # the contents of ``messages`` are one text to continue: no chat template
     use_past: bool = False  # draft from past conversations, and store this one for later drafts
     conversation_id: int = 0  # key of saved caches; 0: no saving, negative: in memory only
     grammar: str = ""  # in a form of `engine.grammar`, or GBNF with a rule ``root``; empty: any text
@@ -338,7 +338,7 @@ class LoadRequest:
     draft_threads: int | None = None
     draft_gpu_layers: int | None = None  # None: as for the target, or 0 if measured to be faster
     draft_cache_type: CacheType = CacheType.F16
-    placement: Placement = ANYWHERE  # the target's placement
+    placement: Placement = DEFAULT_PLACEMENT  # the target's placement
     draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: the fastest as measured
     mmproj: str | None = None  # the side file of a vision model; "": search the model's folder
     request_id: int = field(default=0, compare=False)
@@ -404,7 +404,7 @@ class ModelInfo:
     flash_attention: FlashAttention = FlashAttention.AUTO
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling settings in the file; names as in SamplingParams
-    opened_tag: str = ""  # reasoning tag that the template appends to a prompt
+    reasoning_start_tag: str = ""  # reasoning tag that the template appends to a prompt
     thinking: tuple[ThinkingOption, ...] = ()  # the default first; empty if the template offers no choice
     unused_abilities: tuple[str, ...] = ()  # abilities that need a side file: "pictures"
 
@@ -413,17 +413,17 @@ class ModelInfo:
         """Whether the file has a chat template. A model without a template most likely continues texts."""
         return self.template_name == FROM_MODEL
 
-    placement: Placement = ANYWHERE  # as requested, with the actual ``cpu_moe_layers``
+    placement: Placement = DEFAULT_PLACEMENT  # as requested, with the actual ``cpu_moe_layers``
     tool_format: ToolFormat = ToolFormat.NONE
     tool_refusal: str = ""  # why tools are not supported
     supports_infill: bool = False  # whether the file has tokens for infill
-    head: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
+    head_method: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
     coverage: float | None = None  # share of the target's tokens in the draft's vocabulary; None: the same vocabulary
     has_vision: bool = False  # whether the model accepts pictures; needs a loaded side file
     engine_url: str = ""  # address of the remote server that runs the model; empty: this program
     parallel: int = 1  # parallel answers
     parallel_reason: str = ""  # sentence: why fewer answers than requested run in parallel
-    inexact: str = ""  # sentence: why a repeated request may give another answer; empty: answers are bit-exact
+    inexact_reason: str = ""  # sentence: why a repeated request may give another answer; empty: answers are bit-exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -627,7 +627,7 @@ class TextChunk:
     text: str
     spans: tuple[TokenSpan, ...]
     logprobs: tuple[TokenLogprob, ...] = ()
-    opened_tag: str = ""  # first chunk only: reasoning tag at the end of the prompt, with its spaces
+    reasoning_start_tag: str = ""  # first chunk only: reasoning tag at the end of the prompt, with its spaces
 
 
 @dataclass(frozen=True, slots=True)

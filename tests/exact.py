@@ -23,7 +23,7 @@ def require_exact(path: str) -> None:
 def agree(session: Session, asked: ChatRequest, plain: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two greedy answers are identical; for an inexact target, up to a near tie."""
     parts = next((i for i, (one, two) in enumerate(zip(plain, other, strict=True)) if one != two), None)
-    if parts is None or not session.ready().target.inexact:
+    if parts is None or not session.ready().target.inexact_reason:
         return parts is None
     target = session._target
     assert target is not None

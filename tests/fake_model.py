@@ -90,7 +90,7 @@ class Script:
     tokens_per_second: float = 200.0
     tokens_per_pass: int = 3
     context_size: int = 4096
-    opened_tag: str = ""
+    reasoning_start_tag: str = ""
 
 
 class ScriptedWorker:
@@ -154,7 +154,7 @@ class ScriptedWorker:
                 self._on_event(event)
 
     def _answer(self, request: ChatRequest) -> Iterator[Event]:
-        script, started, opened_tag = self._script, time.perf_counter(), self._script.opened_tag
+        script, started, reasoning_start_tag = self._script, time.perf_counter(), self._script.reasoning_start_tag
         question = request.messages[-1].content if request.messages else ""
         words = re.findall(r"\s*\S+\s*?", script.answers.get(question, script.answer))
         per_pass = 1 if request.mode is Mode.OFF else script.tokens_per_pass
@@ -168,8 +168,8 @@ class ScriptedWorker:
                 yield Finished(request.request_id, FinishReason.CANCELLED, stats)
                 return
             spans = tuple(TokenSpan(len(word), _source(request.mode, i, per_pass)) for i, word in enumerate(block))
-            yield TextChunk(request.request_id, "".join(block), spans, (), opened_tag)
-            opened_tag = ""
+            yield TextChunk(request.request_id, "".join(block), spans, (), reasoning_start_tag)
+            reasoning_start_tag = ""
             stats = self._count(stats, len(block), per_pass, time.perf_counter() - started)
             yield StatsUpdate(request.request_id, stats)
 
@@ -209,7 +209,7 @@ class ScriptedWorker:
             1,
             0,
             "none",
-            opened_tag=self._script.opened_tag,
+            reasoning_start_tag=self._script.reasoning_start_tag,
             parallel=self._script.parallel,
         )
 

@@ -69,7 +69,7 @@ def command(options: argparse.Namespace) -> int:
             session = open_session()
             stack.callback(session.close)
             report, status = _measure(session, options, _Task(prompts, plan, requests, journal), stack)
-            told, is_fault = answers_verdict(report.rows, session.ready().target.inexact)
+            told, is_fault = answers_verdict(report.rows, session.ready().target.inexact_reason)
     except EngineError as error:
         return fail_with(error)
     except PeerError as error:

@@ -23,7 +23,7 @@ from app.cli.run import (
     load_models,
     load_request,
     open_session,
-    refusal,
+    problem_of,
     show_events,
     target_notices,
 )
@@ -56,7 +56,7 @@ def command(options: argparse.Namespace) -> int:
     except AppError as error:
         return fail(error.problem)
     except (ValueError, OSError) as error:
-        return fail(refusal(error))
+        return fail(problem_of(error))
     session = open_session()
     try:
         ready = load_models(session, load_request(options))

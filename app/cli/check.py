@@ -241,7 +241,7 @@ def _expected(speed_forecast: SpeedForecast | None) -> dict[str, object] | None:
     return {
         "speedup": [round(speed_forecast.gain.low, 3), round(speed_forecast.gain.high, 3)],
         "plain_tokens_per_second": [round(speed_forecast.plain.low, 2), round(speed_forecast.plain.high, 2)],
-        "draft_share": None if speed_forecast.gain.draft_share is None else round(speed_forecast.gain.draft_share, 3),
+        "draft_share": None if speed_forecast.gain.draft_cost is None else round(speed_forecast.gain.draft_cost, 3),
         "draft_pays": speed_forecast.gain.draft_pays,
         "bound": speed_forecast.bound,
         "basis": speed_forecast.basis,

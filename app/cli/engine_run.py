@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, fail, notify
-from app.cli.run import make_request, refusal, show_events
+from app.cli.run import make_request, problem_of, show_events
 from app.core.domain.engines import RemoteModel
 from app.core.domain.errors import AppError
 from app.core.remote.answer import RemoteAnswer
@@ -35,7 +35,7 @@ def command(options: argparse.Namespace) -> int:
         except (AppError, GrammarError) as error:
             return INTERRUPTED if interrupted.is_set() else fail(error.problem, as_json=options.json)
         except (ValueError, OSError) as error:
-            return fail(refusal(error), as_json=options.json)
+            return fail(problem_of(error), as_json=options.json)
     if finished is not None and finished.stats.decisions and not options.json:
         print("; ".join(finished.stats.decisions), file=sys.stderr)
     return INTERRUPTED if interrupted.is_set() else 0

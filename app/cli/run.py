@@ -85,7 +85,7 @@ def command(options: argparse.Namespace) -> int:
     except PacelineError as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
-        return fail(refusal(error), as_json=options.json)
+        return fail(problem_of(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None, as_json=options.json)
     try:
         return _run(session, options, request, tools)
@@ -146,7 +146,7 @@ def target_notices(ready: EngineReady) -> tuple[str, ...]:
     return weak_points(read_header(target), target.name)
 
 
-def refusal(error: ValueError | OSError) -> Problem:
+def problem_of(error: ValueError | OSError) -> Problem:
     """Describe an error of the options to the user."""
     return unreadable("This cannot be run", error, "See paceline run --help.")
 
@@ -479,7 +479,7 @@ def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | No
     finished = None
     for event in events:
         if isinstance(event, TextChunk):
-            texts += [event.opened_tag, event.text] if not texts else [event.text]
+            texts += [event.reasoning_start_tag, event.text] if not texts else [event.text]
             if not as_json:
                 print(event.text, end="", flush=True)
         elif isinstance(event, Finished):

@@ -281,7 +281,7 @@ def _parallel_words(target: ModelInfo) -> str:
 def _draft_words(ready: EngineReady) -> str:
     if ready.draft is not None:
         return f", drafted by {ready.draft.name}"
-    return "" if ready.own_head is None else f", drafted by its own head ({ready.own_head.head})"
+    return "" if ready.own_head is None else f", drafted by its own head ({ready.own_head.head_method})"
 
 
 @contextlib.contextmanager

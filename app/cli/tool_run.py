@@ -205,7 +205,7 @@ class _Run:
 
     def _generate(self, turn: ToolLoop, todo: Generate) -> None:
         """Generate one answer and print it without its calls."""
-        reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
+        reader, raw, reasoning_start_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
         self.text = ""
         request = replace(self.request, messages=todo.messages, tools=todo.tools, constrains_calls=True)
@@ -213,7 +213,7 @@ class _Run:
             for event in self.session.generate(request, interrupted.is_set):
                 if isinstance(event, TextChunk):
                     raw.append(event.text)
-                    opened_tag = opened_tag or event.opened_tag
+                    reasoning_start_tag = reasoning_start_tag or event.reasoning_start_tag
                     self._show(reader.feed(event))
                 elif isinstance(event, AnswerFinished):
                     finished = event
@@ -226,7 +226,7 @@ class _Run:
         if interrupted.is_set() or finished is None:
             turn.stop()
             return
-        answer = turn.answered("".join(raw), opened_tag, is_cut=finished.reason in _TRUNCATED)
+        answer = turn.answered("".join(raw), reasoning_start_tag, is_cut=finished.reason in _TRUNCATED)
         if answer is not None and answer.unreadable:
             _write_faint(f"← {answer.problem}")
 

@@ -57,13 +57,13 @@ class Detokenizer:
         self._reasoning: _Reasoning | None = None
         self._first_stop = 0  # offset in the text at which a stop string may begin
 
-    def watch_reasoning(self, opened_tag: str) -> None:
+    def watch_reasoning(self, reasoning_start_tag: str) -> None:
         """Ignore stop strings within reasoning at the beginning of an answer, unless they contain a closing tag.
 
-        ``opened_tag`` is the reasoning tag at the end of the prompt; the answer may also begin with a tag.
+        ``reasoning_start_tag`` is the reasoning tag at the end of the prompt; the answer may also begin with a tag.
         """
         if self._stops:
-            self._reasoning = _Reasoning(opened_tag.strip())
+            self._reasoning = _Reasoning(reasoning_start_tag.strip())
 
     @property
     def has_stop_strings(self) -> bool:
@@ -196,8 +196,8 @@ class Detokenizer:
 class _Reasoning:
     """Counts the characters of an answer that belong to the reasoning at its beginning."""
 
-    def __init__(self, opened_tag: str) -> None:
-        self._closing = next((closing for opening, closing in REASONING_TAGS if opening == opened_tag), "")
+    def __init__(self, reasoning_start_tag: str) -> None:
+        self._closing = next((closing for opening, closing in REASONING_TAGS if opening == reasoning_start_tag), "")
         self._text = ""  # the last characters, which may contain a tag
         self._has_ended = False
 

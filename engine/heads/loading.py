@@ -146,7 +146,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
         context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
     tap = HiddenTap(target.context, (RowPart(),), width)
     memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
-    info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
+    info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head_method=MTP)
     layers = _loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
     return _check_rollback(layers, memory)
 
@@ -192,7 +192,7 @@ def _opened(model: LlamaModel, target: LoadedModel, options: LoadOptions, header
         num_params=model.num_params,
         size_bytes=size_of_files(model.path),
         n_ctx_train=model.n_ctx_train,
-        head=method,
+        head_method=method,
     )
     if method == ASSISTANT:
         return load_assistant(model, target, params, info)

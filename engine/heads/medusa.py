@@ -189,7 +189,7 @@ def open_medusa(path: Path, target: LoadedModel, options: LoadOptions) -> Loaded
         gpu_layers=0,
         cache_type=CacheType.F16,
         recommended=(),
-        head=weights.layout.method,
+        head_method=weights.layout.method,
     )
     largest = max(
         sum(block.weight.data.nbytes for block in one.blocks) + one.output.data.nbytes for one in weights.heads

@@ -172,11 +172,11 @@ class LlamaContext:
         self._model, self._max_rows = model, params.max_rows
         self.params = params = with_gpu_limits(params, model.gpu_layers)
         self.n_vocab = model.vocab.n_vocab
-        self._has_keepers = model.window > 0 and not model.is_recurrent
+        self._has_keepers = model.sliding_window > 0 and not model.is_recurrent
         self.handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self.handle)
         spare = 2 * params.num_sequences
-        self._slices = StateSlices(self._lib, self.handle, self._memory, spare, model.window)
+        self._slices = StateSlices(self._lib, self.handle, self._memory, spare, model.sliding_window)
         num_parts = 1 if params.shares_cells else params.num_sequences
         self.num_cells = int(self._lib.llama_n_ctx(self.handle))
         self.n_ctx = self.num_cells // num_parts
@@ -434,7 +434,7 @@ class LlamaContext:
         if not self._has_keepers:
             return True
         first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
-        return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.window)
+        return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.sliding_window)
 
     def append_run(self, num_tokens: int, num_positions: int, run: Callable[[int, int], int]) -> None:
         """Append ``num_tokens`` tokens of a picture, which take ``num_positions`` positions.

@@ -23,13 +23,13 @@ from typing import Any
 import psutil
 
 from engine.errors import NativeLibraryError
-from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
+from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_ORDERED, wanted_kernels
 from engine.llama import gpu_verdict
 from engine.sentences import Sentence, said
 
 FEW_TOKENS = "few_tokens"  # subfolder with this project's variants of the CPU backend
 VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # its value, such as "haswell", overrides the choice
-_OWN_VARIANTS = {NARROW: "zen4", ORDERED: "zen5"}
+_OWN_VARIANTS = {KERNELS_256_BIT: "zen4", KERNELS_ORDERED: "zen5"}
 _DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends other than the CPU's
 # The OpenMP threads of a CPU build spin at barriers. Without a limit, speed collapses to a few tokens per second as
 # soon as another program (or our own window) needs a core; with a limit, an idle machine loses about 4%. The OpenMP

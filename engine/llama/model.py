@@ -22,13 +22,13 @@ from engine.gguf.title import TITLE_KEYS, model_title
 from engine.llama import library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
-from engine.records import ANYWHERE, Placement, SplitMode
+from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 from engine.sentences import said
 
 LEAST_BYTES = 16 << 20  # smaller blocks fit the processor's caches
 _HUGE = 2 << 20
 _MADV_HUGEPAGE = 14  # <sys/mman.h>
-_SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+_HUGE_PAGE_SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _MAPS = Path("/proc/self/maps")
 _UNKNOWN = re.compile(r"unknown (?:model architecture|pre-tokenizer type|tokenizer)")
 _FIRST_CALLS = 3  # calls of the progress callback after which memory for weights is allocated but mostly not filled
@@ -48,7 +48,7 @@ def back_with_huge_pages() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     try:
-        if "[madvise]" not in _SETTING.read_text():
+        if "[madvise]" not in _HUGE_PAGE_SETTING.read_text():
             return 0
         # File names may be invalid UTF-8, and may contain line separators.
         lines = _MAPS.read_bytes().decode("ascii", "replace").rstrip("\n").split("\n")
@@ -89,7 +89,7 @@ class LlamaModel:
         vocab_only: bool = False,
         progress: Callable[[float], bool] | None = None,
         repack: bool = True,
-        placement: Placement = ANYWHERE,
+        placement: Placement = DEFAULT_PLACEMENT,
         with_heads: bool = False,
     ) -> None:
         """``repack`` repacks weights for the CPU's fastest kernels, which takes time and memory once.
@@ -206,7 +206,7 @@ class LlamaModel:
         return int(self._lib.llama_model_n_layer(self.handle))
 
     @property
-    def window(self) -> int:
+    def sliding_window(self) -> int:
         """Size of the sliding window in tokens; 0 without one."""
         return int(self._lib.llama_model_n_swa(self.handle))
 

@@ -69,13 +69,13 @@ def attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: i
         ModelFileError: the header cannot be read.
         DeviceError: a device does not exist.
     """
-    for number in _experts_left(path, placement, setup, draft_bytes):
+    for number in _cpu_moe_choices(path, placement, setup, draft_bytes):
         yield Attempt(_LAYERS_TRIED[0], number)
     for layers in _LAYERS_TRIED[1:]:
         yield Attempt(layers, placement.cpu_moe_layers)
 
 
-def _experts_left(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int) -> tuple[int | None, ...]:
+def _cpu_moe_choices(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int) -> tuple[int | None, ...]:
     """Numbers of layers, to be tried in order, whose experts stay in main memory."""
     header = read_header(path)
     if placement.cpu_moe_layers is not None or not first(header.own("expert_count")):

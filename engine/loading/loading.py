@@ -39,7 +39,7 @@ from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory
 from engine.loading.exactness import why_inexact
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
-    ANYWHERE,
+    DEFAULT_PLACEMENT,
     CacheType,
     FlashAttention,
     LoadRequest,
@@ -75,7 +75,7 @@ class LoadOptions:
     flash_attention: FlashAttention = FlashAttention.AUTO
     gives_candidates: bool = False  # on a GPU, passes may give the most likely tokens instead of whole rows
     heads: bool = False  # also load the file's next-token layers (MTP)
-    placement: Placement = ANYWHERE
+    placement: Placement = DEFAULT_PLACEMENT
     draft_bytes: int = 0  # device memory to leave free for a draft; to free it, experts may stay in main memory
     num_at_once: int = 0  # see `ContextParams`
     num_sequences: int = 1  # see `ContextParams`
@@ -396,8 +396,8 @@ def another_sequence(loaded: LoadedModel, number: int) -> LoadedModel:
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
     """Return a function that hashes everything that a cache's bytes depend on."""
     info, context = loaded.info, loaded.context
-    kinds = (info.cache_type, info.flash_attention, *([info.head] if info.head else []))
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
+    kinds = (info.cache_type, info.flash_attention, *([info.head_method] if info.head_method else []))
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.cache_key)
     key = key_of(*facts, *library.machine_facts())
     return lambda: key
 
@@ -435,7 +435,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         ),
         placement=options.placement,
         parallel=params.num_sequences,
-        inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),
+        inexact_reason=why_inexact(str(model.path), model.gpu_layers, *kinds),
     )
 
 

@@ -75,12 +75,12 @@ class AcceptanceEstimate:
         self._mean[kind] = kept / seen
 
     @property
-    def numbers(self) -> list[float]:
+    def saved(self) -> list[float]:
         """The counts of accepted and observed tokens of each class, for `restore`."""
         return [*self._kept, *self._observed]
 
     def restore(self, numbers: Sequence[float]) -> None:
-        """Load counts that `numbers` returned.
+        """Load counts that `saved` returned.
 
         Raises:
             ValueError: the counts are invalid.

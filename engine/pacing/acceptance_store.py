@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.pacing.learning import AcceptanceStats, Numbers
+from engine.pacing.learning import AcceptanceStats, SavedStats
 from engine.storage.json_store import JsonStore, with_latest
 
 FILE_NAME = "experience.json"
 _FORMAT = 2
 MAX_PAIRS, MAX_KINDS = 32, 12
-Kinds = dict[str, Numbers]  # counts by kind of answer
+Kinds = dict[str, SavedStats]  # counts by kind of answer
 
 
 class AcceptanceStore:
@@ -30,7 +30,7 @@ class AcceptanceStore:
         """Return the statistics under ``key``; empty if there are none."""
         return self._kept.get(key, {})
 
-    def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
+    def put(self, key: str, kinds: Mapping[str, SavedStats]) -> None:
         """Store ``kinds``, merged with the file's other entries; the oldest entries are dropped.
 
         The file has at most `MAX_PAIRS` pairs with at most `MAX_KINDS` kinds each.

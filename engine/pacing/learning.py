@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
 from engine.pacing.constants import DRAFT_RATE, DRAFTED_CHANCE, FIRST_DRAFTS, RATE_FORGETS
 
-_MOST = 1e4  # upper limit of valid averages
-Numbers = dict[str, list[float]]
+_MAX_AVERAGE = 1e4  # upper limit of valid averages
+SavedStats = dict[str, list[float]]
 
 
 @dataclass(slots=True)
@@ -71,27 +71,27 @@ class AcceptanceStats:
         self.rate = self.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
 
     @property
-    def numbers(self) -> Numbers:
+    def saved(self) -> SavedStats:
         average = self.average
         return {
-            "text": self.text.numbers,
-            "draft": self.draft.numbers,
-            "drafted": self.drafted.numbers,
+            "text": self.text.saved,
+            "draft": self.draft.saved,
+            "drafted": self.drafted.saved,
             "average": [average.tokens, average.cost, average.count] if average is not None else [],
         }
 
-    def restore(self, numbers: Numbers) -> None:
-        """Continue from `numbers`.
+    def restore(self, saved: SavedStats) -> None:
+        """Continue from `saved`.
 
         Raises:
-            ValueError, LookupError, TypeError: ``numbers`` are invalid.
+            ValueError, LookupError, TypeError: ``saved`` is invalid.
         """
-        self.text.restore(numbers["text"])
-        self.draft.restore(numbers["draft"])
-        self.drafted.restore(numbers["drafted"])
-        if numbers["average"]:
-            tokens, cost, count = (float(one) for one in numbers["average"])
-            if not all(0.0 < one < _MOST for one in (tokens, cost, count)):  # also False for NaN
+        self.text.restore(saved["text"])
+        self.draft.restore(saved["draft"])
+        self.drafted.restore(saved["drafted"])
+        if saved["average"]:
+            tokens, cost, count = (float(one) for one in saved["average"])
+            if not all(0.0 < one < _MAX_AVERAGE for one in (tokens, cost, count)):  # also False for NaN
                 raise ValueError("a figure is outside its range")
             self.average = DraftAverage(tokens, cost, count)
 
@@ -111,16 +111,16 @@ class StatsByKind:
         return stats
 
     @property
-    def numbers(self) -> dict[str, Numbers]:
-        return {kind: stats.numbers for kind, stats in self._by_kind.items() if kind in self._begun}
+    def saved(self) -> dict[str, SavedStats]:
+        return {kind: stats.saved for kind, stats in self._by_kind.items() if kind in self._begun}
 
-    def restore(self, kept: Mapping[str, Numbers]) -> None:
-        """Load `numbers` of an earlier start.
+    def restore(self, kept: Mapping[str, SavedStats]) -> None:
+        """Load `saved` of an earlier start.
 
         Raises:
             ValueError, LookupError, TypeError: ``kept`` is invalid.
         """
-        for kind, numbers in kept.items():
+        for kind, saved in kept.items():
             stats = AcceptanceStats(greedy=kind.endswith("greedy"))
-            stats.restore(numbers)
+            stats.restore(saved)
             self._by_kind[kind] = stats

@@ -31,7 +31,7 @@ from engine.pacing.constants import (
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
-from engine.pacing.learning import AcceptanceStats, DraftAverage, Numbers, StatsByKind
+from engine.pacing.learning import AcceptanceStats, DraftAverage, SavedStats, StatsByKind
 from engine.pacing.prices import Prices
 from engine.pacing.reasons import Explanation
 from engine.pacing.rollback_cost import RollbackCost
@@ -148,10 +148,10 @@ class Pacer:
         self.prices.begin()
 
     @property
-    def numbers(self) -> dict[str, Numbers]:
-        return self._kinds.numbers
+    def saved(self) -> dict[str, SavedStats]:
+        return self._kinds.saved
 
-    def restore(self, kept: Mapping[str, Numbers]) -> None:
+    def restore(self, kept: Mapping[str, SavedStats]) -> None:
         self._kinds.restore(kept)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------

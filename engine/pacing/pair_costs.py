@@ -102,7 +102,7 @@ class PairCosts:
         self._control, self._is_checked = main._control, True
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
-            self.pacer.restore(main.pacer.numbers)
+            self.pacer.restore(main.pacer.saved)
             self.pacer.expect_drafting(main.pacer.prices.draft_step_ms, main.pacer.prices.draft_read_ms)
 
     # ---- measuring --------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ class PairCosts:
         """Store reliable costs for the next start."""
         if self._control is None or self.pacer is None:
             return
-        self._acceptance.put(self._pair_key, self.pacer.numbers)
+        self._acceptance.put(self._pair_key, self.pacer.saved)
         best = self._control.best
         bands = {band: self._curves[threads, band].known_ms for threads, band in self._measured if threads == best}
         bands = {band: points for band, points in bands.items() if max(points) >= _MIN_SAVED_SIZE}
@@ -392,8 +392,8 @@ def keep_sample(
     ``target`` is the target's file. The size of a head in that file is the bytes read per drafted token.
     """
     path, info = Path(loaded.info.path), loaded.info
-    is_own_head = bool(info.head) and path == target
-    if info.head:
+    is_own_head = bool(info.head_method) and path == target
+    if info.head_method:
         weights = weights_of_head(target, None if is_own_head else path) if target is not None else None
     else:
         weights = weights_of_file(path)
@@ -405,5 +405,5 @@ def keep_sample(
 
 def _facts(loaded: Loaded) -> tuple[object, ...]:
     info = loaded.info
-    kind = (info.head,) if info.head else ()  # the head may be in the target's file
-    return (*file_facts(info.path), info.cache_type, info.gpu_layers, *info.placement.facts, *kind)
+    kind = (info.head_method,) if info.head_method else ()  # the head may be in the target's file
+    return (*file_facts(info.path), info.cache_type, info.gpu_layers, *info.placement.cache_key, *kind)

@@ -253,7 +253,7 @@ class PromptBuilder:
             PromptError: there are no messages, or one has an unknown role.
             TemplateError: the template is broken, refuses the messages, or took too long.
         """
-        if request.completes:
+        if request.continues_text:
             return self.complete(messages)
         variables = self._variables_of(request)
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
@@ -268,9 +268,9 @@ class PromptBuilder:
         choices = (choice.variables for choice in self._thinking_choices if choice.name == request.thinking)
         return {**next(choices, {}), **dict(request.template_variables)}
 
-    def opened_tag_of(self, request: ChatRequest, ids: Sequence[int]) -> str:
+    def reasoning_start_tag_of(self, request: ChatRequest, ids: Sequence[int]) -> str:
         """The reasoning tag at the end of the prompt ``ids``, with spaces; often empty."""
-        if request.raw_prompt is not None or request.completes:
+        if request.raw_prompt is not None or request.continues_text:
             return ""
         begun = request.messages[-1].content if request.messages[-1].role == "assistant" else ""
         for opening, closing in REASONING_TAGS:
@@ -327,7 +327,7 @@ class PromptBuilder:
             ids += [file, *self._tokenizer.tokenize(f"{name}\n{text}", special=False)]
         return ids
 
-    def opened_tag(self) -> str:
+    def reasoning_start_tag(self) -> str:
         """The reasoning tag that this template opens at the beginning of an answer, with spaces; often empty."""
         if "think" not in (low := self._source.lower()) and "thought" not in low and "reasoning" not in low:
             return ""

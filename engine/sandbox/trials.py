@@ -53,16 +53,16 @@ _ONE_FOR_EACH_FIRST_BYTE = (
     *range(0x40000, 0x110000, 0x40000),
 )
 _READ, _DRAFTED = 6, 3  # tokens that a head reads and drafts
-_SEEING_CTX = 2048  # tokens; enough for small pictures
+_VISION_CTX = 2048  # tokens; enough for small pictures
 _PICTURE_SIZES = ((96, 64), (64, 160))  # pixels
 _ENCODER_BYTES = 4 << 30  # limit of an encoder's compute buffers
 _HEADER_COPIES = 16  # memory for both vocabularies, as a multiple of the header's size
 SIZES = (1, 2, 5, 16, 33)  # tokens of passes; kernels compute 4, 8, 16 or 32 at once, and the remainder separately
-_NUM_BEFORE = 90  # tokens before the rows that are compared bit for bit
-_LEAST_LIKENESS = 0.98  # least correlation of rows that differ only by rounding; wrong rows are far below
+_NUM_PAST = 90  # tokens before the rows that are compared bit for bit
+_MIN_CORRELATION = 0.98  # least correlation of rows that differ only by rounding; wrong rows are far below
 _GPU_CTX = 256  # tokens
 _TOP = 32  # number of compared tokens that the device selects
-_VERIFIED = (1, 4, 9)  # tokens of passes on a filled cache, as for plain decoding and drafts of 3 and 8 tokens
+_PASS_SIZES = (1, 4, 9)  # tokens of passes on a filled cache, as for plain decoding and drafts of 3 and 8 tokens
 
 
 # ---- a model by itself ---------------------------------------------------------------------------------------------
@@ -195,19 +195,19 @@ def try_side_file(words: list[str]) -> dict[str, Any]:
     side, target = map(Path, words)
     header = read_checked_header(target)
     check_side_file(side, header)
-    needed = estimate([header], _SEEING_CTX, weights_bytes=[all_parts_bytes(target, header)]).needed_bytes
+    needed = estimate([header], _VISION_CTX, weights_bytes=[all_parts_bytes(target, header)]).needed_bytes
     num_bytes = _num_bytes(target) + side.stat().st_size
     limit_memory(needed + 2 * num_bytes + read_header(side).weights_bytes + _ENCODER_BYTES)
     with LlamaModel(target, repack=False) as model:
         threads = library.default_threads(model.num_params)
         encoder = PictureEncoder(side, model, threads)
-        n_ctx = min(_SEEING_CTX, model.n_ctx_train or _SEEING_CTX)
+        n_ctx = min(_VISION_CTX, model.n_ctx_train or _VISION_CTX)
         with LlamaContext(model, ContextParams(n_ctx, threads, num_at_once=max(N_BATCH, num_at_once(side)))) as context:
-            _show(encoder, context, side, model.vocab.bos_id or 0)
+            _decode_pictures(encoder, context, side, model.vocab.bos_id or 0)
     return {}
 
 
-def _show(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int) -> None:
+def _decode_pictures(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int) -> None:
     sequence = CachedSequence(context)
     sequence.runs = encoder.runs_for(context)
     for width, height in _PICTURE_SIZES:
@@ -296,7 +296,7 @@ def try_kernels(words: list[str]) -> dict[str, Any]:
 def _is_exact(path: Path) -> bool:
     """Whether rows have the same bits in passes of all shapes."""
     with LlamaModel(path) as model:
-        found = list(compare_passes(model, befores=(_NUM_BEFORE,)))
+        found = list(compare_passes(model, befores=(_NUM_PAST,)))
     for one in found:
         if one.num_different:
             log.warning("%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest, one)
@@ -307,14 +307,14 @@ def _kernel_rows(path: Path, *, repack: bool) -> list[Row]:
     with LlamaModel(path, repack=repack) as model:
         params = ContextParams(N_CTX, library.default_threads(model.num_params))
         with LlamaContext(model, params) as context:
-            return _from_nothing(context, _some_ids(model))
+            return _uncached_rows(context, _some_ids(model))
 
 
 def _some_ids(model: LlamaModel) -> list[int]:
     return [model.vocab.bos_id or 0, *(7 * i % model.vocab.n_vocab for i in range(1, max(SIZES)))]
 
 
-def _from_nothing(context: LlamaContext, ids: list[int]) -> list[Row]:
+def _uncached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
     rows = []
     for size in SIZES:
         context.clear()
@@ -324,7 +324,7 @@ def _from_nothing(context: LlamaContext, ids: list[int]) -> list[Row]:
 
 def are_alike(expected: Row, found: Row) -> bool:
     """Whether two rows of logits differ only by rounding."""
-    return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _LEAST_LIKENESS)
+    return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _MIN_CORRELATION)
 
 
 def try_gpus(words: list[str]) -> dict[str, Any]:
@@ -351,13 +351,13 @@ def _gpu_rows(path: Path, gpu_layers: int, flash: FlashAttention) -> list[Row]:
         params = ContextParams(_GPU_CTX, threads, flash_attention=flash, num_candidates=picked)
         with LlamaContext(model, params) as context:
             ids = _some_ids(model)
-            return [*_from_nothing(context, ids), *_cached_rows(context, ids), *_candidate_rows(context, ids)]
+            return [*_uncached_rows(context, ids), *_cached_rows(context, ids), *_candidate_rows(context, ids)]
 
 
 def _cached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
     """Run passes after ``ids`` and roll back, as in decoding; ends early if the cache cannot roll back."""
     rows: list[Row] = []
-    for size in _VERIFIED:
+    for size in _PASS_SIZES:
         rows += [np.array(row) for row in context.forward(ids[:size], size)]
         if not context.rollback(len(ids)):
             break

@@ -87,11 +87,11 @@ class Answer:
         self._tokenizer = tokenizer
         self._request = request
         self._prompt = prompt
-        needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
+        needed = prompt.stop_texts if request.raw_prompt is None and not request.continues_text else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
-        self._opened_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
+        self._start_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
-        is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
+        is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.continues_text)
         self._next_check = next_check(0) if is_free and request.messages else math.inf  # number of tokens
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
@@ -106,9 +106,9 @@ class Answer:
         """Make the answer. The last event is `Finished`, unless an `EngineError` is raised."""
         prompt = self._prompt_ids()
         self._prompt_tokens = prompt
-        self._opened_tag = self._prompt.opened_tag_of(self._request, prompt.tolist())
-        if self._request.raw_prompt is None and not self._request.completes:
-            self._detokenizer.watch_reasoning(self._opened_tag)
+        self._start_tag = self._prompt.reasoning_start_tag_of(self._request, prompt.tolist())
+        if self._request.raw_prompt is None and not self._request.continues_text:
+            self._detokenizer.watch_reasoning(self._start_tag)
         cancelled = yield from self._prefill(prompt, should_stop)
         self.stats.prefill_ended()
         reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
@@ -324,8 +324,8 @@ class Answer:
     def _chunk(self, piece: Piece) -> TextChunk:
         logprobs = tuple(self._logprobs[: len(piece.spans)])
         del self._logprobs[: len(piece.spans)]
-        opened_tag, self._opened_tag = self._opened_tag, ""
-        return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs, opened_tag)
+        reasoning_start_tag, self._start_tag = self._start_tag, ""
+        return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs, reasoning_start_tag)
 
     def _reported_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
         top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)

@@ -112,7 +112,7 @@ class DraftPlacement:
     def _key(self, path: str, options: LoadOptions) -> str:
         gpus = (gpu.description for gpu in self._gpus())
         shape = (options.gpu_layers, options.threads, options.cache_type, options.flash_attention)
-        return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
+        return key_of("place", *file_facts(path), *shape, *options.placement.cache_key, *library.machine_facts(), *gpus)
 
     def _alternatives(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
         """Options with the CPU, and with each of several GPUs alone."""

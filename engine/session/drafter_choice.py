@@ -103,9 +103,9 @@ def model_drafter(
         return None
     if translated is not None:
         return TranslatedDrafter(translated, vocab.eog_ids, should_stop)
-    source = Source.HEAD if draft.info.head else Source.DRAFT
+    source = Source.HEAD if draft.info.head_method else Source.DRAFT
     sequence: DraftSequence = draft.sequence
-    if sees_nothing and not draft.info.head:
+    if sees_nothing and not draft.info.head_method:
         sequence = BlindSequence(draft.sequence, tokens_amid(vocab, WORD_FOR_PICTURE)[0])
     return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 
@@ -123,6 +123,6 @@ def unavailable_modes(
         return {mode: reason for mode in Mode if mode is not Mode.OFF}
     if draft is None:
         return {Mode.DRAFT: draft_reason, Mode.HEAD: head_reason}
-    if draft.info.head:
+    if draft.info.head_method:
         return {Mode.DRAFT: _HEAD_INSTEAD if draft_reason in ("", NO_DRAFT) else draft_reason}
     return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else head_reason}

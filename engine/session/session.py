@@ -141,7 +141,7 @@ class Session:
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
-                opened_tag=prompt.opened_tag(),
+                reasoning_start_tag=prompt.reasoning_start_tag(),
                 thinking=prompt.thinking(),
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,

@@ -119,7 +119,7 @@ def same_answers(options: argparse.Namespace) -> int:
             f"{mode.value} at depth {'paced' if depth is None else depth}: {one.num_different} of {one.num_answers} "
             f"answers of {options.tokens} tokens differ; {one.accepted} of {one.proposed} kept"
         )
-    inexact = session.ready().target.inexact
+    inexact = session.ready().target.inexact_reason
     print(inexact or "The target is exact to the bit: none may differ.")
     return int(not inexact and any(one.num_different for one in found.values()))
 

@@ -28,7 +28,7 @@ from progress import CompileProgress
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from engine.kernels.build_options import stamped, wanted_kernels, with_kernels
+from engine.kernels.build_options import wanted_kernels, with_kernels, with_source_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD_NAME = "paceline-setup.json"
@@ -91,7 +91,7 @@ def wanted_record(
         extras=tuple(sorted(extras)),
         llama=llama_requirement(pyproject),
         cmake_args=cmake_args,
-        kernels=stamped(wanted_kernels(cmake_args)),
+        kernels=with_source_digest(wanted_kernels(cmake_args)),
     )
 
 

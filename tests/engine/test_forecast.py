@@ -65,7 +65,7 @@ def test_a_pair_gains_what_its_draft_and_text_gain() -> None:
     alone = forecast(machine, target, None, PairKind.FAMILY, 0.0)
     assert pair is not None
     assert alone is not None
-    assert pair.gain.high > alone.gain.high == pair.text_alone.high
+    assert pair.gain.high > alone.gain.high == pair.ngram_gain.high
     assert pair.plain == alone.plain
     assert pair.tokens_per_second[0] == pytest.approx(pair.plain.tokens_per_second[0] * pair.gain.low)
     assert forecast(MachineSpeed(), target, draft, PairKind.FAMILY, 0.0) is None

@@ -89,9 +89,9 @@ def test_the_dearer_the_draft_the_less_it_gains() -> None:
 def test_a_draft_as_dear_as_its_target_does_not_pay() -> None:
     found = forecast_gain(curve(20.0, ZEN4), 20.0)
     assert not found.draft_pays
-    assert found.break_even_share is not None
-    assert 0.2 < found.break_even_share < 1.0
-    just_below = forecast_gain(curve(20.0, ZEN4), 20.0 * found.break_even_share * 0.9)
+    assert found.break_even_cost is not None
+    assert 0.2 < found.break_even_cost < 1.0
+    just_below = forecast_gain(curve(20.0, ZEN4), 20.0 * found.break_even_cost * 0.9)
     assert just_below.draft_pays
 
 
@@ -129,5 +129,5 @@ def test_a_block_costs_its_pass_however_many_tokens_it_drafts() -> None:
     one_by_one = forecast_gain(curve, 4.0, PairKind.HEAD)
     block = forecast_gain(curve, 4.0, PairKind.HEAD, block_size=7)
     assert block.high > one_by_one.high
-    assert block.draft_share == one_by_one.draft_share == pytest.approx(0.4)
+    assert block.draft_cost == one_by_one.draft_cost == pytest.approx(0.4)
     assert forecast_gain(curve, 4.0, PairKind.HEAD, block_size=3).high <= block.high

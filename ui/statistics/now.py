@@ -36,7 +36,7 @@ from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, b
 tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
-REFUSED = "refused"  # mark of rejected tokens
+REJECTED = "refused"  # mark of rejected tokens
 PAUSE_MS = 8  # pause between drawing two parts of the page while text arrives
 BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -145,7 +145,7 @@ class NowPage(StatsPage):
     """
 
     sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
-    refused_toggled = Signal(bool)  # whether to show rejected tokens in the answers, struck through
+    rejected_toggled = Signal(bool)  # whether to show rejected tokens in the answers, struck through
     details_toggled = Signal(bool)  # the details were unfolded or folded
     find_draft = Signal()  # find a draft for the target, which has none
 
@@ -171,10 +171,10 @@ class NowPage(StatsPage):
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.refused = QCheckBox(tr("Show rejected tokens"))
-        self.refused.setToolTip(hover(tr("Struck through above the tokens that replaced them.")))
-        self.refused.setAccessibleName(self.refused.text())
-        self.refused.toggled.connect(self.refused_toggled)
+        self.rejected = QCheckBox(tr("Show rejected tokens"))
+        self.rejected.setToolTip(hover(tr("Struck through above the tokens that replaced them.")))
+        self.rejected.setAccessibleName(self.rejected.text())
+        self.rejected.toggled.connect(self.rejected_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
@@ -239,7 +239,7 @@ class NowPage(StatsPage):
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
         self._draft_widgets += accepted
-        sources = self._add_answer_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        sources = self._add_answer_section(name_of("source"), [self.origin, *self.sources.values(), self.rejected])
         self._local_engine_widgets = [self.acceptance.by_depth, *sources]
         self._add_answer_section(tr("Context"), [self.context_bar, self.context])
         self._local_engine_widgets += self._add_answer_section(tr("Why"), [self.why])
@@ -318,15 +318,15 @@ class NowPage(StatsPage):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The marks in the answers: names of sources, and `REFUSED`."""
+        """The marks in the answers: names of sources, and `REJECTED`."""
         marked = tuple(source.value for source, row in self.sources.items() if row.isChecked())
-        return (*marked, REFUSED) if self.refused.isChecked() else marked
+        return (*marked, REJECTED) if self.rejected.isChecked() else marked
 
     def set_marks(self, marks: Collection[object]) -> None:
         """Mark exactly these in the answers; unknown names are ignored."""
         for source, row in self.sources.items():
             row.setChecked(source.value in marks)
-        self.refused.setChecked(REFUSED in marks)
+        self.rejected.setChecked(REJECTED in marks)
 
     def set_engine(self, view: EngineView) -> None:
         texts = memory_texts(view.target, view.drafter)

@@ -63,7 +63,7 @@ UNUSED_DRAFT = _Cause(
         "help.",
     ),
 )
-UNLIKELY_TEXT = _Cause(
+REJECTED_NGRAMS = _Cause(
     mark("NothingDrafted", "drafts from the text were rejected too often"),
     mark(
         "NothingDrafted",
@@ -94,11 +94,11 @@ def cause_of(stats: RunStats) -> _Cause:
     if any(_PAUSED in each or _UNUSED in each for each in said):
         return UNUSED_DRAFT
     if any(_TEXT_PAUSED.search(each) for each in said):
-        return UNLIKELY_TEXT
+        return REJECTED_NGRAMS
     return SHORT if stats.tokens < SHORT_TOKENS or stats.mode is Mode.DRAFT else NEW_TEXT
 
 
-def figure_words(stats: RunStats) -> str:
+def nothing_drafted_label(stats: RunStats) -> str:
     """The footer's "nothing drafted" with its cause."""
     nothing, cause = tr("nothing drafted"), cause_of(stats)
     return f"{nothing}: {translate('NothingDrafted', cause.short)}" if cause.short else nothing
@@ -180,7 +180,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
         same = tr("about the same speed")
         parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
     how = tr("How tokens were proposed.")
-    parts += [_kept_part(stats), *_forced_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
+    parts += [_draft_part(stats), *_forced_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))
     if seed is not None:
         meaning = tr("This seed repeats the answer: see the answer's menu.")
@@ -229,9 +229,9 @@ def nothing_drafted(stats: RunStats) -> str:
     return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
 
 
-def _kept_part(stats: RunStats) -> tuple[str, str]:
+def _draft_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
-        return figure_words(stats), nothing_drafted(stats)
+        return nothing_drafted_label(stats), nothing_drafted(stats)
     words = tr("{number} drafted, {share} accepted")
     meaning = tr("How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning

@@ -360,7 +360,7 @@ class MessageArea(SelectingArea, QScrollArea):
         wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
-        self._shows_refused = False
+        self._shows_rejected = False
         self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
@@ -382,16 +382,16 @@ class MessageArea(SelectingArea, QScrollArea):
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
-    def show_refused(self, wanted: bool) -> None:
+    def show_rejected(self, wanted: bool) -> None:
         """Show or hide rejected tokens, struck through, in every answer."""
-        self._shows_refused = wanted
+        self._shows_rejected = wanted
         for card in self.cards:
             if isinstance(card, AnswerCard):
-                card.show_refused(wanted)
+                card.show_rejected(wanted)
         self.lay_out()
 
     def _mark_again(self) -> None:
-        if self._marked or self._shows_refused:
+        if self._marked or self._shows_rejected:
             # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
@@ -403,7 +403,7 @@ class MessageArea(SelectingArea, QScrollArea):
             card = self._create_card(view, width)
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
-            card.show_refused(self._shows_refused)
+            card.show_rejected(self._shows_rejected)
         if isinstance(card, UserCard | AnswerCard) and (typed := self.edits.get(view.id)):
             card.resume_edit(typed)
         self.summaries.attach_line(card)

@@ -22,7 +22,7 @@ from ui.widgets.commands import CHAT, Commands
 
 USER_INPUT = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the focus is not moved
 TIP_MS = 600_000  # a tool tip that was opened by keyboard stays until it is closed by keyboard
-BELOW_PX = 4
+TIP_OFFSET_PX = 4
 
 
 class TranscriptKeys(QObject):
@@ -184,7 +184,7 @@ class PassKeys(QObject):
         found = card.pass_at_caret(view) if card is not None else None
         none = translate("PassKeys", "No pass is recorded here.")
         place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
-        place.setY(place.y() + BELOW_PX)
+        place.setY(place.y() + TIP_OFFSET_PX)
         QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), TIP_MS)
         if found is None or found != self._announced:
             said = none if found is None else pass_words(found)

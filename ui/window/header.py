@@ -182,7 +182,7 @@ def describe(model: ModelInfo) -> str:
             else tr("{name}\nOn {host} ({engine}); your messages leave this computer.")
         )
         words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
-        return f"{words} {in_language(model.inexact)}".rstrip()
+        return f"{words} {in_language(model.inexact_reason)}".rstrip()
     words = tr(
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
         "{threads} threads, {where}\nChat template: {template_name}\n{path}"
@@ -198,7 +198,7 @@ def describe(model: ModelInfo) -> str:
         template_name=tr(model.template_name),
         path=model.path,
     )
-    words += f"\n{in_language(model.inexact) or tr('Every mode gives exactly the same answer to a question.')}"
+    words += f"\n{in_language(model.inexact_reason) or tr('Every mode gives exactly the same answer to a question.')}"
     unused = [tr(UNUSED_WORDS[part]) for part in model.unused_abilities if part in UNUSED_WORDS]
     if not unused:
         return words
@@ -522,7 +522,7 @@ class Header(QFrame):
             return f"{shown_name(view.target)} · {host_in(view.target.engine_url)}"
         draft = shown_name(view.draft) if view.draft else tr("no draft")
         if view.own_head:
-            draft = tr("own head ({method})").format(method=view.own_head.head)
+            draft = tr("own head ({method})").format(method=view.own_head.head_method)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -540,7 +540,7 @@ class Header(QFrame):
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.coverage))
         elif view.own_head:
             words = tr("Draft: a head in the model's own file ({method}).")
-            parts.append(words.format(method=view.own_head.head))
+            parts.append(words.format(method=view.own_head.head_method))
         else:
             parts.append(tr("No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip())
         return "\n\n".join([*parts, *view.notices])

@@ -66,7 +66,7 @@ class WindowLayout(QObject):
         for signal in (
             splitter.splitterMoved,
             stats.now.sources_selected,
-            stats.now.refused_toggled,
+            stats.now.rejected_toggled,
             stats.now.details_toggled,
         ):
             signal.connect(self.changed)

@@ -258,7 +258,7 @@ class MainWindow(QMainWindow):
 
     closing = Signal()  # the window is about to close
     _is_made = False
-    _problem_goes = False
+    _is_problem_of_chat = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
         super().__init__()
@@ -291,7 +291,7 @@ class MainWindow(QMainWindow):
         self.undo_bar = UndoBar(self.theme)
         self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
-        self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
+        self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.rejected)
         self.tool_servers = ToolServerRequests(self)
         self.chat_settings = ChatSettings(self)
         self.find_bar = FindBar(self.theme, self.transcript)
@@ -335,7 +335,7 @@ class MainWindow(QMainWindow):
         return self.pages.currentWidget() is self.transcript
 
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
-        if self._problem_goes:
+        if self._is_problem_of_chat:
             self.problem_banner.hide()
         self.name_conversation(title)
         focused = self.focusWidget()
@@ -441,7 +441,7 @@ class MainWindow(QMainWindow):
 
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         """Show a problem; if ``of_chat``, it disappears when another chat is opened."""
-        self._problem_goes = of_chat
+        self._is_problem_of_chat = of_chat
         self.problem_banner.show_problem(problem)
 
     def withdraw_problem(self, problem: Problem) -> None:
@@ -637,7 +637,7 @@ def _connect_conversation(window: MainWindow) -> None:
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.now.find_draft.connect(window.models.find_draft)
     window.stats.now.sources_selected.connect(window.transcript.mark_sources)
-    window.stats.now.refused_toggled.connect(window.transcript.show_refused)
+    window.stats.now.rejected_toggled.connect(window.transcript.show_rejected)
 
 
 def add_commands(window: MainWindow) -> None:
@@ -757,13 +757,13 @@ def _fill_screen(window: MainWindow) -> None:
 
 
 def _add_source_switch(window: MainWindow) -> None:
-    refused = window.stats.now.refused
-    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, refused)
+    rejected = window.stats.now.rejected
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, rejected)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
     set_tab_order((window.header,))
     words = mark("Commands", "Mark tokens by source")
     window.commands.add(CHAT, words, "Ctrl+Shift+M", switch.click, tips=(switch,))
-    window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
+    window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", rejected.click)
 
 
 def _switch_server(window: MainWindow) -> None:

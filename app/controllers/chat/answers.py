@@ -410,7 +410,7 @@ class AnswerController(PartsController):
         if not streaming.has_text:
             streaming.has_text = True
             self._note_models(streaming)
-            tag = event.opened_tag
+            tag = event.reasoning_start_tag
             if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         if streaming.visible is not None:
@@ -477,7 +477,7 @@ class AnswerController(PartsController):
         text = written.text if written is not None else ""
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
         loaded = self._state.models.loaded
-        inexact = loaded.target.inexact if loaded is not None else ""
+        inexact = loaded.target.inexact_reason if loaded is not None else ""
         return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings, inexact)
 
     def _end(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> None:
@@ -604,7 +604,7 @@ OWN_SETTINGS = mark("Repeat", "It used its own settings, not the chat's current 
 def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
     """Compare an answer with the one its seed should reproduce; ``chat`` holds the current settings.
 
-    ``inexact``: see `ModelInfo.inexact`.
+    ``inexact``: see `ModelInfo.inexact_reason`.
     """
     then, now = before.drawn, after.drawn
     if then is None or now is None or then.seed is None:

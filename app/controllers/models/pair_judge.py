@@ -221,8 +221,8 @@ class PairJudge:
             ModelFileError: the target's header cannot be used, or the job was cancelled.
         """
         known, best = self.known(target, should_stop), None
-        for promise, model in self._promising_drafts(known, should_stop):
-            if best is not None and best.speed_forecast is not None and best.speed_forecast.promise >= promise:
+        for score, model in self._promising_drafts(known, should_stop):
+            if best is not None and best.speed_forecast is not None and best.speed_forecast.score >= score:
                 break  # the remaining drafts gain less, even with the same vocabulary
             if not find_drafts(known, DraftSources((model,)), should_stop).matching:
                 continue
@@ -235,7 +235,7 @@ class PairJudge:
                 continue
             if view.fit is not None and view.fit.level is FitLevel.TOO_LARGE:
                 continue
-            if best is None or best.speed_forecast is None or view.speed_forecast.promise > best.speed_forecast.promise:
+            if best is None or best.speed_forecast is None or view.speed_forecast.score > best.speed_forecast.score:
                 best = view
         return best
 
@@ -268,7 +268,7 @@ class PairJudge:
                 continue
             speed_forecast = self._speed_forecast(target, draft, self.plan_for(target, draft, room), 1.0)
             if speed_forecast is not None and speed_forecast.is_draft_worth_using:
-                found.append((speed_forecast.promise, model))
+                found.append((speed_forecast.score, model))
         return sorted(found, key=lambda each: each[0], reverse=True)
 
     def drafts(

@@ -43,7 +43,7 @@ class _PageSums:
 
 
 class StatisticsController(PartsController):
-    read = Signal(int, str, object)  # request number, page, sums; emitted on the storage thread
+    sums_read = Signal(int, str, object)  # request number, page, sums; emitted on the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -51,7 +51,7 @@ class StatisticsController(PartsController):
         self._jobs = JobRunner()
         self._is_writing = False
         self._num_asked = 0
-        self.read.connect(self._show)
+        self.sums_read.connect(self._show)
         panel = self._window.stats
         panel.sums_requested.connect(self.refresh)
         panel.export_requested.connect(self.ask_export)
@@ -118,7 +118,7 @@ class StatisticsController(PartsController):
             if error is not None:
                 log.warning("The statistics could not be read: %s", error)
             else:
-                self.read.emit(number, page, future.result())
+                self.sums_read.emit(number, page, future.result())
 
         self._store.post(job).add_done_callback(report)
 

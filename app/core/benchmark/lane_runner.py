@@ -96,7 +96,7 @@ class RaceRun:
             notices.append(TOO_SHORT)
         if self._store is not None:
             try:
-                result = self._store.keep(result)
+                result = self._store.add(result)
             except RaceStoreError as error:
                 problem = problem or error.problem
         if self._speeds is not None:
@@ -130,7 +130,7 @@ class RaceRun:
 
     def _result(self, race: Race, lanes: Sequence[Lane], runs: Sequence[BenchmarkRun]) -> RaceResult:
         choices, readies = self._setup.lanes, [lane.session.ready() for lane in lanes]
-        inexact = next((ready.target.inexact for ready in readies if ready.target.inexact), "")
+        inexact = next((ready.target.inexact_reason for ready in readies if ready.target.inexact_reason), "")
         verdicts = tuple(judge(runs, choices, inexact, complete=bool(race.runs)))
         usual = [one for one, choice in zip(readies, choices, strict=True) if choice.draft == choice.target == ""]
         ready = max(usual or readies, key=lambda one: one.draft is not None)

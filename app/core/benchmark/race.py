@@ -124,7 +124,7 @@ class Race:
         if self.rounds < plan.rounds or plan.until_percent is None:
             return self.rounds >= plan.rounds
         base = self._choices[base_lane(self._choices)]
-        widths = [_width_percent(self.runs, choice, base) for choice in self._choices]
+        widths = [_half_width_percent(self.runs, choice, base) for choice in self._choices]
         return all(width is not None and width <= plan.until_percent for width in widths)
 
     def _round(self, should_stop: ShouldStop) -> Iterator[JobEvent]:
@@ -178,7 +178,7 @@ class _LaneAnswer:
         self.token_ids: tuple[int, ...] = ()
         self.finished = self.was_cancelled = False
         self._clock, self._seconds = clock, 0.0
-        self._events = lane.session.generate(_in_lane(request, lane.choice), should_stop)
+        self._events = lane.session.generate(_request_of_lane(request, lane.choice), should_stop)
 
     def run_slice(self, slice_s: float) -> Iterator[JobEvent]:
         """Run the lane for a time slice. Prompt processing is never interrupted, so that its time can be subtracted."""
@@ -221,11 +221,11 @@ def base_lane(choices: Sequence[LaneChoice]) -> int:
     return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0
 
 
-def _in_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
+def _request_of_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
     return replace(request, mode=choice.mode, depth=choice.depth)
 
 
-def _width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneChoice) -> float | None:
+def _half_width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneChoice) -> float | None:
     """Half of the interval of a lane's ratio over rounds, in percent of the ratio; None if there is no interval yet."""
     if choice == base:
         return 0.0
@@ -240,7 +240,7 @@ def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> N
         choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them is available
     for choice, max_tokens in choices:
         try:
-            short = replace(_in_lane(request, choice), max_tokens=max_tokens)
+            short = replace(_request_of_lane(request, choice), max_tokens=max_tokens)
             for _ in lane.session.generate(short, should_stop):
                 pass
         except EngineError as error:
@@ -252,7 +252,7 @@ def judge(
 ) -> list[LaneVerdict]:
     """A verdict for each lane with an answer, except the base lane.
 
-    ``inexact`` is the target's `ModelInfo.inexact`; None if unknown.
+    ``inexact`` is the target's `ModelInfo.inexact_reason`; None if unknown.
     """
     answered = {run.variant for run in runs}
     present = [number for number, choice in enumerate(choices) if variant_of(choice) in answered]

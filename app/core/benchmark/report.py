@@ -77,7 +77,7 @@ def _model(info: ModelInfo) -> dict[str, object]:
         "threads": info.threads,
         "gpu_layers": info.gpu_layers,
         "placement": asdict(info.placement),
-        "inexact": info.inexact,
+        "inexact": info.inexact_reason,
         "keys": info.cache_type.value,
         "values": info.cache_type.value,
         "flash_attention": info.flash_attention.value,

@@ -123,7 +123,7 @@ def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, 
 def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
     """Compare drafted with plain answers. Returns a sentence, and True if they differ but must not.
 
-    ``inexact`` is the target's `ModelInfo.inexact`. The sentence is empty if there is nothing to compare.
+    ``inexact`` is the target's `ModelInfo.inexact_reason`. The sentence is empty if there is nothing to compare.
     """
     ours = [row for row in rows if row.category == ALL and row.engine.startswith(OURS)]
     compared = [row for row in ours if (row.engine, row.mode) != (PLAIN.engine, PLAIN.mode)]

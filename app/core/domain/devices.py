@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.records import ANYWHERE, NO_DEVICE, Placement, SplitMode
+from engine.records import DEFAULT_PLACEMENT, NO_DEVICE, Placement, SplitMode
 from engine.sentences import said
 
 MOST_PARTS = 16  # llama.cpp's maximum number of devices
@@ -63,7 +63,7 @@ def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
 
 def parse_placement(
     devices: str = "",
-    split_mode: str = ANYWHERE.split_mode.value,
+    split_mode: str = DEFAULT_PLACEMENT.split_mode.value,
     main_device: int = 0,
     split: str = "",
     cpu_moe_layers: int | None = None,

@@ -55,7 +55,7 @@ class EngineView:
     @property
     def modes(self) -> frozenset[Mode]:
         """The modes that can be offered: no head mode without a head."""
-        has_head = self.has_heads or (self.drafter is not None and bool(self.drafter.head))
+        has_head = self.has_heads or (self.drafter is not None and bool(self.drafter.head_method))
         return frozenset(Mode) if has_head else frozenset(Mode) - {Mode.HEAD}
 
     @property
@@ -65,7 +65,7 @@ class EngineView:
             return frozenset({Source.TARGET})
         found = {Source.NGRAM, *LAST_SOURCES}
         if self.drafter is not None:
-            found.add(Source.HEAD if self.drafter.head else Source.DRAFT)
+            found.add(Source.HEAD if self.drafter.head_method else Source.DRAFT)
         return frozenset(found)
 
     @property

@@ -49,7 +49,7 @@ def chat_request(
         use_past=bool(settings.values["learn_past"]),
         thinking=settings.text("thinking"),
         template_variables=read_variables(settings.text("template_variables")),
-        completes=settings.text("prompt_format") == COMPLETION_FORMAT,
+        continues_text=settings.text("prompt_format") == COMPLETION_FORMAT,
     )
 
 

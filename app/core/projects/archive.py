@@ -32,7 +32,7 @@ MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # limits for the unpacked files of a p
 # Settings that are not imported: a foreign project must not enable tools or allow calls.
 _NOT_IMPORTED = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
 _ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)
-_ELSEWHERE, _AGAIN = said("Choose another folder."), said("Export the project again.")
+_CHOOSE_FOLDER, _REEXPORT = said("Choose another folder."), said("Export the project again.")
 
 
 def is_project(file: Path) -> bool:
@@ -72,7 +72,7 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(
-            said("{file} cannot be written ({reason}).", file=file, reason=reason), _ELSEWHERE
+            said("{file} cannot be written ({reason}).", file=file, reason=reason), _CHOOSE_FOLDER
         ) from error
     return tuple(left_out)
 
@@ -115,7 +115,7 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
                 _import_chats(archive.open(_CHATS), store, name)
     except _ARCHIVE_ERRORS as error:
         reason = getattr(error, "strerror", None) or error
-        raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _AGAIN) from error
+        raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _REEXPORT) from error
     folder_id = next((row.id for row in store.library.folders() if row.name == name), 0)
     project = replace(project, folder_id=folder_id or store.library.create_folder(name))
     projects.update(project)
@@ -129,7 +129,7 @@ def _name(head: Any, projects: Projects, file_name: str) -> str:  # noqa: ANN401
         ProjectError: the file has another version, or a project has this name.
     """
     if not isinstance(head, dict) or head.get("format") != FORMAT or head.get("version") != VERSION:
-        raise ProjectError(said("{file} was written by another version of Paceline.", file=file_name), _AGAIN)
+        raise ProjectError(said("{file} was written by another version of Paceline.", file=file_name), _REEXPORT)
     name = one_line(str(head.get("name")))
     if any(one.name.casefold() == name.casefold() for one in projects.all()):
         raise ProjectError(said("There is a project called {name} already.", name=name), said("Rename or remove it."))

@@ -58,9 +58,9 @@ def path_and_body(
             raise EngineRefusedError("Of all remote servers, only llama-server supports grammars.", "Leave it out.")
         body |= _form(request.grammar)
     has_pictures = any(message.pictures for message in request.messages)
-    if has_pictures and request.completes:
+    if has_pictures and request.continues_text:
         raise EngineRefusedError("A remote server cannot continue a text with pictures.", "Leave the pictures out.")
-    if request.raw_prompt is not None or request.completes:
+    if request.raw_prompt is not None or request.continues_text:
         text = request.raw_prompt
         if text is None:
             text = "\n\n".join(message.content for message in request.messages)
@@ -181,7 +181,7 @@ class RemoteAnswer:
         """``way``: the reasoning mode, if the model has several."""
         self._client, self._request, self._kind = client, request, kind
         self._path, self._body = path_and_body(request, model, kind, way.fields if way is not None else {})
-        self._n_ctx, self._opened_tag = n_ctx, way.option.opened_tag if way is not None else ""
+        self._n_ctx, self._start_tag = n_ctx, way.option.reasoning_start_tag if way is not None else ""
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
         self._reported = 0  # tokens that the server has reported
@@ -210,8 +210,8 @@ class RemoteAnswer:
                 for event in objects:
                     text = self._count_event(event)
                     if text:
-                        yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),), (), self._opened_tag)
-                        self._opened_tag = ""
+                        yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),), (), self._start_tag)
+                        self._start_tag = ""
                     if should_stop():
                         break
                     if time.monotonic() - reported_at >= STATS_EVERY_S:

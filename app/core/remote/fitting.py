@@ -103,7 +103,7 @@ class FittingAnswer:
         """Yield shorter conversations that the request's settings allow, longest first."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
         room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
-        if request.raw_prompt is not None or request.completes or not request.messages:
+        if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
         for kept in without_unanswered(request.messages):
             if measure.total(kept.messages) <= room:

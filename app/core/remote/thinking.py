@@ -107,8 +107,8 @@ def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     )
 
 
-def _reasoning_mode(choice: ThinkingChoice, opened_tag: str) -> ReasoningMode:
-    return ReasoningMode(ThinkingOption(choice.name, opened_tag), fields_of(choice.variables))
+def _reasoning_mode(choice: ThinkingChoice, reasoning_start_tag: str) -> ReasoningMode:
+    return ReasoningMode(ThinkingOption(choice.name, reasoning_start_tag), fields_of(choice.variables))
 
 
 def fields_of(variables: Mapping[str, TemplateValue]) -> dict[str, object]:

@@ -70,8 +70,8 @@ def model_info(
         gpu_layers=0,
         template_name=FROM_MODEL,
         engine_url=record.url,
-        inexact=said("The same question may get another answer: that depends on the remote server."),
-        opened_tag=thinking[0].opened_tag if thinking else "",
+        inexact_reason=said("The same question may get another answer: that depends on the remote server."),
+        reasoning_start_tag=thinking[0].reasoning_start_tag if thinking else "",
         thinking=thinking,
         has_vision=model.has_vision,
     )

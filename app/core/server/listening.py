@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 BACKLOG = 128  # maximum number of connections that are not accepted yet
 MAX_CONNECTIONS = 256  # further connections get status 503
 MAX_REFUSED = 64  # maximum number of connections that get a 503; further ones are closed unread
-MIN_FILES = 4096  # requested limit of open files: each connection uses one
+OPEN_FILES_LIMIT = 4096  # requested limit of open files: each connection uses one
 LOG_EVERY_S = 60.0
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
@@ -37,7 +37,7 @@ REQUEST_S = 30.0  # maximum time for a request's head to arrive
 SHUTDOWN_S = 5  # time for stopped answers to reach their clients
 _TOO_MANY = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
 _WINDOWS_IN_USE = 10048
-TERMINATED = 143  # a shell's exit code for a program ended by SIGTERM
+SIGTERM_EXIT_CODE = 143  # a shell's exit code for a program ended by SIGTERM
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -211,13 +211,13 @@ def _head_bytes(scope: Scope) -> int:
 
 
 def _raise_file_limit() -> None:
-    """Raise the limit of open files to `MIN_FILES` if the system allows it; the default is often 256 or 1,024."""
+    """Raise the limit of open files to `OPEN_FILES_LIMIT` if the system allows; the default is often 256 or 1,024."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MIN_FILES if hard == resource.RLIM_INFINITY else min(MIN_FILES, hard)
+    wanted = OPEN_FILES_LIMIT if hard == resource.RLIM_INFINITY else min(OPEN_FILES_LIMIT, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):  # the system may have a lower limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -239,7 +239,7 @@ def ended_by_signals() -> Iterator[None]:
             return
         if number == signal.SIGINT:
             raise KeyboardInterrupt
-        sys.exit(TERMINATED)
+        sys.exit(SIGTERM_EXIT_CODE)
 
     if threading.current_thread() is not threading.main_thread():
         yield

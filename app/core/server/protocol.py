@@ -327,7 +327,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
             known = ", ".join(names or _EFFORTS)
             message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {known}."
             raise unsupported("reasoning_effort", message)
-        elif effort != "none" or model.ready.target.opened_tag:
+        elif effort != "none" or model.ready.target.reasoning_start_tag:
             message = "`reasoning_effort` was ignored: this model has no reasoning modes."
             if not warn(message):
                 raise unsupported("reasoning_effort", message)

@@ -62,7 +62,7 @@ class RaceStore:
         with self._lock:
             return tuple(self._summaries())
 
-    def keep(self, result: RaceResult) -> RaceResult:
+    def add(self, result: RaceResult) -> RaceResult:
         """Store a race; returns it with its new id.
 
         Raises:
@@ -136,7 +136,7 @@ class RaceStore:
 
     def _read_index(self) -> list[RaceSummary]:
         try:
-            return [_summary_from(each) for each in json.loads(_bounded(self._folder / INDEX))["races"]]
+            return [_summary_from(each) for each in json.loads(_read_bytes(self._folder / INDEX))["races"]]
         except FileNotFoundError:
             pass
         except (OSError, *_BROKEN) as error:
@@ -151,7 +151,7 @@ class RaceStore:
         return sorted(found, key=lambda summary: summary.created, reverse=True)
 
     def _read_file(self, race_id: str) -> RaceResult:
-        return replace(_result_from(json.loads(_bounded(self._file(race_id)))["race"]), id=race_id)
+        return replace(_result_from(json.loads(_read_bytes(self._file(race_id)))["race"]), id=race_id)
 
     def _write(self, summaries: list[RaceSummary]) -> None:
         for old in summaries[MOST_KEPT:]:
@@ -161,7 +161,7 @@ class RaceStore:
         write_atomically(self._folder / INDEX, json.dumps(content, ensure_ascii=False).encode())
 
 
-def _bounded(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         data = file.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
@@ -200,17 +200,17 @@ def _result_from(data: Mapping[str, Any]) -> RaceResult:
     before = tuple(Message(str(each["role"]), str(each["content"])) for each in data["setup"]["before"])
     setup: RaceSetup = _read(RaceSetup, {**data["setup"], "before": (), "pictures": ()})
     plain: RaceResult = _read(RaceResult, {**data, "setup": asdict(RaceSetup("")), "lanes": ()})
-    return replace(_checked(plain, len(lanes), plain.verdicts), setup=replace(setup, before=before), lanes=lanes)
+    return replace(_check_lanes(plain, len(lanes), plain.verdicts), setup=replace(setup, before=before), lanes=lanes)
 
 
 def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
     summary: RaceSummary = _read(RaceSummary, data)
     if not all(char.isdecimal() or char in "-race" for char in summary.id) or not summary.id:
         raise ValueError("no id of a race")
-    return _checked(summary, len(summary.lanes), [summary.verdict] if summary.verdict else [])
+    return _check_lanes(summary, len(summary.lanes), [summary.verdict] if summary.verdict else [])
 
 
-def _checked(race: _T, num_lanes: int, verdicts: Iterable[LaneVerdict]) -> _T:
+def _check_lanes(race: _T, num_lanes: int, verdicts: Iterable[LaneVerdict]) -> _T:
     if not all(0 <= lane < num_lanes for one in verdicts for lane in (one.lane, one.base)):
         raise ValueError("a verdict on a lane that there is not")
     return race

@@ -33,7 +33,7 @@ class AnswerParts:
         streams: bool = False,
     ) -> None:
         """``schemas``: of the tools' parameters. ``streams``: calls are returned in parts while they stream."""
-        self._opened_tag = ""  # the reasoning tag that the prompt ends with
+        self._start_tag = ""  # the reasoning tag that the prompt ends with
         self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # start offsets of tokens in the text
@@ -55,7 +55,7 @@ class AnswerParts:
     def feed(self, chunk: TextChunk) -> list[Part]:
         """Process a text chunk; returns the parts that are certain."""
         text = chunk.text
-        self._opened_tag = self._opened_tag or chunk.opened_tag
+        self._start_tag = self._start_tag or chunk.reasoning_start_tag
         if self._is_plain:
             return self._text_parts(text)
         place = len(self._raw)
@@ -73,15 +73,15 @@ class AnswerParts:
 
     def _is_opened(self, *, is_end: bool) -> bool:
         """Prepend the prompt's reasoning tag unless the model repeats it; False if that is not certain yet."""
-        tag, text = self._opened_tag.strip(), self._raw.lstrip()
+        tag, text = self._start_tag.strip(), self._raw.lstrip()
         if not tag or text.startswith(tag):
-            self._opened_tag = ""
+            self._start_tag = ""
             return True
         if tag.startswith(text) and not is_end:
             return False
-        self._raw = self._opened_tag + self._raw
-        self._starts = [len(self._opened_tag) + start for start in self._starts]
-        self._opened_tag = ""
+        self._raw = self._start_tag + self._raw
+        self._starts = [len(self._start_tag) + start for start in self._starts]
+        self._start_tag = ""
         return True
 
     def _advance(self, *, is_end: bool) -> list[Part]:

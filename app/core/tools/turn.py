@@ -107,12 +107,12 @@ def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
 
 
 def read_answer(
-    text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, opened_tag: str = ""
+    text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, reasoning_start_tag: str = ""
 ) -> ParsedAnswer:
-    """Parse a whole answer. ``opened_tag``: the reasoning tag at the end of the prompt."""
+    """Parse a whole answer. ``reasoning_start_tag``: the reasoning tag at the end of the prompt."""
     tools = tuple(definitions)
     reader = parts_of(tools)
-    parts = [*reader.feed(TextChunk(0, text, (), opened_tag=opened_tag)), *reader.flush()]
+    parts = [*reader.feed(TextChunk(0, text, (), reasoning_start_tag=reasoning_start_tag)), *reader.flush()]
     said = "".join(part for part in parts if isinstance(part, str))
     thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
     calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
@@ -223,11 +223,11 @@ class ToolLoop:
         is_allowed = self._may_run or self.policy.verdict(tool) is CallVerdict.RUN
         return Call(call, tool) if is_allowed else Ask(call, tool)
 
-    def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
+    def answered(self, text: str, reasoning_start_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
         """Pass the model's answer; ``is_cut``: it was truncated. Returns None if no answer was expected."""
         if not isinstance(self.todo, Generate):
             return None
-        answer = read_answer(text, self._definitions, self.tool_format, opened_tag)
+        answer = read_answer(text, self._definitions, self.tool_format, reasoning_start_tag)
         self._num_unreadable = self._num_unreadable + 1 if answer.unreadable else 0
         if self._num_unreadable >= MAX_UNREADABLE:
             self._ended = LoopFinished(LoopEnding.UNREADABLE)

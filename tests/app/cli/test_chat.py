@@ -47,7 +47,7 @@ class ScriptedSession:
         if request.messages[-1].content == "too long":
             raise PromptTooLongError("The prompt is too long.")
         text = f"a thought</think>answer {len(self.requests)}"
-        yield TextChunk(1, text, (TokenSpan(len(text), Source.TARGET),), opened_tag="<think>")
+        yield TextChunk(1, text, (TokenSpan(len(text), Source.TARGET),), reasoning_start_tag="<think>")
         yield Finished(1, FinishReason.END, RunStats(mode=request.mode, tokens=3, passes=2))
 
 

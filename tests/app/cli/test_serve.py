@@ -24,7 +24,7 @@ from app.cli.parser import main, make_parser
 from app.cli.serve import _served_model
 from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
-from app.core.server.listening import TERMINATED, bind
+from app.core.server.listening import SIGTERM_EXIT_CODE, bind
 from engine.loading.exactness import why_inexact
 from engine.records import ChatRequest, EngineReady
 from tests.app.controllers.window import stormy_clients as stormy
@@ -83,7 +83,7 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     file = paceline_home / "config" / "api-key"
-    for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)):
+    for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, SIGTERM_EXIT_CODE)):
         is_first = not file.exists()
         with started() as (process, lines, port):
             key = file.read_text("utf-8").strip()

@@ -165,20 +165,20 @@ def test_what_was_rejected_is_reported_with_the_token_in_its_place() -> None:
     assert detokenizer.feed([258], [Source.TARGET]).spans[0].rejected == ""
 
 
-def until_said(answer: str, stop: tuple[str, ...], opened_tag: str, sizes: Sequence[int]) -> str:
+def until_said(answer: str, stop: tuple[str, ...], reasoning_start_tag: str, sizes: Sequence[int]) -> str:
     edges = [0]
     while edges[-1] < len(answer):
         edges.append(edges[-1] + (sizes[len(edges) % len(sizes)] if sizes else 1))
     pieces = [answer[begin:end].encode() for begin, end in pairwise(edges)]
     detokenizer = Detokenizer(TinyTokenizer(words=pieces), stop)
-    detokenizer.watch_reasoning(opened_tag)
+    detokenizer.watch_reasoning(reasoning_start_tag)
     given_out = [detokenizer.feed([256 + i], [Source.TARGET]) for i in range(len(pieces))]
     return joined([*given_out, detokenizer.flush()])
 
 
 @given(sizes=st.lists(st.integers(1, 7), max_size=5))
 @pytest.mark.parametrize(
-    ("answer", "stop", "opened_tag", "wanted"),
+    ("answer", "stop", "reasoning_start_tag", "wanted"),
     [
         ("First.\n\nThen.</think>\n\nFour.\n\nFive.", ".\n\nF", "<think>\n", "First.\n\nThen.</think>\n\nFour"),
         ("<think>a STOP b</think>c STOP d", "STOP", "", "<think>a STOP b</think>c "),
@@ -197,6 +197,6 @@ def until_said(answer: str, stop: tuple[str, ...], opened_tag: str, sizes: Seque
     ],
 )
 def test_no_stop_string_ends_an_answer_within_its_reasoning(
-    sizes: list[int], answer: str, stop: str, opened_tag: str, wanted: str
+    sizes: list[int], answer: str, stop: str, reasoning_start_tag: str, wanted: str
 ) -> None:
-    assert until_said(answer, (stop,), opened_tag, sizes) == wanted
+    assert until_said(answer, (stop,), reasoning_start_tag, sizes) == wanted

@@ -319,7 +319,7 @@ def test_a_good_file_is_known_and_passes_the_trial(kind: str, tmp_path: Path) ->
     session = Session(inspect_head=partial(probe_head, cache_dir=tmp_path / "cache"))
     ready = session.load(LoadRequest(str(files[0]), str(files[1]), n_ctx=512, threads=1))
     assert ready.draft is not None, ready.unavailable
-    assert ready.draft.head == method
+    assert ready.draft.head_method == method
     session.close()
 
 

@@ -156,7 +156,7 @@ def markov(folder: Path, noise: float) -> tuple[Session, EngineReady]:
 def test_heads_that_say_the_same_are_always_accepted(tmp_path: Path) -> None:
     session, ready = markov(tmp_path, 0.0)
     assert ready.draft is not None
-    assert ready.draft.head == "Hydra"
+    assert ready.draft.head_method == "Hydra"
     end = answer(session, Mode.HEAD, depth=3)
     assert end.stats.accepted >= end.stats.proposed - 3  # the heads have no rows of the prompt in the first pass
     assert end.stats.provenance[Source.HEAD] >= 44

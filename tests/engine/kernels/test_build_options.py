@@ -91,13 +91,13 @@ def test_another_kernel_has_llama_cpp_compiled_anew(
 ) -> None:
     launcher = tmp_path / "narrow.sh"
     launcher.write_text("one")
-    monkeypatch.setitem(kernels._LAUNCHERS, kernels.NARROW, launcher)
-    before = kernels.stamped(kernels.NARROW)
-    assert kernels.with_kernels("", before) == kernels.with_kernels("", kernels.NARROW) != ""
-    assert kernels.stamped(kernels.NARROW) == before
+    monkeypatch.setitem(kernels._COMPILER_LAUNCHERS, kernels.KERNELS_256_BIT, launcher)
+    before = kernels.with_source_digest(kernels.KERNELS_256_BIT)
+    assert kernels.with_kernels("", before) == kernels.with_kernels("", kernels.KERNELS_256_BIT) != ""
+    assert kernels.with_source_digest(kernels.KERNELS_256_BIT) == before
     launcher.write_text("another")
-    assert kernels.stamped(kernels.NARROW) != before
-    assert kernels.stamped("") == ""
+    assert kernels.with_source_digest(kernels.KERNELS_256_BIT) != before
+    assert kernels.with_source_digest("") == ""
 
 
 @pytest.mark.parametrize("chosen", ["few tokens", "few tokens, 256-bit", "few tokens, ordered"])

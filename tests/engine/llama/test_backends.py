@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels.build_options import NARROW, ORDERED
+from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_ORDERED
 from engine.llama import library
 from engine.llama.library import FEW_TOKENS, file_name, find_variant, load_backends
 
@@ -53,7 +53,7 @@ def on(kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "wanted_kernels", lambda _options: kernels)
 
 
-@pytest.mark.parametrize(("kernels", "name"), [(NARROW, "zen4"), (ORDERED, "zen5")])
+@pytest.mark.parametrize(("kernels", "name"), [(KERNELS_256_BIT, "zen4"), (KERNELS_ORDERED, "zen5")])
 def test_a_processor_of_our_kernels_gets_them_and_the_devices(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kernels: str, name: str
 ) -> None:
@@ -74,14 +74,14 @@ def test_any_other_is_left_to_ggml(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_variant_that_does_not_load_is_left_to_ggml_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on(NARROW, monkeypatch)
+    on(KERNELS_256_BIT, monkeypatch)
     fake = Ggml(loads=0)
     load_backends(fake, folder)
     assert fake.folders == [folder.name]
 
 
 def test_where_backends_are_compiled_in_nothing_is_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on(NARROW, monkeypatch)
+    on(KERNELS_256_BIT, monkeypatch)
     fake = Ggml(num_backends=1)
     load_backends(fake, folder)
     assert (fake.loaded, fake.folders) == ([], [])
@@ -89,7 +89,7 @@ def test_where_backends_are_compiled_in_nothing_is_loaded(folder: Path, monkeypa
 
 @pytest.mark.parametrize(("named", "found"), [("haswell", True), ("none-such", False), ("../../haswell", True)])
 def test_a_variable_names_one(folder: Path, monkeypatch: pytest.MonkeyPatch, named: str, found: bool) -> None:
-    on(NARROW, monkeypatch)
+    on(KERNELS_256_BIT, monkeypatch)
     monkeypatch.setenv(library.VARIANT_VARIABLE, named)
     assert find_variant(folder) == (folder / file_name("ggml-cpu-haswell") if found else None)
 

@@ -46,7 +46,7 @@ def test_a_block_filled_after_asking_has_huge_pages() -> None:
 
 
 def test_a_system_that_does_not_tell_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "_SETTING", tmp_path / "enabled")
+    monkeypatch.setattr(model, "_HUGE_PAGE_SETTING", tmp_path / "enabled")
     assert model.back_with_huge_pages() == 0
     (tmp_path / "enabled").write_text("always madvise [never]\n")
     assert model.back_with_huge_pages() == 0
@@ -54,7 +54,7 @@ def test_a_system_that_does_not_tell_is_left_alone(tmp_path: Path, monkeypatch: 
 
 def test_names_of_files_may_be_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(model, "_SETTING", tmp_path / "enabled")
+    monkeypatch.setattr(model, "_HUGE_PAGE_SETTING", tmp_path / "enabled")
     monkeypatch.setattr(model, "_MAPS", tmp_path / "maps")
     (tmp_path / "enabled").write_text("always [madvise] never\n")
     line = _line(0, 64 * MIB, inode="42", name="/m/").encode()

@@ -154,8 +154,8 @@ def windowed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def text_of(model: LlamaModel, seed: int) -> np.ndarray:
     """Tokens for more than five windows."""
-    least, most = (3, model.vocab.n_vocab) if model.window == WINDOW else (1000, 20000)
-    return np.random.default_rng(seed).integers(least, most, 5 * model.window + 64).astype(np.int32)
+    least, most = (3, model.vocab.n_vocab) if model.sliding_window == WINDOW else (1000, 20000)
+    return np.random.default_rng(seed).integers(least, most, 5 * model.sliding_window + 64).astype(np.int32)
 
 
 def read(context: LlamaContext, ids: np.ndarray, end: int) -> None:
@@ -166,11 +166,11 @@ def read(context: LlamaContext, ids: np.ndarray, end: int) -> None:
 
 def crowded(model: LlamaModel) -> tuple[LlamaContext, LlamaContext, np.ndarray, np.ndarray]:
     """Two sequences that were read in parallel over three windows."""
-    n_ctx = -(-(10 * model.window + 256) // 256) * 256
+    n_ctx = -(-(10 * model.sliding_window + 256) // 256) * 256
     params = ContextParams(n_ctx, 1, flash_attention=FlashAttention.ON, num_sequences=2, shares_cells=True)
     first = LlamaContext(model, params)
     other, ids, others = first.other_sequence(1), text_of(model, 1), text_of(model, 2)
-    for place in range(0, 3 * model.window, 16):
+    for place in range(0, 3 * model.sliding_window, 16):
         first.forward_joined(
             [PassPart(one, text[place : place + 16], 0) for one, text in ((first, ids), (other, others))]
         )
@@ -187,13 +187,13 @@ def assert_as_fresh(context: LlamaContext, model: LlamaModel, ids: np.ndarray, p
 
 
 def test_a_sequence_can_roll_back_beyond_its_window_beside_another(windowed: LlamaModel) -> None:
-    assert windowed.window > 0
+    assert windowed.sliding_window > 0
     first, other, ids, _ = crowded(windowed)
     with first:
         other.clear()
-        read(first, ids, 5 * windowed.window)
-        assert first.rollback(windowed.window + 5)
-        assert_as_fresh(first, windowed, ids, windowed.window + 5)
+        read(first, ids, 5 * windowed.sliding_window)
+        assert first.rollback(windowed.sliding_window + 5)
+        assert_as_fresh(first, windowed, ids, windowed.sliding_window + 5)
 
 
 def test_copies_keep_what_lies_behind_the_window(windowed: LlamaModel) -> None:
@@ -201,14 +201,14 @@ def test_copies_keep_what_lies_behind_the_window(windowed: LlamaModel) -> None:
     with first:
         state = other.export_state()
         assert state is not None
-        assert other.copy_prefix(first, 2 * windowed.window)
+        assert other.copy_prefix(first, 2 * windowed.sliding_window)
         first.clear()
-        read(other, ids, 5 * windowed.window)
-        assert first.import_state(state, 3 * windowed.window)
-        read(first, others, 4 * windowed.window)
+        read(other, ids, 5 * windowed.sliding_window)
+        assert first.import_state(state, 3 * windowed.sliding_window)
+        read(first, others, 4 * windowed.sliding_window)
         for context, text in ((other, ids), (first, others)):
-            assert context.rollback(windowed.window - 1)
-            assert_as_fresh(context, windowed, text, windowed.window - 1)
+            assert context.rollback(windowed.sliding_window - 1)
+            assert_as_fresh(context, windowed, text, windowed.sliding_window - 1)
 
 
 def test_a_full_cache_loses_nothing_of_the_other(windowed: LlamaModel) -> None:
@@ -227,11 +227,11 @@ def test_what_llama_cpp_has_lost_is_not_believed_to_be_there(windowed: LlamaMode
     first, other, ids, _ = crowded(windowed)
     with first:
         for owner in (0, 2):
-            first._lib.llama_memory_seq_rm(first._memory, owner, 0, windowed.window)
-        assert not other.copy_prefix(first, windowed.window + 5)
+            first._lib.llama_memory_seq_rm(first._memory, owner, 0, windowed.sliding_window)
+        assert not other.copy_prefix(first, windowed.sliding_window + 5)
         assert other.num_past == 0
         assert first.export_state() is None, "it would not be whole"
-        assert not first.rollback(windowed.window + 5)
-        assert first.num_past == 3 * windowed.window, "refused, nothing changed"
-        assert first.rollback(3 * windowed.window - 4)
-        first.forward(ids[3 * windowed.window - 4 : 3 * windowed.window], 1)
+        assert not first.rollback(windowed.sliding_window + 5)
+        assert first.num_past == 3 * windowed.sliding_window, "refused, nothing changed"
+        assert first.rollback(3 * windowed.sliding_window - 4)
+        first.forward(ids[3 * windowed.sliding_window - 4 : 3 * windowed.sliding_window], 1)

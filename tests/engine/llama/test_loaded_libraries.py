@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DeviceError
-from engine.kernels.build_options import FEW, NARROW, ORDERED
+from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_FEW_TOKENS, KERNELS_ORDERED
 from engine.llama import devices, library
 from engine.llama.library import KERNEL_MARKS, LoadedLibrary, library_notices, loaded_libraries
 
 ROOT = Path(__file__).resolve().parents[3]
 TELL = """
 import json
-from engine.kernels.build_options import FEW, NARROW, ORDERED
+from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_FEW_TOKENS, KERNELS_ORDERED
 from engine.llama import library
 print(json.dumps({
     "told": [one.description for one in library.loaded_libraries()],
@@ -105,10 +105,10 @@ def test_kernels_are_found_by_the_names_beside_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "kernels", "missing"),
     [
-        (NARROW, tuple(KERNEL_MARKS), ""),
-        (ORDERED, ("few_tokens",), "(attention, few_tokens_sgemm, few_tokens_tiled)"),
-        (ORDERED, (), "(attention, few_tokens, few_tokens_sgemm, few_tokens_tiled)"),
-        (FEW, (), "(attention, few_tokens, few_tokens_sgemm, few_tokens_tiled)"),
+        (KERNELS_256_BIT, tuple(KERNEL_MARKS), ""),
+        (KERNELS_ORDERED, ("few_tokens",), "(attention, few_tokens_sgemm, few_tokens_tiled)"),
+        (KERNELS_ORDERED, (), "(attention, few_tokens, few_tokens_sgemm, few_tokens_tiled)"),
+        (KERNELS_FEW_TOKENS, (), "(attention, few_tokens, few_tokens_sgemm, few_tokens_tiled)"),
         ("", (), ""),
     ],
 )

@@ -28,7 +28,7 @@ def test_on_a_processor_with_all_kernels_it_is_exact() -> None:
     assert why_inexact(PATH, cache_type=CacheType.Q8_0) == ""
     loaded = open_model(PATH, LoadOptions(256, 1, 0))
     loaded.close()
-    assert loaded.info.inexact == ""
+    assert loaded.info.inexact_reason == ""
 
 
 def test_a_gpu_another_build_and_another_processor_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ def test_a_gpu_another_build_and_another_processor_are_told(monkeypatch: pytest.
     assert "lacks the kernels that Paceline's set-up builds" in why_inexact(PATH)
     loaded = open_model(PATH, LoadOptions(256, 1, 0))
     loaded.close()
-    assert loaded.info.inexact == why_inexact(PATH)
+    assert loaded.info.inexact_reason == why_inexact(PATH)
 
 
 @pytest.mark.parametrize("kinds", [(CacheType.Q4_0,), (CacheType.F16, FlashAttention.OFF)])

@@ -97,7 +97,7 @@ def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
     both.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     before = set(held)
     with monkeypatch.context() as patch:
-        patch.setattr(PromptBuilder, "opened_tag", fail)
+        patch.setattr(PromptBuilder, "reasoning_start_tag", fail)
         with pytest.raises(RuntimeError, match="surprise"):
             both.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     assert held == before

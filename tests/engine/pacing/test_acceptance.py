@@ -123,7 +123,7 @@ def test_what_was_learnt_goes_on_where_it_ended() -> None:
     estimate, again = text_estimate(), text_estimate()
     for number in range(50):
         estimate.observe([3, 4, 5], number % 4)
-    again.restore(estimate.numbers)
+    again.restore(estimate.saved)
     estimate.begin()
     assert [again.chance(kind) for kind in range(8)] == [estimate.chance(kind) for kind in range(8)]
 

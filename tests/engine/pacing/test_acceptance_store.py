@@ -11,7 +11,7 @@ import pytest
 from engine.pacing.acceptance import draft_kind
 from engine.pacing.acceptance_store import FILE_NAME, MAX_KINDS, MAX_PAIRS, AcceptanceStore
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.learning import AcceptanceStats, Numbers
+from engine.pacing.learning import AcceptanceStats, SavedStats
 from engine.pacing.pacer import Pacer
 
 PLAIN_MS = 7.0
@@ -29,21 +29,21 @@ def taught(acceptance: float, kind: str = "drafted greedy", curve: dict[int, flo
     return pacer
 
 
-def restarted(pacer: Pacer, kept: dict[str, Numbers]) -> Pacer:
+def restarted(pacer: Pacer, kept: dict[str, SavedStats]) -> Pacer:
     """The pacer of the same pair after a restart."""
     after = Pacer(pacer.curve, 0.3)
     after.restore(kept)
     return after
 
 
-def numbers() -> Numbers:
-    return taught(0.5).acceptance.numbers
+def numbers() -> SavedStats:
+    return taught(0.5).acceptance.saved
 
 
 @pytest.mark.parametrize("acceptance", [0.05, 0.95])
 def test_the_next_start_goes_on_where_the_last_one_ended(tmp_path: Path, acceptance: float) -> None:
     before = taught(acceptance)
-    AcceptanceStore(tmp_path).put("pair", before.numbers)
+    AcceptanceStore(tmp_path).put("pair", before.saved)
     after = restarted(before, AcceptanceStore(tmp_path).get("pair"))
     for pacer in (before, after):
         pacer.begin("drafted greedy")
@@ -59,7 +59,7 @@ def test_the_next_start_goes_on_where_the_last_one_ended(tmp_path: Path, accepta
 def test_what_a_slower_machine_taught_is_reported_in_plain_passes() -> None:
     slow = taught(0.8, curve={n: 10.0 * ms for n, ms in CURVE.items()})
     quick = Pacer(CostCurve(CURVE), 0.03)
-    quick.restore(slow.numbers)
+    quick.restore(slow.saved)
     for pacer in (slow, quick):
         pacer.begin("drafted greedy")
     gains = [pacer.choose([], has_model=True, limit=8).draft_gain_ms for pacer in (slow, quick)]
@@ -68,7 +68,7 @@ def test_what_a_slower_machine_taught_is_reported_in_plain_passes() -> None:
 
 def test_answers_that_are_drawn_learn_apart_from_greedy_ones() -> None:
     before = taught(0.05)
-    after = restarted(before, before.numbers)
+    after = restarted(before, before.saved)
     after.begin("drafted sampled", greedy=False)
     assert not after.acceptance.drafted.is_observed
     after.begin("drafted greedy")
@@ -88,15 +88,15 @@ def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
 def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
     """Also for the same pair, if its answers were of another kind."""
     before = taught(0.9)
-    AcceptanceStore(tmp_path).put("pair", before.numbers)
+    AcceptanceStore(tmp_path).put("pair", before.saved)
     stores = [AcceptanceStore(tmp_path) for _ in range(2)]
     for store, kind in zip(stores, ("drafted greedy", "looked up greedy"), strict=True):
         pacer = restarted(before, store.get("pair"))
         pacer.begin(kind)
         for _ in range(300):
             pacer.acceptance.drafted.observe([0], 0)
-        store.put("pair", pacer.numbers)
-        store.put(f"own {kind}", pacer.numbers)
+        store.put("pair", pacer.saved)
+        store.put(f"own {kind}", pacer.saved)
     again = AcceptanceStore(tmp_path)
     after = restarted(before, again.get("pair"))
     for kind in ("drafted greedy", "looked up greedy"):
@@ -175,6 +175,6 @@ def test_a_damaged_or_foreign_file_is_as_good_as_none(tmp_path: Path, content: b
 def test_before_anything_was_drafted_there_is_nothing_to_tell_of_it() -> None:
     untaught = AcceptanceStats(greedy=True)
     again = AcceptanceStats(greedy=True)
-    again.restore(untaught.numbers)
+    again.restore(untaught.saved)
     assert again.average is None
     assert not again.drafted.is_observed

@@ -117,7 +117,7 @@ def test_nothing_is_filled_in_by_a_model_without_the_tokens() -> None:
 
 def test_a_request_that_completes_needs_no_template() -> None:
     builder = PromptBuilder(CHATML, "{{ raise_exception('never') }}")
-    request = ChatRequest((Message("user", "Once"), Message("assistant", "upon<|im_end|>")), completes=True)
+    request = ChatRequest((Message("user", "Once"), Message("assistant", "upon<|im_end|>")), continues_text=True)
     assert readable(CHATML, builder.of_request(request)) == "Once\n\nupon<|im_end|>"
 
 
@@ -248,11 +248,11 @@ THINKS = (
 
 
 def test_a_template_that_opens_reasoning_says_so() -> None:
-    assert PromptBuilder(CHATML, THINKS).opened_tag() == "<think>\n"
+    assert PromptBuilder(CHATML, THINKS).reasoning_start_tag() == "<think>\n"
     closed = THINKS.replace("<think>\n", "<think>\n\n</think>\n\n")
-    assert PromptBuilder(CHATML, closed).opened_tag() == ""
-    assert PromptBuilder(CHATML, None).opened_tag() == ""
-    assert PromptBuilder(CHATML, ECHO).opened_tag() == ""
+    assert PromptBuilder(CHATML, closed).reasoning_start_tag() == ""
+    assert PromptBuilder(CHATML, None).reasoning_start_tag() == ""
+    assert PromptBuilder(CHATML, ECHO).reasoning_start_tag() == ""
 
 
 @pytest.mark.parametrize(
@@ -269,13 +269,13 @@ def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> 
     path = SHARED / "templates" / f"{name}.jinja"
     if not path.exists():
         pytest.skip("the public templates are not here")
-    assert PromptBuilder(CHATML, path.read_text("utf-8")).opened_tag() == opened
+    assert PromptBuilder(CHATML, path.read_text("utf-8")).reasoning_start_tag() == opened
 
 
 def test_a_failing_template_opens_no_tag_and_offers_no_thinking() -> None:
     for source in ("{{ raise_exception('no') }} <think>", "{{ enable_thinking", "<think>{{ enable_thinking }}"):
         builder = PromptBuilder(CHATML, source)
-        assert builder.opened_tag() == ""
+        assert builder.reasoning_start_tag() == ""
         assert builder.thinking() == ()
 
 
@@ -315,14 +315,14 @@ def test_the_tag_that_an_answer_begins_inside_is_read_from_its_prompt() -> None:
 
     def tag(*messages: Message, **fields: Any) -> str:  # noqa: ANN401  (of a request)
         request = ChatRequest(messages, **fields)
-        return builder.opened_tag_of(request, builder.of_request(request))
+        return builder.reasoning_start_tag_of(request, builder.of_request(request))
 
     assert tag(question) == "<think>\n"
     assert tag(question, template_variables=(("quiet", True),)) == ""
     assert tag(question, Message("assistant", "It is")) == ""
     assert tag(question, Message("assistant", "<think>It may be")) == "<think>"
     assert tag(question, Message("assistant", "<think>It may be</think>It is")) == ""
-    assert tag(Message("user", "A tag is <think>"), completes=True) == ""
+    assert tag(Message("user", "A tag is <think>"), continues_text=True) == ""
 
 
 def test_long_and_many_control_texts_take_memory_by_their_length_only() -> None:

@@ -110,7 +110,7 @@ def test_the_tag_of_reasoning_behind_a_picture_is_found() -> None:
     message = user("a@")
     ids = made.build([message])
 
-    assert made.opened_tag_of(ChatRequest((message,)), ids) == "<think>"
+    assert made.reasoning_start_tag_of(ChatRequest((message,)), ids) == "<think>"
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=[path.stem for path in TEMPLATES])

@@ -102,7 +102,7 @@ def test_a_request_says_how_and_what_else_the_template_is_given() -> None:
     source = SWITCHED + "{% if motto %} {{ motto }}{% endif %}"
     builder = PromptBuilder(TinyTokenizer(), source)
     assert [option.name for option in builder.thinking()] == ["on", "off"]
-    assert [option.opened_tag for option in builder.thinking()] == ["<think>", ""]
+    assert [option.reasoning_start_tag for option in builder.thinking()] == ["<think>", ""]
     hello = (Message("user", "Hello"),)
 
     def text(**fields: Any) -> str:  # noqa: ANN401  (those of a request)

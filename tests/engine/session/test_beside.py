@@ -102,7 +102,7 @@ def test_heads_draft_beside_as_well(tmp_path: Path) -> None:
         beside = session.another_session(256)
         head_info = beside.ready().draft or beside.ready().own_head
         assert head_info is not None
-        assert head_info.head == (ready.draft or ready.own_head).head  # type: ignore[union-attr]
+        assert head_info.head_method == (ready.draft or ready.own_head).head_method  # type: ignore[union-attr]
         mine, other = (head_answer(each, Mode.HEAD, depth=2) for each in (session, beside))
         assert agrees(session, mine, other)
         assert other.stats.proposed > 20

@@ -175,7 +175,7 @@ def test_quantized_caches_of_target_and_head_give_the_plain_tokens(tmp_path: Pat
 def test_a_head_that_says_the_same_is_always_accepted(tmp_path: Path) -> None:
     session, ready = load(tmp_path, markov_qwen35(0.0))
     assert ready.own_head is not None
-    assert (ready.own_head.head, ready.draft) == ("MTP", None)
+    assert (ready.own_head.head_method, ready.draft) == ("MTP", None)
     end = answer(session, Mode.HEAD, depth=3)
     assert end.stats.accepted == end.stats.proposed == 48
     assert end.stats.provenance == {Source.HEAD: 48, Source.BONUS: 16}

@@ -213,8 +213,8 @@ def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> N
     session = Session()
     session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
     with pytest.raises(PromptError, match="Nothing follows"):
-        Asked(session).answer(asked("ab ", ONE), completes=True)
-    assert Asked(session).ids(asked("ab ", ONE, "c"), completes=True)
+        Asked(session).answer(asked("ab ", ONE), continues_text=True)
+    assert Asked(session).ids(asked("ab ", ONE, "c"), continues_text=True)
     session.close()
 
 

@@ -154,8 +154,8 @@ def test_heads_are_listed_where_the_model_has_some_or_one_is_chosen(window: Main
     for view, is_listed in (
         (READY, False),
         (NO_DRAFT, False),
-        (replace(NO_DRAFT, unavailable={}, own_head=model(head="MTP"), has_heads=True), True),
-        (replace(READY, draft=model("head", head="EAGLE-3")), True),
+        (replace(NO_DRAFT, unavailable={}, own_head=model(head_method="MTP"), has_heads=True), True),
+        (replace(READY, draft=model("head", head_method="EAGLE-3")), True),
         (replace(READY, unavailable=broken, has_heads=True), True),  # shown to explain why it cannot run
     ):
         window.set_engine(view)

@@ -61,8 +61,8 @@ def test_only_sources_that_are_offered_or_gave_tokens_have_a_row(panel: StatsPan
     for view, offered in (
         (NO_DRAFT, always),
         (READY, always | {Source.DRAFT}),
-        (replace(READY, draft=model("head", head="EAGLE-3")), always | {Source.HEAD}),
-        (replace(NO_DRAFT, unavailable={}, own_head=model(head="MTP")), always | {Source.HEAD}),
+        (replace(READY, draft=model("head", head_method="EAGLE-3")), always | {Source.HEAD}),
+        (replace(NO_DRAFT, unavailable={}, own_head=model(head_method="MTP")), always | {Source.HEAD}),
         (replace(NO_DRAFT, unavailable=dict.fromkeys(set(Mode) - {Mode.OFF}, "Plain.")), {Source.TARGET}),
     ):
         panel.set_engine(view)

@@ -12,7 +12,7 @@ from engine.pacing.reasons import TEXT_ALONE, not_paying, text_not_paying
 from engine.records import Mode, RunStats
 from engine.sentences import said
 from ui.text import answer_figures
-from ui.text.answer_figures import cause_of, figure_words, help_words
+from ui.text.answer_figures import cause_of, help_words, nothing_drafted_label
 
 DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
 PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, as_asked=False, is_observed=False))
@@ -136,7 +136,7 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
         (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_figures.NO_LENGTH),
         (run(Mode.AUTO, PAUSED), answer_figures.UNUSED_DRAFT),
         (run(Mode.AUTO, UNUSED), answer_figures.UNUSED_DRAFT),
-        (run(Mode.AUTO, TEXT_PAUSED), answer_figures.UNLIKELY_TEXT),
+        (run(Mode.AUTO, TEXT_PAUSED), answer_figures.REJECTED_NGRAMS),
         (run(Mode.AUTO, tokens=3), answer_figures.SHORT),
         (run(Mode.NGRAM), answer_figures.NEW_TEXT),
         (run(Mode.AUTO), answer_figures.NEW_TEXT),
@@ -149,17 +149,17 @@ def test_the_cause_is_the_one_that_the_engine_had(stats: RunStats, cause: object
 
 
 def test_the_line_says_it_in_a_few_words_and_the_hover_what_would_help() -> None:
-    assert figure_words(run(Mode.OFF)) == "nothing drafted"
+    assert nothing_drafted_label(run(Mode.OFF)) == "nothing drafted"
     assert "“Auto”" in help_words(run(Mode.OFF))
-    assert figure_words(run(Mode.AUTO)) == "nothing drafted: no text repeated"
+    assert nothing_drafted_label(run(Mode.AUTO)) == "nothing drafted: no text repeated"
     assert "Find a draft" in help_words(run(Mode.AUTO))
-    assert figure_words(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft was not used"
+    assert nothing_drafted_label(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft was not used"
     assert "smaller draft" in help_words(run(Mode.AUTO, PAUSED))
 
 
 def test_a_draft_that_is_loaded_but_not_used_is_told_with_the_reason() -> None:
     stats = run(Mode.AUTO, UNUSED)
-    assert figure_words(stats) == "nothing drafted: the draft was not used"
+    assert nothing_drafted_label(stats) == "nothing drafted: the draft was not used"
     assert "loaded draft model was not used" in answer_figures.nothing_drafted(stats)
     assert "it would slow this model down" in answer_figures.nothing_drafted(stats), "the engine's own reason"
     assert "from the conversation only" not in answer_figures.nothing_drafted(stats)

@@ -72,11 +72,11 @@ def test_the_hover_says_which_device_has_how_many_layers() -> None:
 
 def test_the_hover_says_whether_words_are_the_same_in_every_mode() -> None:
     model = READY.target
-    assert "Every mode gives exactly the same answer" in describe(replace(model, inexact=""))
-    told = describe(replace(model, inexact="On a GPU."))
+    assert "Every mode gives exactly the same answer" in describe(replace(model, inexact_reason=""))
+    told = describe(replace(model, inexact_reason="On a GPU."))
     assert "On a GPU." in told
     assert "exactly the same answer" not in told
-    assert describe(replace(model, engine_url="http://127.0.0.1:1", inexact="It is up to it.")).endswith("up to it.")
+    assert describe(replace(model, engine_url="http://127.0.0.1:1", inexact_reason="Up to it.")).endswith("Up to it.")
 
 
 def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:

@@ -70,7 +70,7 @@ class AnswerCard(MessageCard):
         self._words_at = 0  # position in the whole text at which the answer begins
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
-        self._shows_refused = False
+        self._shows_rejected = False
         self.body = AnswerBody(theme, self, text_width)
         if view.cites:
             self.body.cites = f"{SOURCE_LINK}{view.id}/"
@@ -157,7 +157,7 @@ class AnswerCard(MessageCard):
                 self.reasoning.link_activated.connect(self.link_activated)
                 self.reasoning.unfolded.connect(lambda: self.unfolded.emit(self))
                 self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
-            self.reasoning.show_refused(self._shows_refused)
+            self.reasoning.show_rejected(self._shows_rejected)
             self.reasoning.show()
         return self.reasoning
 
@@ -169,7 +169,7 @@ class AnswerCard(MessageCard):
             for one, code in self._matching_codes(self._state_to_restore):
                 code.wrap_button.setChecked(one.wraps)
             self._state_to_restore = None
-        parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_refused)]
+        parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_rejected)]
         if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
             return True
         self._is_whole = True
@@ -272,13 +272,13 @@ class AnswerCard(MessageCard):
             self._marked = wanted
             self._mark()
 
-    def show_refused(self, wanted: bool) -> None:
+    def show_rejected(self, wanted: bool) -> None:
         """Show or hide rejected tokens, struck through above their replacements."""
-        if wanted != self._shows_refused:
-            self._shows_refused = wanted
-            self.body.show_refused(wanted)
+        if wanted != self._shows_rejected:
+            self._shows_rejected = wanted
+            self.body.show_rejected(wanted)
             if self.reasoning is not None:
-                self.reasoning.show_refused(wanted)
+                self.reasoning.show_rejected(wanted)
             self._mark()
 
     def _mark(self, *, afresh: bool = True) -> None:
@@ -352,7 +352,7 @@ class AnswerCard(MessageCard):
             if part is not None:
                 part.follow(self._text, self._runs, self._marked)
         self._grow()
-        if self._marked or self._shows_refused:
+        if self._marked or self._shows_rejected:
             self._mark(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
@@ -421,7 +421,7 @@ class AnswerCard(MessageCard):
         if afresh:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
-        if self._marked or self._shows_refused:
+        if self._marked or self._shows_rejected:
             self._mark(afresh=afresh)
         took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)

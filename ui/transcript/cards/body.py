@@ -22,7 +22,7 @@ from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polis
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
-from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, refused_at
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, rejected_at
 from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
@@ -125,7 +125,7 @@ class AnswerBody(QWidget):
         self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
         self._unpolished: list[QWidget] = []  # unstyled widgets of the last prefetched part
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
-        self._shows_refused = False
+        self._shows_rejected = False
         self._num_slow = 0  # consecutive chunks that were parsed or closed a block
         self._num_settled = 0  # number of sealed widgets at the last `take_changed_top`
         self._changed: tuple[int, int] | None = None  # first changed part, and its first changed pixel row
@@ -142,7 +142,7 @@ class AnswerBody(QWidget):
 
     def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the last widget."""
-        return not self._shows_refused and self._stream.accepts_words(text)
+        return not self._shows_rejected and self._stream.accepts_words(text)
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
@@ -231,9 +231,9 @@ class AnswerBody(QWidget):
         """Set the sources that new widgets are marked with; ``raw`` is the text so far."""
         self._set_provenance(raw, runs, wanted)
 
-    def show_refused(self, wanted: bool) -> None:
+    def show_rejected(self, wanted: bool) -> None:
         """Show or hide rejected tokens above their replacements; takes effect with the next `mark`."""
-        self._shows_refused = wanted
+        self._shows_rejected = wanted
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark the tokens of the wanted sources; ``raw`` is the whole text.
@@ -275,8 +275,8 @@ class AnswerBody(QWidget):
         words = [item for item in ranges if item.start not in units] if units else ranges
         self._note_change(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
-        refused = runs.rejections() if self._shows_refused and fits else []
-        part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
+        rejected = runs.rejections() if self._shows_rejected and fits else []
+        part.widget.set_rejected(rejected_at(text, part.source_map, rejected) if rejected else [])
 
     def event(self, event: QEvent) -> bool:
         """Handle the tool tips of all texts: a marked token shows its pass."""
@@ -328,7 +328,7 @@ class AnswerBody(QWidget):
     def _join(self) -> None:
         """Join closed text to the run above. Called later, since it lays out the whole run again."""
         height, changed = self.sizeHint().height(), self._changed
-        shows_more = bool(self._provenance[2]) or self._shows_refused
+        shows_more = bool(self._provenance[2]) or self._shows_rejected
         self._take_closed()
         self._show()
         if shows_more:
@@ -395,7 +395,7 @@ class AnswerBody(QWidget):
         if existing is None:
             self._make(segment, index)
         changed = self._fill(index, segment, words)
-        if changed is not None and self._provenance[2] and not self._shows_refused and not segment.is_code:
+        if changed is not None and self._provenance[2] and not self._shows_rejected and not segment.is_code:
             self._mark_one(self._parts[index])  # rejected tokens change the line heights
 
     def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
@@ -447,7 +447,7 @@ class AnswerBody(QWidget):
 
     def _on_redrawn(self, widget: ProseView) -> None:
         part = next((part for part in self._parts if part.widget is widget), None)
-        if part is not None and (self._provenance[2] or self._shows_refused):
+        if part is not None and (self._provenance[2] or self._shows_rejected):
             self._mark_one(part)
 
     def _drop(self, index: int) -> None:

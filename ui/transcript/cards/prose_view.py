@@ -48,7 +48,7 @@ from ui.transcript.marks.provenance import MarkedRange
 from ui.widgets.focus_ring import FocusRing
 
 RING_OUTSET_PX = 5
-REFUSED_LINE_HEIGHT = 2.3  # line height factor that leaves space above the words
+REJECTED_LINE_HEIGHT = 2.3  # line height factor that leaves space above the words
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
@@ -251,7 +251,7 @@ def _indents(base: int) -> str:
     return "\n    ".join(less + more)
 
 
-def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
+def paint_rejected(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
     """Draw the rejected texts (UTF-16 unit, text) within ``area``; each is cut where the next begins."""
     font = _font(theme)
     metrics = QFontMetrics(font)
@@ -306,7 +306,7 @@ class ProseView(ReadText, QTextBrowser):
         self._ring: FocusRing | None = None
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
-        self._refused: list[tuple[int, str]] = []
+        self._rejected: list[tuple[int, str]] = []
         self.marks = DocumentMarks(self.document())
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -378,7 +378,7 @@ class ProseView(ReadText, QTextBrowser):
         """Clear the view; False if it cannot be reused."""
         if self._formulas is not None:
             return False
-        self.set_refused([])
+        self.set_rejected([])
         self.setExtraSelections([])
         self.marks = DocumentMarks(self.document())
         self._html, self._plain = None, ""
@@ -412,11 +412,11 @@ class ProseView(ReadText, QTextBrowser):
             self._formulas.marks = sources
             self.viewport().update()
 
-    def set_refused(self, notes: list[tuple[int, str]]) -> None:
+    def set_rejected(self, notes: list[tuple[int, str]]) -> None:
         """Show texts struck through above UTF-16 units; the document does not change."""
-        if notes == self._refused:
+        if notes == self._rejected:
             return
-        had, self._refused = bool(self._refused), notes
+        had, self._rejected = bool(self._rejected), notes
         if had != bool(notes):
             self._restyle()
             self.redrawn.emit()
@@ -430,8 +430,8 @@ class ProseView(ReadText, QTextBrowser):
             painter.setClipRegion(event.region())
             self.marks.paint(painter, strips, self.devicePixelRatioF())
             painter.end()
-        if self._refused:
-            paint_refused(self, self._refused, event.rect(), self._theme)
+        if self._rejected:
+            paint_rejected(self, self._rejected, event.rect(), self._theme)
 
     def words(self) -> str:
         cursor = QTextCursor(self.document())
@@ -483,7 +483,7 @@ class ProseView(ReadText, QTextBrowser):
     def _set_style(self) -> None:
         tokens, scale = self._theme.tokens, self._theme.type
         family = self._theme.code_font().family()
-        height = REFUSED_LINE_HEIGHT if self._refused else LINE_HEIGHT
+        height = REJECTED_LINE_HEIGHT if self._rejected else LINE_HEIGHT
         self.document().setIndentWidth(indent_of(scale.answer))
         self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family, height))
 
@@ -541,7 +541,7 @@ class ProseView(ReadText, QTextBrowser):
 
         self.setHtml(FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
         self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
-        self._formulas.align(self.document(), note_height(self._theme) if self._refused else 0)
+        self._formulas.align(self.document(), note_height(self._theme) if self._rejected else 0)
         self.setAccessibleDescription(self.words())
 
     def _on_formulas(self, sources: frozenset[str]) -> None:

@@ -58,7 +58,7 @@ class ReasoningBlock(QWidget):
         self._since_s: float | None = None
         self.duration_ms: int | None = None
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
-        self._shows_refused = False
+        self._shows_rejected = False
         self.body: AnswerBody | None = None
         self.header = _Header()
         self.header.setObjectName("thoughtHeader")
@@ -157,10 +157,10 @@ class ReasoningBlock(QWidget):
         self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
-    def show_refused(self, wanted: bool) -> None:
-        self._shows_refused = wanted
+    def show_rejected(self, wanted: bool) -> None:
+        self._shows_rejected = wanted
         if self.body is not None:
-            self.body.show_refused(wanted)
+            self.body.show_rejected(wanted)
 
     def _on_toggled(self, is_open: bool) -> None:
         self._show_frame()
@@ -179,7 +179,7 @@ class ReasoningBlock(QWidget):
             return self.body
         body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
-        body.show_refused(self._shows_refused)
+        body.show_rejected(self._shows_rejected)
         body.setAccessibleName(tr("Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
@@ -214,7 +214,7 @@ class ReasoningBlock(QWidget):
         self._mark_again()
 
     def _mark_again(self) -> None:
-        if self.body is not None and (self._provenance[2] or self._shows_refused):
+        if self.body is not None and (self._provenance[2] or self._shows_rejected):
             self.body.mark(*self._provenance)
 
     def _update_header(self) -> None:

@@ -64,9 +64,9 @@ class SourceChip(QPushButton):
 class MarksLegend(QFrame):
     """The legend; hidden while nothing is marked."""
 
-    def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow], refused: QAbstractButton) -> None:
+    def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow], rejected: QAbstractButton) -> None:
         super().__init__()
-        self._rows, self._refused = list(rows.values()), refused
+        self._rows, self._rejected = list(rows.values()), rejected
         self._is_wanted = True
         self._offered = self._occurred = frozenset[Source]()
         self.setObjectName("marksLegend")
@@ -84,7 +84,7 @@ class MarksLegend(QFrame):
             margins=(16, 4, 12, 4),
         )
         self._show_sources()
-        for button in (*self._rows, refused):
+        for button in (*self._rows, rejected):
             button.toggled.connect(self._follow)
         theme.changed.connect(self._fit)
         self._follow()
@@ -118,11 +118,11 @@ class MarksLegend(QFrame):
         return [chip for chip in self.chips.values() if not chip.isHidden()]
 
     def _follow(self) -> None:
-        marked = any(row.isChecked() for row in self._rows) or self._refused.isChecked()
+        marked = any(row.isChecked() for row in self._rows) or self._rejected.isChecked()
         self.setVisible(self._is_wanted and marked)
 
     def _hide_all(self) -> None:
-        for button in (*self._rows, self._refused):
+        for button in (*self._rows, self._rejected):
             button.setChecked(False)
 
     def minimumSizeHint(self) -> QSize:
@@ -167,14 +167,14 @@ def _sources_of(message: MessageView) -> frozenset[Source]:
 class SourceSwitch(IconButton):
     """Switches all rows of a legend together, and shows their state.
 
-    The row of the target's own tokens is neither switched nor counted. Rejected tokens (``refused``) are only switched
+    The row of the target's own tokens is neither switched nor counted. Rejected tokens (``rejected``) are only switched
     off together with the marks, not on.
     """
 
-    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], refused: QAbstractButton) -> None:
+    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], rejected: QAbstractButton) -> None:
         super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source"))
         self.setCheckable(True)
-        self._refused = refused
+        self._rejected = rejected
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
         for row in self._rows:
             row.toggled.connect(self._follow)
@@ -188,7 +188,7 @@ class SourceSwitch(IconButton):
         for row in changed[-1:]:
             row.setChecked(wanted)
         if not wanted:
-            self._refused.setChecked(False)
+            self._rejected.setChecked(False)
 
     def _follow(self) -> None:
         is_any = any(row.isChecked() for row in self._rows)

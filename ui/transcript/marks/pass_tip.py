@@ -28,7 +28,7 @@ class TokenLine:
     text: str
     fate: str
     chances: tuple[str, ...] = ()
-    refused: bool = False
+    rejected: bool = False
 
     def __str__(self) -> str:
         return f"{_visible(self.text)}: {', '.join((self.fate, *self.chances))}"
@@ -54,11 +54,11 @@ def pass_words(view: PassView) -> str:
 
 
 def _heading(view: PassView) -> str:
-    num_refused = len(view.refused) or int(view.source is Source.RECOVERED)
-    proposed = len(view.accepted) + num_refused
+    num_rejected = len(view.rejected_texts) or int(view.source is Source.RECOVERED)
+    proposed = len(view.accepted) + num_rejected
     if view.source not in _LAST:
         return tr("One pass of the target, in which the answer ended.")
-    if not proposed or (num_refused and view.probabilities is None):  # old versions did not store the number
+    if not proposed or (num_rejected and view.probabilities is None):  # old versions did not store the number
         return tr("One pass of the target.")
     words = tr("One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
     return words.format(accepted=len(view.accepted))
@@ -73,12 +73,12 @@ def _note(view: PassView) -> str:
 def _lines(view: PassView) -> list[TokenLine]:
     kept = tr("accepted")
     lines = [TokenLine(text, kept, _probabilities(view, i)) for i, text in enumerate(view.accepted)]
-    refused = view.refused or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
-    for i, text in enumerate(refused, len(view.accepted)):
+    texts = view.rejected_texts or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
+    for i, text in enumerate(texts, len(view.accepted)):
         chances = _probabilities(view, i)
         unseen = view.probabilities is not None and not chances
         fate = tr("not checked") if unseen else tr("rejected")
-        lines.append(TokenLine(text, fate, chances, refused=True))
+        lines.append(TokenLine(text, fate, chances, rejected=True))
     if view.source in _LAST:
         lines.append(TokenLine(view.last, _last_fate(view), _last_chance(view)))
     return lines
@@ -125,7 +125,7 @@ def _target(share: float) -> str:
 
 def _row(line: TokenLine) -> str:
     shown = escape(_visible(line.text))
-    cells = [f"<s>{shown}</s>" if line.refused else f"<b>{shown}</b>"]
+    cells = [f"<s>{shown}</s>" if line.rejected else f"<b>{shown}</b>"]
     cells += [escape(words) for words in (line.fate, *line.chances)]
     cells += [""] * (NUM_COLUMNS - len(cells))
     return (

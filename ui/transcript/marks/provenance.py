@@ -42,7 +42,7 @@ class PassView:
     probabilities: PassProbabilities | None = None
 
     @property
-    def refused(self) -> tuple[str, ...]:
+    def rejected_texts(self) -> tuple[str, ...]:
         """The rejected text split into tokens, if their lengths are known."""
         lengths = self.probabilities.rejected_chars if self.probabilities is not None else ()
         if not lengths:
@@ -302,7 +302,7 @@ def formula_units(shown: str) -> frozenset[int]:
     return frozenset(units)
 
 
-def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
+def rejected_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
     """For each rejected text: the UTF-16 unit of ``shown`` before which it stood, and the text."""
     units, unit = [], 0
     for char, place in zip(shown, source_positions(shown, source_map), strict=True):

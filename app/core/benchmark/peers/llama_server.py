@@ -60,11 +60,11 @@ class ServerDrafter:
 
 def drafter_of(ready: EngineReady) -> ServerDrafter | None:
     """The drafter that both engines can use; None if there is none."""
-    if ready.draft is not None and ready.draft.head in OWN_PRODUCTS:
+    if ready.draft is not None and ready.draft.head_method in OWN_PRODUCTS:
         return None
     if ready.draft is not None:
-        return ServerDrafter(_HEAD_KINDS.get(ready.draft.head, "draft-simple"), ready.draft.path)
-    return ServerDrafter(_HEAD_KINDS[ready.own_head.head]) if ready.own_head is not None else None
+        return ServerDrafter(_HEAD_KINDS.get(ready.draft.head_method, "draft-simple"), ready.draft.path)
+    return ServerDrafter(_HEAD_KINDS[ready.own_head.head_method]) if ready.own_head is not None else None
 
 
 def offered_kinds(help_text: str) -> tuple[str, ...]:

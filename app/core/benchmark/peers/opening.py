@@ -106,7 +106,7 @@ def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack)
     name = Path(request.path).name
     if ready.draft is None:
         raise PeerError(f"{name} cannot draft: {ready.unavailable.get(Mode.DRAFT, 'it was left out.')}")
-    mode, engine = Mode.HEAD if ready.draft.head else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
+    mode, engine = Mode.HEAD if ready.draft.head_method else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
     variants = []
     for config in request.configs or _OWN_CONFIGS:
         depth = config.partition("-")[2]

@@ -62,8 +62,8 @@ class RaceSetup:
 class AnswerDifference:
     """The first difference between two answers. ``token``: its number (from 1) in the first round with a difference.
 
-    ``num_rounds``: rounds with a difference. ``reason``: the target's `ModelInfo.inexact`; empty: the answers must not
-    differ; None: unknown.
+    ``num_rounds``: rounds with a difference. ``reason``: the target's `ModelInfo.inexact_reason`; empty: the answers
+    must not differ; None: unknown.
     """
 
     token: int

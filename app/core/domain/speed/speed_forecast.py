@@ -13,7 +13,7 @@ from engine.sentences import Sentence, joined, said
 FAST_ENOUGH = 8.0  # tokens a second: about reading speed
 _DECIMAL_BELOW = 3.0  # below so many tokens a second, a decimal is shown
 _NO_GAIN = 1.05  # a smaller speedup over plain decoding counts as no gain
-WARM = 0.6  # from this temperature on, a sentence says that a temperature of 0 gains more
+HIGH_TEMPERATURE = 0.6  # from this temperature on, a sentence says that a temperature of 0 gains more
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,16 @@ class SpeedRange:
 
 @dataclass(frozen=True, slots=True)
 class GainRange:
-    """Speedup over plain decoding, from ``low`` to ``high``. ``draft_share``: cost of a drafted token in plain passes.
+    """Speedup over plain decoding, from ``low`` to ``high``. ``draft_cost``: cost of a drafted token in plain passes.
 
-    ``break_even_share``: the highest cost of a drafted token at which drafting pays; None if there is none.
+    ``break_even_cost``: the highest cost of a drafted token at which drafting pays; None if there is none.
     """
 
     low: float
     high: float
-    draft_share: float | None = None
+    draft_cost: float | None = None
     draft_pays: bool = False
-    break_even_share: float | None = None
+    break_even_cost: float | None = None
 
     @property
     def is_gain(self) -> bool:
@@ -81,7 +81,7 @@ class SpeedForecast:
 
     plain: SpeedRange
     gain: GainRange
-    text_alone: GainRange
+    ngram_gain: GainRange
     bound: str
     cost_of_four: float
     basis: str
@@ -133,12 +133,12 @@ class SpeedForecast:
             if race is None:
                 return (answers or 0.0) >= _NO_GAIN
             return race.low > 1.0 if race.low is not None else race.speedup >= _NO_GAIN
-        return self.gain.draft_pays and self.gain.low >= _NO_GAIN and self.gain.low > self.text_alone.low
+        return self.gain.draft_pays and self.gain.low >= _NO_GAIN and self.gain.low > self.ngram_gain.low
 
     @property
     def would_lose(self) -> bool:
         """True if there is a drafter that was measured slower, or that is not expected to gain over n-gram drafts."""
-        if self.gain.draft_share is None:
+        if self.gain.draft_cost is None:
             return False
         return not self.is_gain if self.is_measured else not self.gain.draft_pays
 
@@ -150,7 +150,7 @@ class SpeedForecast:
         return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)
 
     @property
-    def promise(self) -> tuple[bool, float]:
+    def score(self) -> tuple[bool, float]:
         """Sort key of drafts, larger is better: measured gains come before expected ones."""
         if self.measured is not None and self.is_measured:
             race = self.measured.race
@@ -174,13 +174,13 @@ class SpeedForecast:
     @property
     def _draft(self) -> Sentence:
         gain = self.gain
-        if gain.draft_share is None:
+        if gain.draft_cost is None:
             return said("")
         if gain.draft_pays or (self.is_measured and self.is_gain):  # never contradict a measurement
             return said("")
         if self.by_head:
             return said("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
-        even = gain.break_even_share
+        even = gain.break_even_cost
         if even is None or even < 0.02:
             return said("Any draft model would slow this model down here. Speculation uses repeated text instead.")
         return said(
@@ -198,7 +198,7 @@ class SpeedForecast:
 
     @property
     def _conditions(self) -> Sentence:
-        if self.temperature >= WARM:
+        if self.temperature >= HIGH_TEMPERATURE:
             return said("Short answers gain less; a temperature of 0 gains more.")
         return said("Short answers and higher temperatures gain less.")
 

@@ -182,7 +182,7 @@ def _speed_forecast(found: Forecast, measured: PairSpeed | None, *, by_head: boo
     return SpeedForecast(
         SpeedRange(*plain.tokens_per_second),
         _gain(found.gain),
-        _gain(found.text_alone),
+        _gain(found.ngram_gain),
         found.gain.bound.value,
         found.gain.cost_of_four,
         plain.basis.value,
@@ -194,4 +194,4 @@ def _speed_forecast(found: Forecast, measured: PairSpeed | None, *, by_head: boo
 
 
 def _gain(found: GainForecast) -> GainRange:
-    return GainRange(found.low, found.high, found.draft_share, found.draft_pays, found.break_even_share)
+    return GainRange(found.low, found.high, found.draft_cost, found.draft_pays, found.break_even_cost)

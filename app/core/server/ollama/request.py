@@ -45,7 +45,7 @@ def shown(model: ServedModel) -> _Json:
     able += ["tools"] if info.tool_format is not ToolFormat.NONE else []
     able += ["vision"] if info.has_vision else []
     able += ["insert"] if info.supports_infill else []
-    able += ["thinking"] if info.thinking or info.opened_tag else []
+    able += ["thinking"] if info.thinking or info.reasoning_start_tag else []
     facts = {
         "general.architecture": info.architecture,
         "general.parameter_count": info.num_params,

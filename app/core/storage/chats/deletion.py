@@ -17,7 +17,7 @@ from app.core.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
 RETENTION = timedelta(days=30)
-_CHAT = "title <> ''"  # true for deleted chats; the chat of moved messages has no title
+_HAS_TITLE = "title <> ''"  # true for deleted chats; the chat of moved messages has no title
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Deletions:
 
     def deleted_chats(self) -> tuple[DeletedChat, ...]:
         """Chats whose deletion can be undone, last deleted first."""
-        marked = f"FROM conversations WHERE deleted_at IS NOT NULL AND {_CHAT}"
+        marked = f"FROM conversations WHERE deleted_at IS NOT NULL AND {_HAS_TITLE}"
         sql = f"SELECT id, title, deleted_at {marked} ORDER BY deleted_at DESC"
         rows = self._access.read(lambda db: db.execute(sql).fetchall())
         return tuple(DeletedChat(chat, title, conversations.from_us(at) + RETENTION) for chat, title, at in rows)
@@ -96,7 +96,7 @@ class Deletions:
 
 def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
     """Delete marked messages for good, and chats that were marked over `RETENTION` ago; returns the chats' ids."""
-    sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
+    sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_HAS_TITLE})"  # noqa: S608
     marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - RETENTION),)))
     for conversation_id in marked:
         conversations.delete_conversation(db, conversation_id)

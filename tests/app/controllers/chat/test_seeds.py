@@ -118,8 +118,8 @@ def test_another_answer_says_what_was_otherwise(seeded: AppHarness, qtbot: QtBot
 def test_where_nothing_was_otherwise_the_reason_is_told(inexact: str, seeded: AppHarness, qtbot: QtBot) -> None:
     now = seeded.window.engine.target
     assert now is not None
-    seeded.engine.tell(EngineReady(replace(now, inexact=inexact)))
-    qtbot.waitUntil(lambda: seeded.window.engine.target == replace(now, inexact=inexact))
+    seeded.engine.tell(EngineReady(replace(now, inexact_reason=inexact)))
+    qtbot.waitUntil(lambda: seeded.window.engine.target == replace(now, inexact_reason=inexact))
     choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
     notice = give(seeded, qtbot, "second").notice
     assert (inexact or "so the model's file or the engine has changed") in notice

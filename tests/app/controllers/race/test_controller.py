@@ -271,7 +271,7 @@ def test_what_went_wrong_is_said_and_the_setup_is_there_again(harness: AppHarnes
 
 
 def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, qtbot: QtBot) -> None:
-    kept = harness.controller.races.store.keep(RESULT)
+    kept = harness.controller.races.store.add(RESULT)
     page = open_page(harness, qtbot)
     page.earlier.setFocus()
     qtbot.keyClick(page.earlier, Qt.Key.Key_Return)
@@ -289,7 +289,7 @@ def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, q
 
 
 def test_a_damaged_race_is_reported_where_it_was_opened_and_deleted(harness: AppHarness, qtbot: QtBot) -> None:
-    kept = harness.controller.races.store.keep(RESULT)
+    kept = harness.controller.races.store.add(RESULT)
     (file,) = (path for path in harness.paths.data.rglob(f"{kept.id}.json"))
     file.unlink()
     file.mkdir()

@@ -40,7 +40,7 @@ def test_a_kill_takes_neither_panes_nor_widths_nor_marks(harness: AppHarness, qt
     window.layout_state.toggle_sidebar()
     qtbot.waitUntil(lambda: kept(harness)["sidebar"] is True)
     window.stats.now.sources[Source.DRAFT].click()
-    window.stats.now.refused.click()
+    window.stats.now.rejected.click()
     qtbot.waitUntil(lambda: kept(harness)["marks"] == [Source.DRAFT.value, "refused"])
     before = kept(harness)["sizes"]
     window.splitter.moveSplitter(before[0] + 40, 1)

@@ -247,7 +247,7 @@ def test_a_disk_that_takes_nothing_costs_the_keeping_not_the_result(
     def refuse(_result: RaceResult) -> RaceResult:
         raise RaceStoreError("The disk is full.", "Make room.")
 
-    monkeypatch.setattr(store, "keep", refuse)
+    monkeypatch.setattr(store, "add", refuse)
     ended = race(session, store)[-1]
     assert isinstance(ended, RaceEnded)
     assert ended.result is not None

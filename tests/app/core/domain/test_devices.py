@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.core.domain.devices import device_names, parse_placement, tensor_overrides, tensor_split
 from app.core.domain.settings.table import FIELD_BY_KEY, complaint
 from app.core.domain.settings.values import Settings
-from engine.records import ANYWHERE, Placement, SplitMode
+from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 
 NAMES = st.from_regex(r"(CUDA|Vulkan|MTL)[0-9]{1,2}|rpc:[a-z0-9.-]{1,12}:[0-9]{1,5}", fullmatch=True)
 READERS = (device_names, tensor_split, tensor_overrides)
@@ -58,11 +58,11 @@ def test_too_many_devices_are_refused() -> None:
 
 
 def test_nothing_written_is_anywhere() -> None:
-    assert parse_placement() == ANYWHERE
-    assert ANYWHERE.facts == ()
+    assert parse_placement() == DEFAULT_PLACEMENT
+    assert DEFAULT_PLACEMENT.cache_key == ()
     whole = parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 5, "ffn_up=CPU")
     assert whole == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, 1, (3.0, 1.0), 5, (("ffn_up", "CPU"),))
-    assert whole.facts != parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 4, "ffn_up=CPU").facts
+    assert whole.cache_key != parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 4, "ffn_up=CPU").cache_key
     assert parse_placement("none").is_processor
 
 

@@ -31,8 +31,8 @@ class Clock:
         return self.now_s
 
 
-def scripted(answer: str, opened_tag: str = "") -> functools.partial[ScriptedWorker]:
-    return functools.partial(ScriptedWorker, script=Script(answer, tokens_per_second=400.0, opened_tag=opened_tag))
+def scripted(answer: str, tag: str = "") -> functools.partial[ScriptedWorker]:
+    return functools.partial(ScriptedWorker, script=Script(answer, tokens_per_second=400.0, reasoning_start_tag=tag))
 
 
 def test_time_runs_from_the_first_word_to_the_closing_tag() -> None:

@@ -90,7 +90,7 @@ def test_an_engine_that_takes_no_pictures_is_told_in_one_sentence() -> None:
         with pytest.raises(EngineRefusedError, match=r"^127"):
             text_and_end(server)
         with pytest.raises(EngineRefusedError, match="cannot continue a text with pictures"):
-            text_and_end(server, replace(shown, completes=True))
+            text_and_end(server, replace(shown, continues_text=True))
 
 
 def test_acceptance_of_vllm_is_a_difference_and_says_whose() -> None:
@@ -282,7 +282,7 @@ def test_llama_server_goes_on_with_an_answer_without_being_told() -> None:
 
 def test_text_that_is_completed_is_sent_without_roles() -> None:
     for request in (
-        replace(ASKED, messages=(Message("user", "Once"), Message("assistant", "upon")), completes=True),
+        replace(ASKED, messages=(Message("user", "Once"), Message("assistant", "upon")), continues_text=True),
         replace(ASKED, messages=(), raw_prompt="Once\n\nupon"),
     ):
         with serving(kind="llama-server") as server:

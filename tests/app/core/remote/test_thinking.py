@@ -39,7 +39,7 @@ def sent(found: tuple[ReasoningMode, ...], name: str, kind: ServerKind, **more: 
 def test_a_switch_is_found_and_sent(kind: ServerKind) -> None:
     with serving(kind=kind.value, template=SWITCH) as server:
         found = ways(server)
-    assert [(way.option.name, way.option.opened_tag) for way in found] == [("on", "<think>\n"), ("off", "")]
+    assert [(way.option.name, way.option.reasoning_start_tag) for way in found] == [("on", "<think>\n"), ("off", "")]
     assert sent(found, "off", kind) == {"chat_template_kwargs": {"enable_thinking": False}}
     both = sent(found, "off", kind, template_variables=(("style", "brief"),))
     assert both == {"chat_template_kwargs": {"enable_thinking": False, "style": "brief"}}

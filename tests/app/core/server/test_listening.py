@@ -345,7 +345,7 @@ def test_a_server_may_have_as_many_files_as_the_system_lets_it(caplog: pytest.Lo
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
         with plain_server():
-            wait_for(lambda: resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(listening.MIN_FILES, hard))
+            wait_for(lambda: resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(listening.OPEN_FILES_LIMIT, hard))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     server, context = HttpServer(answer_nothing, lambda: None), {"exception": OSError(errno.EMFILE, "Too many files")}

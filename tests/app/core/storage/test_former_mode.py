@@ -92,7 +92,7 @@ def test_an_import(store: ChatStore, tmp_path: Path) -> None:
 
 
 def test_races(tmp_path: Path) -> None:
-    kept = RaceStore(tmp_path).keep(RESULT)
+    kept = RaceStore(tmp_path).add(RESULT)
     modes = [choice.mode for choice in kept.setup.lanes]
     aged(tmp_path / f"{kept.id}.json", modes[-1].value)
     found = RaceStore(tmp_path).read(kept.id)

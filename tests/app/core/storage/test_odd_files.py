@@ -141,7 +141,7 @@ def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
 def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
     experience = AcceptanceStats(greedy=True)
     experience.average = DraftAverage(2.0, 1.5)
-    good = experience.numbers
+    good = experience.saved
     for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
         data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
         (tmp_path / EXPERIENCE).write_text(json.dumps(data))

@@ -23,7 +23,7 @@ def at(second: int, result: RaceResult = RESULT) -> RaceResult:
 
 
 def test_a_race_comes_back_as_it_was(tmp_path: Path) -> None:
-    kept = RaceStore(tmp_path / "races").keep(THREE_LANES)
+    kept = RaceStore(tmp_path / "races").add(THREE_LANES)
     assert kept == replace(THREE_LANES, id="20261125204446")
     found = RaceStore(tmp_path / "races")
     assert found.read(kept.id) == kept
@@ -32,7 +32,7 @@ def test_a_race_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_the_newest_comes_first_and_two_of_one_second_have_their_own_names(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
-    ids = [store.keep(at(second)).id for second in (1, 2, 2)]
+    ids = [store.add(at(second)).id for second in (1, 2, 2)]
     assert ids == ["20261125204401", "20261125204402", "20261125204402-2"]
     assert [summary.id for summary in store.all()] == ids[::-1]
     assert [summary.id for summary in RaceStore(tmp_path).all()] == ids[::-1]
@@ -41,14 +41,14 @@ def test_the_newest_comes_first_and_two_of_one_second_have_their_own_names(tmp_p
 def test_more_than_are_kept_push_out_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(races, "MOST_KEPT", 2)
     store = RaceStore(tmp_path)
-    ids = [store.keep(at(second)).id for second in range(4)]
+    ids = [store.add(at(second)).id for second in range(4)]
     assert [summary.id for summary in store.all()] == [ids[3], ids[2]]
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted([f"{ids[2]}.json", f"{ids[3]}.json", INDEX])
 
 
 def test_a_deleted_race_is_gone_from_the_disk(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
-    kept = store.keep(RESULT)
+    kept = store.add(RESULT)
     store.delete(kept.id)
     store.delete(kept.id)  # another process deleted it first
     assert store.all() == RaceStore(tmp_path).all() == ()
@@ -59,7 +59,7 @@ def test_a_deleted_race_is_gone_from_the_disk(tmp_path: Path) -> None:
 
 def test_a_damaged_race_leaves_the_others_readable(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
-    bad, good = store.keep(at(1)), store.keep(at(2))
+    bad, good = store.add(at(1)), store.add(at(2))
     (tmp_path / f"{bad.id}.json").write_text("{", encoding="utf-8")
     (tmp_path / INDEX).write_text('{"races": [{"id": "../secret"}]}', encoding="utf-8")
     found = RaceStore(tmp_path)
@@ -71,7 +71,7 @@ def test_a_damaged_race_leaves_the_others_readable(tmp_path: Path) -> None:
 
 def test_a_race_that_is_too_long_or_wrong_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = RaceStore(tmp_path)
-    kept = store.keep(RESULT)
+    kept = store.add(RESULT)
     file = tmp_path / f"{kept.id}.json"
     whole = json.loads(file.read_text("utf-8"))
     (verdict,) = whole["race"]["verdicts"]
@@ -87,7 +87,7 @@ def test_a_race_that_is_too_long_or_wrong_is_not_read(tmp_path: Path, monkeypatc
 
 
 def test_an_index_that_names_a_race_like_a_path_is_made_anew(tmp_path: Path) -> None:
-    kept = RaceStore(tmp_path).keep(RESULT)
+    kept = RaceStore(tmp_path).add(RESULT)
     index = json.loads((tmp_path / INDEX).read_text("utf-8"))
     index["races"][0]["id"] = "../secret"
     (tmp_path / INDEX).write_text(json.dumps(index), "utf-8")
@@ -96,7 +96,7 @@ def test_an_index_that_names_a_race_like_a_path_is_made_anew(tmp_path: Path) -> 
 
 def test_a_race_that_cannot_be_deleted_stays_and_is_reported(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
-    kept = store.keep(RESULT)
+    kept = store.add(RESULT)
     (tmp_path / f"{kept.id}.json").unlink()
     (tmp_path / f"{kept.id}.json").mkdir()
     with pytest.raises(RaceStoreError, match="The race could not be deleted: "):
@@ -107,7 +107,7 @@ def test_a_race_that_cannot_be_deleted_stays_and_is_reported(tmp_path: Path) -> 
 def test_a_folder_that_takes_nothing_is_reported_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "races").write_text("a file where the folder should be", encoding="utf-8")
     with pytest.raises(RaceStoreError, match="The race could not be saved: "):
-        RaceStore(tmp_path / "races").keep(RESULT)
+        RaceStore(tmp_path / "races").add(RESULT)
 
 
 JUNK = st.recursive(
@@ -156,7 +156,7 @@ def test_a_verdict_knows_how_sure_it_is(
 
 def test_the_setup_keeps_what_goes_before_the_question(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
-    found = store.read(store.keep(RESULT).id).setup
+    found = store.read(store.add(RESULT).id).setup
     assert [(message.role, message.content) for message in found.before] == [
         ("system", "Be brief."),
         ("user", "Hello"),

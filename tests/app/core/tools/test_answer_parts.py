@@ -10,12 +10,12 @@ from engine.records import Source, TextChunk, TokenSpan
 
 
 def read(
-    text: str, size: int, opened_tag: str = "", names: frozenset[str] = frozenset()
+    text: str, size: int, start_tag: str = "", names: frozenset[str] = frozenset()
 ) -> tuple[AnswerParts, list[Part]]:
     """The parts of a text that arrives in chunks of ``size`` characters, each a token."""
     parts = AnswerParts(names)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    tags = [opened_tag] + [""] * len(pieces)
+    tags = [start_tag] + [""] * len(pieces)
     spans = [(TokenSpan(len(piece), Source.TARGET),) for piece in pieces]
     chunks = [TextChunk(0, *one) for one in zip(pieces, spans, [()] * len(pieces), tags, strict=False)]
     found = [part for chunk in chunks for part in parts.feed(chunk)]
@@ -29,7 +29,7 @@ def joined(found: list[Part]) -> tuple[str, str]:
 
 @pytest.mark.parametrize("size", [1, 3, 7, 1000])
 @pytest.mark.parametrize(
-    ("text", "opened_tag", "thought", "said"),
+    ("text", "start_tag", "thought", "said"),
     [
         ("Good day.", "", "", "Good day."),
         ("<think>\nTwo and two.\n</think>\n\nFour.", "", "Two and two.", "Four."),
@@ -40,8 +40,8 @@ def joined(found: list[Part]) -> tuple[str, str]:
         ("<thin is no tag", "", "", "<thin is no tag"),
     ],
 )
-def test_reasoning_and_words_come_apart(text: str, opened_tag: str, thought: str, said: str, size: int) -> None:
-    assert joined(read(text, size, opened_tag)[1]) == (thought, said)
+def test_reasoning_and_words_come_apart(text: str, start_tag: str, thought: str, said: str, size: int) -> None:
+    assert joined(read(text, size, start_tag)[1]) == (thought, said)
 
 
 @pytest.mark.parametrize("size", [1, 4, 1000])

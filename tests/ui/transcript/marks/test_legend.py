@@ -38,7 +38,7 @@ def test_it_is_seen_while_tokens_are_marked(window: MainWindow, legend: MarksLeg
     assert [source for source, chip in legend.chips.items() if chip.isChecked()] == [Source.DRAFT]
     QTest.mouseClick(rows[Source.DRAFT], LEFT)
     assert not legend.isVisible()
-    window.stats.now.refused.setChecked(True)
+    window.stats.now.rejected.setChecked(True)
     assert legend.isVisible()
 
 
@@ -56,7 +56,7 @@ def test_a_click_on_a_mark_turns_its_tokens_on_and_off(window: MainWindow, legen
 def test_one_click_hides_all_marks(window: MainWindow, legend: MarksLegend) -> None:
     for row in window.stats.now.sources.values():
         row.setChecked(True)
-    window.stats.now.refused.setChecked(True)
+    window.stats.now.rejected.setChecked(True)
     QTest.mouseClick(legend.close_button, LEFT)
     assert window.stats.now.marks == ()
     assert not legend.isVisible()
@@ -102,7 +102,7 @@ def test_only_sources_that_the_conversation_has_or_may_get_are_named(
 ) -> None:
     assert named(legend) == [Source.DRAFT, Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET]
     with_head = replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1})
-    window.set_engine(replace(READY, draft=model("head", head="EAGLE-3")))
+    window.set_engine(replace(READY, draft=model("head", head_method="EAGLE-3")))
     assert Source.HEAD in named(legend)
     window.finish_answer(MessageView(3, "assistant", "Some", stats=with_head))
     window.set_engine(NO_DRAFT)
@@ -161,12 +161,12 @@ def test_its_key_works_from_the_message_and_is_in_the_overview(
     QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
     qtbot.waitUntil(lambda: marked(answer) == ["cat", "lay."])
     QTest.keyClick(window.composer.edit, Qt.Key.Key_R, both)
-    assert window.stats.now.refused.isChecked()
+    assert window.stats.now.rejected.isChecked()
     assert answer.toPlainText().strip() == TEXT
     QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
-    assert not window.stats.now.refused.isChecked(), "rejected tokens go with the marks"
+    assert not window.stats.now.rejected.isChecked(), "rejected tokens go with the marks"
     QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
-    assert not window.stats.now.refused.isChecked(), "but do not come with them"
+    assert not window.stats.now.rejected.isChecked(), "but do not come with them"
     told = {row.words: row.keys for row in window.commands.rows()}
     assert told["Mark tokens by source"] == "Ctrl+Shift+M"
     assert told["Show rejected tokens"] == "Ctrl+Shift+R"

@@ -45,7 +45,7 @@ def passes() -> SourceRuns:
 def test_each_token_says_what_became_of_it_and_how_likely_it_was() -> None:
     view = passes().pass_at(RAW, 5)
     assert view == PassView(("The", " cat"), " sat on", " lay", Source.RECOVERED, DRAWN)
-    assert view.refused == (" sat", " on")
+    assert view.rejected_texts == (" sat", " on")
     assert [line for line in told(view).splitlines() if line] == [
         "One pass of the target: 2 of 4 proposed tokens accepted.",
         *("The", "accepted", "target 62%", "draft 71%"),

@@ -82,7 +82,7 @@ def test_a_draft_length_needs_a_draft() -> None:
 
 def test_what_drafts_here_drafts_there() -> None:
     target = info("t.gguf")
-    head_file = replace(info("h.gguf"), head="EAGLE-3")
+    head_file = replace(info("h.gguf"), head_method="EAGLE-3")
     for ready, drafter, arguments in (
         (EngineReady(target), None, ""),
         (EngineReady(target, info("d.gguf")), DRAFT, "draft-simple --spec-draft-model d.gguf"),
@@ -92,12 +92,12 @@ def test_what_drafts_here_drafts_there() -> None:
             "draft-eagle3 --spec-draft-model h.gguf",
         ),
         (
-            EngineReady(target, replace(head_file, head="MTP")),
+            EngineReady(target, replace(head_file, head_method="MTP")),
             ServerDrafter("draft-mtp", "h.gguf"),
             "draft-mtp --spec-draft-model h.gguf",
         ),
-        (EngineReady(target, own_head=replace(target, head="MTP")), ServerDrafter("draft-mtp"), "draft-mtp"),
-        (EngineReady(target, replace(head_file, head="Hydra")), None, ""),
+        (EngineReady(target, own_head=replace(target, head_method="MTP")), ServerDrafter("draft-mtp"), "draft-mtp"),
+        (EngineReady(target, replace(head_file, head_method="Hydra")), None, ""),
     ):
         assert drafter_of(ready) == drafter
         if drafter is not None:

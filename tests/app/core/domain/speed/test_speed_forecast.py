@@ -127,7 +127,7 @@ def test_a_draft_is_offered_where_it_was_faster_or_pays_by_its_low_end(
 
 def test_what_was_measured_comes_before_what_is_forecast() -> None:
     measured = replace(SPEED_FORECAST, measured=PairSpeed("t", "d", races=(RACE,)))
-    assert measured.promise > replace(SPEED_FORECAST, gain=GainRange(2.0, 3.0, 0.1, True)).promise
+    assert measured.score > replace(SPEED_FORECAST, gain=GainRange(2.0, 3.0, 0.1, True)).score
 
 
 @pytest.mark.parametrize(

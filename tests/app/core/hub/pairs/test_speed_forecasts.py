@@ -35,7 +35,7 @@ def test_a_pair_whose_passes_are_known(tmp_path: Path) -> None:
     assert found.basis == "model"
     assert found.plain.low < 210.0 < found.plain.high < 270.0  # a token of an answer takes longer than a pass
     assert 1.5 < found.gain.low <= found.gain.high < 4.0
-    assert found.gain.draft_share == pytest.approx(0.05)
+    assert found.gain.draft_cost == pytest.approx(0.05)
     assert found.measured is None
 
 
@@ -63,7 +63,7 @@ def test_where_nothing_was_measured_the_memory_is_once(tmp_path: Path, monkeypat
             assert 4.0 < found.plain.low < found.plain.high < 16.0
             assert found.plain.high <= 1.6 * found.plain.low
             assert 1.0 <= found.gain.low < found.gain.high <= 1.6001 * found.gain.low
-            assert found.gain.draft_share == pytest.approx(0.12, abs=0.03)
+            assert found.gain.draft_cost == pytest.approx(0.12, abs=0.03)
     assert len(asked) == 1
 
 

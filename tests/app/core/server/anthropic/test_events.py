@@ -100,7 +100,7 @@ def test_a_stream_gives_the_same_blocks_one_by_one() -> None:
 def test_why_a_message_ended(reason: FinishReason, stop: tuple[str, ...], told: tuple[str, str | None]) -> None:
     making = builder(stream=False, stop=stop)
     message = making.whole(
-        [replace(chunk("Hi"), opened_tag="")], Finished(0, reason, STATS, stop=(*stop, "")[len(stop) - 1])
+        [replace(chunk("Hi"), reasoning_start_tag="")], Finished(0, reason, STATS, stop=(*stop, "")[len(stop) - 1])
     )
     assert (message["stop_reason"], message["stop_sequence"]) == told
 

@@ -16,8 +16,8 @@ from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.html_writer import formula_address
 from ui.theme.theme import Theme
-from ui.transcript.cards.prose_view import REFUSED_LINE_HEIGHT, ProseView, note_height
-from ui.transcript.marks.provenance import SourceRuns, refused_at
+from ui.transcript.cards.prose_view import REJECTED_LINE_HEIGHT, ProseView, note_height
+from ui.transcript.marks.provenance import SourceRuns, rejected_at
 from ui.window.main_window import MainWindow
 
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
@@ -36,7 +36,7 @@ def test_a_note_stands_where_the_token_is_shown() -> None:
     stream = BlockStream()
     (segment,) = plan_segments(stream.feed(RAW) + stream.finish())
     shown = "The cat lay.\nIt slept."
-    assert refused_at(shown, segment.source_map, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
+    assert rejected_at(shown, segment.source_map, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
 
 
 def vermilion(view: ProseView, color: str) -> int:
@@ -59,7 +59,7 @@ def test_the_toggle_shows_them_and_leaves_the_text_alone(window: MainWindow, qtb
     assert isinstance(view, ProseView)
     text, height = view.toPlainText(), view.height()
     assert vermilion(view, window.transcript._theme.tokens.recovered) == 0
-    box = window.stats.now.refused
+    box = window.stats.now.rejected
     window.stats.now.ensureWidgetVisible(box)
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center() - box.rect().center() / 2)
     assert view.toPlainText() == text
@@ -80,7 +80,7 @@ def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot:
     view = card.body.segments[0]
     assert isinstance(view, ProseView)
     window.transcript.mark_sources(frozenset({Source.DRAFT}))
-    window.transcript.show_refused(True)
+    window.transcript.show_rejected(True)
     marked = [item.words.strip() for item in shown_marks(view)]
     assert marked == ["The", "lay."]
     window.set_theme("dark")
@@ -93,12 +93,12 @@ def test_lines_with_low_formulas_stand_as_far_apart_as_lines_of_words(theme: The
     qtbot.addWidget(view)
     view.resize(400, 100)
     view.show()
-    view.set_refused([(0, "lake")])
+    view.set_rejected([(0, "lake")])
     words = "and more words " * 12
     view.set_html(f'<p>{words}</p><p>A sum <img src="{formula_address("$x^2 + y_2$")}"/> of {words}</p>')
-    view.set_refused([(0, "lake")])
+    view.set_rejected([(0, "lake")])
     qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=30_000)
-    view.set_refused([(1, "lake")])
+    view.set_rejected([(1, "lake")])
     plain, formula = view.document().begin(), view.document().begin().next()
 
     def steps(layout: QTextLayout) -> list[float]:
@@ -125,7 +125,7 @@ def test_a_line_with_a_formula_leaves_room_for_them(theme: Theme, qtbot: QtBot, 
     )
     qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=30_000)
     start = view.toPlainText().index("A chance")
-    view.set_refused([(start, "lake")])
+    view.set_rejected([(start, "lake")])
     block = view.document().findBlock(start)
     layout = block.layout()
     tops = [layout.lineAt(number).y() for number in range(layout.lineCount())]
@@ -133,10 +133,10 @@ def test_a_line_with_a_formula_leaves_room_for_them(theme: Theme, qtbot: QtBot, 
     room = note_height(theme)
     origin = view.document().documentLayout().blockBoundingRect(block).top()
     assert origin + tops[0] >= room
-    plain = theme.type.answer * REFUSED_LINE_HEIGHT - layout.lineAt(1).height()  # space above the words of a plain line
+    plain = theme.type.answer * REJECTED_LINE_HEIGHT - layout.lineAt(1).height()  # space above a plain line
     assert tops[0] <= max(room, plain) + 2  # and not much more
     assert len(tops) > 1
     # A formula lower than a line may extend below it; words never overlap the space of the notes.
     assert all(below - above >= room for above, below in zip(bottoms, tops[1:], strict=False))
-    view.set_refused([])
+    view.set_rejected([])
     assert view.document().findBlock(start).layout().lineAt(0).y() < room
