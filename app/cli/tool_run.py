@@ -16,7 +16,7 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, metrics_line, notify, run_as_dict, warn
 from app.cli.terminal_stream import Style, write_styled
-from app.core.domain.allowed_tools import AllowedTool, read_allowed_tools
+from app.core.domain.tools.permissions import AllowedTool, read_allowed_tools
 from app.core.hub.tokens import tool_server_secret
 from app.core.paths import find_paths
 from app.core.storage.pictures import PictureCache

@@ -37,7 +37,7 @@ from app.core.domain.projects import (
 from app.core.projects.projects import ProjectError, with_sources
 from app.core.storage.exchange.file_names import file_name
 from engine.errors import EngineError
-from engine.records import RunStats
+from engine.records import Problem, RunStats
 from ui.text.language import mark, translate
 from ui.widgets.dialogs import ask_project_file
 
@@ -289,21 +289,26 @@ class ProjectController(PartsController):
             self._set_embedder(page, path)
 
         if self._hub is not None:
-            self._hub.fetch(offer.ref, done, page.show_problem)
+            self._hub.fetch(offer.ref, done, partial(self._report, page))
             words = translate("Projects", "{name} is being downloaded. The page Downloads shows its progress.")
             page.show_done(words.format(name=offer.name))
+
+    def _report(self, page: ProjectPage, problem: Problem) -> None:
+        """Show a problem on the page, or in the window if the page was closed (and deleted) meanwhile."""
+        (page if page is self._page else self._window).show_problem(problem)
 
     def _ask_export(self, page: ProjectPage) -> None:
         from app.core.projects.archive import export_project  # noqa: PLC0415  (few export one)
 
         def done(left_out: Sequence[str]) -> None:
             words = translate("Projects", "%Ln files could not be read, and were left out.", None, len(left_out))
-            page.show_done(words if left_out else translate("Projects", "The project was exported."))
+            words = words if left_out else translate("Projects", "The project was exported.")
+            (page.show_done if page is self._page else self._window.show_notice)(words)
 
         def start(path: str) -> None:
             project = self._stored(page)
             work = partial(export_project, project, self._store, Path(path))
-            self._jobs.run("export", lambda _stop: work(), done, page.show_problem)
+            self._jobs.run("export", lambda _stop: work(), done, partial(self._report, page))
 
         ask_project_file(page, file_name(page.project.name, "zip"), start)
 

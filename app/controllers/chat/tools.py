@@ -13,7 +13,6 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders, path_of
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.core.domain.attachments import Attachment
 from app.core.domain.messages import MessageView
 from app.core.domain.projects import SEARCH_TOOL
@@ -22,6 +21,7 @@ from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.core.domain.tools.permissions import allowed_line, read_allowed_tools
 from app.core.domain.tools.servers import OfferedTool, ToolMenu, names_line, read_names
 from app.core.tools.built_in import DEFINITIONS, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult

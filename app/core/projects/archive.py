@@ -143,7 +143,8 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
         ProjectError: the files are too many or too large.
     """
     entries = [one for one in archive.infolist() if one.filename.startswith(_FILES) and not one.is_dir()]
-    if len(entries) > MOST_FILES or sum(one.file_size for one in entries) > MOST_BYTES:
+    num_bytes = sum(one.file_size for one in archive.infolist())  # of the chats, too
+    if len(entries) > MOST_FILES or num_bytes > MOST_BYTES:
         raise ProjectError(said("{file} contains too many files for a project.", file=file_name_))
     if not entries:
         return []

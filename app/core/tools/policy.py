@@ -1,6 +1,6 @@
 """Permissions of tool calls: ask, or allowed once, in this chat, or always.
 
-No side effects: the caller reads and writes permissions for "always" in the settings (`app.core.domain.allowed_tools`).
+No side effects: the caller reads and stores "always" in the settings (`app.core.domain.tools.permissions`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from app.core.domain.allowed_tools import AllowedTool
+from app.core.domain.tools.permissions import AllowedTool
 from app.core.tools.interface import ToolDefinition
 
 BUILT_IN = "Built in"  # the provider's name for display; no server may have it

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
-from app.core.domain.allowed_tools import read_allowed_tools
 from app.core.domain.local_server import ALL_ADDRESSES, LOOPBACK, read_host_names
 from app.core.domain.settings.context_fields import context_fields
 from app.core.domain.settings.engine_fields import ENGINE_FIELDS
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.template_variables import read_variables
+from app.core.domain.tools.permissions import read_allowed_tools
 from app.core.domain.tools.servers import read_names
 from engine.records import Mode
 from engine.sentences import Sentence, phrase, said

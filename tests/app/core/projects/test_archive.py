@@ -123,6 +123,10 @@ def test_a_newer_file_and_a_bomb_are_refused(other: Machine, tmp_path: Path, mon
     monkeypatch.setattr("app.core.projects.archive.MOST_BYTES", 100)
     with pytest.raises(ProjectError, match="too many files"):
         import_project(other.projects, other.store, archive_of(tmp_path / "b.zip", files__a="x" * 101), other.files)
+    with pytest.raises(ProjectError, match="too many files"):  # the chats count as well
+        import_project(
+            other.projects, other.store, archive_of(tmp_path / "c.zip", **{"chats.json": "x" * 101}), other.files
+        )
     assert not other.files.exists()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.domain.allowed_tools import AllowedTool, allowed_line, read_allowed_tools
+from app.core.domain.tools.permissions import AllowedTool, allowed_line, read_allowed_tools
 from app.core.tools.interface import ToolDefinition
 from app.core.tools.policy import BUILT_IN, CallVerdict, Permission, ToolPolicy, UserDecision, allowing
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.allowed_tools import AllowedTool, allowed_line, read_allowed_tools
 from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.tools.permissions import AllowedTool, allowed_line, read_allowed_tools
 
 TOOLS = st.builds(
     AllowedTool,
