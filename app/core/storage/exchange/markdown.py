@@ -1,43 +1,19 @@
-"""Writes the shown path of a conversation as readable Markdown with marks, by which it can be restored exactly.
-
-`markdown_marks` writes and finds the marks; `transcript` reads Markdown without marks.
-"""
+"""Writes the shown path of a conversation as readable Markdown. The JSON export is the one that keeps everything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.errors import ChatsImportError
 from app.core.domain.framing import as_prompt, code_block
 from app.core.domain.thinking import split_thinking
-from app.core.domain.tools.calls import CallStatus, StoredCall
-from app.core.storage.exchange.markdown_marks import MarkedPart, fits, free_number, parts_of, to_text
-from app.core.storage.exchange.own_format import (
-    call_from_data,
-    call_to_data,
-    check_version,
-    time_from,
-    to_attachment,
-)
-from app.core.storage.exchange.records import (
-    MAX_ATTACHMENTS,
-    PortableChat,
-    PortableMessage,
-    clean_title,
-    whole_text,
-)
+from app.core.storage.exchange.records import PortableChat, PortableMessage
 from engine.records import RunStats
 from engine.sentences import said
 
-VERSION = 1
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
-_MAX_MS = 2**53
 _HEADING_CHARS = 200
-MAX_MARKED = 1_000_000  # maximum number of messages in a file; each needs a kilobyte of memory
-UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # for a result whose call is unknown
 OTHER_VERSIONS = said(
     "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
 )
@@ -63,37 +39,7 @@ ENGLISH = ExportTexts()
 
 def to_markdown(chat: PortableChat, words: ExportTexts = ENGLISH) -> str:
     """Write the shown path: a heading for each message, statistics below answers, and a note about other branches."""
-    parts = list(_parts(chat, words))
-    return to_text(parts, free_number(part.text for part in parts))
-
-
-def from_markdown(text: str) -> PortableChat:
-    """Read an export with marks. The messages are restored exactly; statistics are ignored.
-
-    Raises:
-        ChatsImportError: the export has a newer version or is too large.
-    """
-    chat = PortableChat("", ())
-    messages: list[PortableMessage] = []
-    for part in parts_of(text):
-        if "chat" in part.fields:
-            chat = _head(part, text)
-        elif part.fields.get("role") in tuple(AUTHORS):  # untrusted: the role may be any JSON value
-            if len(messages) >= MAX_MARKED:
-                raise ChatsImportError("A conversation in this file has too many messages.")
-            messages.append(_message(part, len(messages) + 1))
-        elif messages and "file" in part.fields and len(messages[-1].attachments) < MAX_ATTACHMENTS:
-            messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))
-        elif messages and "words" in part.fields:
-            messages[-1] = replace(messages[-1], text=whole_text(part.text))
-    return chat_of(messages, chat)
-
-
-def chat_of(messages: list[PortableMessage], like: PortableChat) -> PortableChat:
-    """Make a conversation without branches, with the title and times of ``like``."""
-    return PortableChat(
-        like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
-    )
+    return "\n\n".join(_parts(chat, words)) + "\n"
 
 
 def shown_path(chat: PortableChat) -> list[PortableMessage]:
@@ -109,51 +55,29 @@ def shown_path(chat: PortableChat) -> list[PortableMessage]:
     return path
 
 
-# ---- out ------------------------------------------------------------------------------------------------------------
-
-
-def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
-    yield MarkedPart({}, f"# {' '.join(chat.title.split())}")
-    yield MarkedPart(
-        {"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, ""
-    )
+def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[str]:
+    yield f"# {' '.join(chat.title.split())}"
     shown = shown_path(chat)
     if len(shown) < len(chat.messages):
-        yield MarkedPart({"other_versions": True}, f"*{export.other_versions}*")
+        yield f"*{export.other_versions}*"
     for message in shown:
-        heading = f"## {AUTHORS.get(message.role, message.role)}{_call_heading(message)}"
-        fields, words = _message_parts(message)
-        if not message.attachments:
-            yield MarkedPart(fields, f"{heading}\n\n{words}")
-        else:
-            yield MarkedPart(fields, heading)
-            yield from map(_file_part, message.attachments)
-            yield MarkedPart({"words": True}, words)
-        figures = export.statistics(message.stats)
-        if figures:
-            yield MarkedPart({"figures": True}, f"*{figures}*")
+        yield f"## {AUTHORS.get(message.role, message.role)}{_call_heading(message)}"
+        yield from map(_file, message.attachments)
+        yield _text(message)
+        if statistics := export.statistics(message.stats):
+            yield f"*{statistics}*"
 
 
-def _message_parts(message: PortableMessage) -> tuple[dict[str, Any], str]:
-    """The fields of a message's mark, and its text, which begins with the reasoning as a quotation.
-
-    The fields hold the exact text around both, for example reasoning tags, which differ between models.
-    """
-    text, fields = message.text, {"role": message.role}
-    if message.call is not None:
-        called = {**fields, "call": call_to_data(message.call)}
-        return (called if fits(called) else {**fields, "call": {"name": message.call.name}}), text
+def _text(message: PortableMessage) -> str:
+    """The text of a message, with its reasoning as a quotation."""
+    text = message.text
     split = split_thinking(text)
-    if message.role != "assistant" or not split.opened or message.attachments:
-        return fields, text
-    glue = (text[: split.thought_start], text[split.thought_end : split.answer_start], text[split.answer_end :])
-    marked = {**fields, "thought": glue, "thought_ms": message.thinking_ms}
-    if not fits(marked):
-        return fields, text
+    if message.role != "assistant" or not split.opened:
+        return text
     span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
-    lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
+    lines = (f"**Thought{span}**", "", *split.shown_thought(text).strip("\n").split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
-    return marked, f"{quoted}\n\n{split.answer(text)}"
+    return f"{quoted}\n\n{split.answer(text)}"
 
 
 def _call_heading(message: PortableMessage) -> str:
@@ -162,60 +86,9 @@ def _call_heading(message: PortableMessage) -> str:
     return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
 
-def _file_part(attachment: Attachment) -> MarkedPart:
-    fields = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
-    cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
+def _file(attachment: Attachment) -> str:
     if attachment.kind is AttachmentKind.PICTURE:
-        seen = f"*Picture: {attachment.name}*"
-    elif attachment.kind is AttachmentKind.PASSAGES:  # without the instructions to the model
-        seen = f"*Passages of the files:*\n\n{code_block(attachment)}"
-    else:
-        seen = as_prompt(attachment)
-    return MarkedPart({**fields, **cut}, seen)
-
-
-# ---- in -------------------------------------------------------------------------------------------------------------
-
-
-def _head(part: MarkedPart, text: str) -> PortableChat:
-    check_version(part.fields.get("chat"), VERSION)
-    line = text.lstrip().split("\n", 1)[0]
-    title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
-    return PortableChat(title, (), time_from(part.fields.get("created")), time_from(part.fields.get("updated")))
-
-
-def _message(part: MarkedPart, key: int) -> PortableMessage:
-    heading, _, words = part.text.partition("\n\n")
-    if not heading.startswith("## ") or "\n" in heading:
-        words = part.text  # the user has removed the heading
-    spent = part.fields.get("thought_ms")
-    is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
-    return PortableMessage(
-        key,
-        key - 1 or None,
-        part.fields["role"],
-        whole_text(_with_thought(words, part.fields)),
-        thinking_ms=spent if is_span else None,
-        call=(call_from_data(part.fields.get("call")) or UNNAMED) if part.fields["role"] == "tool" else None,
-    )
-
-
-def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
-    """Restore the reasoning with its original tags."""
-    glue = fields.get("thought")
-    if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
-        return words
-    quoted, _, answer = words.partition("\n\n")  # the quotation ends at the first empty line
-    thought = "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.split("\n")[2:])
-    return f"{glue[0]}{thought}{glue[1]}{answer}{glue[2]}"
-
-
-def _attachment(part: MarkedPart) -> Attachment:
-    """Read the text within a fence; the mark tells whether the last line end belongs to the text."""
-    _, _, block = part.text.partition("\n\n")
-    opening, _, text = block.partition("\n")
-    fence = opening[: len(opening) - len(opening.lstrip("`"))]
-    text = text.removesuffix(fence)
-    if part.fields.get("no_line_end") is True:
-        text = text.removesuffix("\n")
-    return to_attachment({**part.fields, "name": part.fields["file"], "text": text})
+        return f"*Picture: {attachment.name}*"
+    if attachment.kind is AttachmentKind.PASSAGES:  # without the instructions to the model
+        return f"*Passages of the files:*\n\n{code_block(attachment)}"
+    return as_prompt(attachment)

@@ -48,11 +48,7 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "paceline-chats", 1
-HEAD = re.compile(  # in one line or indented
-    rb'\{(?:\r?\n )?"format": "paceline-chats",(?:\r?\n)? "version": (\d{1,9}),(?:\r?\n)? "conversations": \[\r?\n'
-)
-_TAIL = (b"]", b" ]")
-_ENDS = (b"  }", b"  },")  # last line of an indented conversation
+HEAD = re.compile(rb'\{"format": "paceline-chats", "version": (\d{1,9}), "conversations": \[\r?\n')
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
@@ -68,22 +64,19 @@ def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
 
 
 def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
-    """Yield the JSON of each conversation after the `HEAD` of our own file; also reads older, indented files.
+    """Yield the JSON of each conversation, one per line, after the `HEAD` of our own file.
 
     Raises:
         ChatsImportError: the file is truncated, or a conversation has more than ``most`` bytes.
     """
-    text = bytearray()
-    while line := file.readline(most + 1):
-        if not text and line.startswith(_TAIL):
+    while (line := file.readline(most + 1)).endswith(b"\n"):
+        if line.startswith(b"]"):
             return
-        text += line
-        if len(text) > most:
-            raise ChatsImportError(said("A chat in this file is larger than {limit} MB.", limit=most // 2**20))
-        if line.rstrip() in _ENDS or (line.startswith(b"{") and line.endswith(b"\n")):
-            yield bytes(text).rstrip().removesuffix(b",")
-            text.clear()
-    raise ChatsImportError("The file is cut off.", "The chats before that were imported.")
+        yield line.rstrip().removesuffix(b",")
+    if len(line) > most:
+        raise ChatsImportError(said("A chat in this file is larger than {limit} MB.", limit=most // 2**20))
+    if not line.startswith(b"]"):
+        raise ChatsImportError("The file is cut off.", "The chats before that were imported.")
 
 
 def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -19,8 +19,6 @@ from app.core.domain.attachment_errors import NotTextError
 from app.core.domain.errors import ChatsImportError, NoChatError
 from app.core.domain.text_decoding import decode
 from app.core.storage.exchange import chatgpt, lm_studio, own_format, transcript
-from app.core.storage.exchange.markdown import from_markdown
-from app.core.storage.exchange.markdown_marks import is_marked
 from app.core.storage.exchange.pictures import PictureFiles, beside, in_archive
 from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
@@ -28,7 +26,7 @@ from engine.sentences import said
 MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
 MAX_COMPRESSION = 20  # maximum compression ratio of a zip; chats have ratios of 3 to 10
 _HEAD_BYTES = 500
-MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # for Markdown with Paceline's marks, and without
+MAX_MARKDOWN_BYTES = 32 * 2**20
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
 _WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
@@ -51,24 +49,19 @@ _BEFORE_VALUE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows
 def may_be_export(file: Path) -> bool:
     """True if a file looks like an export by its name and start; False if it cannot be read.
 
-    Markdown counts only with Paceline's marks: other Markdown files are meant as attachments.
+    Markdown files never count: they are meant as attachments.
     """
     try:
         if not file.is_file():
             return False
-        ending = file.suffix.lower()
-        if ending == ".zip":
+        if file.suffix.lower() == ".zip":
             return zipfile.is_zipfile(file)
-        if ending not in (".json", ".md"):
+        if file.suffix.lower() != ".json":
             return False
         with file.open("rb") as handle:
-            begin = handle.read(_BEGINNING_BYTES)
+            return _EXPORT_BEGINS.search(handle.read(_BEGINNING_BYTES)) is not None
     except (OSError, ValueError):
         return False
-    if ending == ".json":
-        return _EXPORT_BEGINS.search(begin) is not None
-    text = begin.decode("utf-8-sig", "replace")
-    return is_marked(text)
 
 
 def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterator[PortableChat]:
@@ -176,14 +169,6 @@ def directory_bytes(file: Path) -> int:
 def _read_markdown(handle: IO[bytes], name: str) -> PortableChat:
     raw = _read_limited(handle, name, MAX_MARKDOWN_BYTES)
     try:
-        text = raw.decode("utf-8-sig")
-        if is_marked(text):
-            return from_markdown(text)
-    except UnicodeDecodeError:
-        pass  # not our own export
-    if len(raw) > MAX_TRANSCRIPT_BYTES:
-        raise _too_large(name, MAX_TRANSCRIPT_BYTES)
-    try:
         chat = transcript.from_transcript(decode(raw, name).text)
     except NotTextError as error:
         raise NoChatError(error.message) from error
@@ -245,12 +230,8 @@ def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
 def _read_limited(handle: IO[bytes], name: str, limit: int) -> bytes:
     raw = handle.read(limit + 1)  # do not trust the reported size
     if len(raw) > limit:
-        raise _too_large(name, limit)
+        raise ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
     return raw
-
-
-def _too_large(name: str, limit: int) -> ChatsImportError:
-    return ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
 
 
 def count_values(raw: bytes) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from app.core.domain.conversations import title_from
 from app.core.domain.messages import MessageState
@@ -28,9 +29,9 @@ from app.core.storage.exchange.records import EPOCH, PortableChat, PortableMessa
 
 MAX_SAME_AGE = 20  # maximum number of chats to compare: some programs give all chats of a file the same time
 _READ = f"""
-    SELECT id, parent_id, {MESSAGE_ROLE}, text, state, created_at, stats, spans, notice, cut, target, draft,
+    SELECT id, parent_id, {MESSAGE_ROLE} AS role, text, state, created_at, stats, spans, notice, cut, target, draft,
         thinking_ms, call, call_status, drawn, shown_child
-    FROM messages WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id
+    FROM messages WHERE conversation_id = ? AND (messages.role <> 'system' OR call_status <> '') ORDER BY id
 """  # noqa: S608 (constants)
 
 
@@ -50,14 +51,16 @@ def read_chat(
         "LEFT JOIN folders ON folders.id = folder_id WHERE conversations.id = ?",
         (conversation_id,),
     ).fetchone()
-    found = db.execute(_READ, (conversation_id,)).fetchall()
+    cursor = db.execute(_READ, (conversation_id,))
+    names = [column[0] for column in cursor.description]
+    found = [dict(zip(names, row, strict=True)) for row in cursor]
     return PortableChat(
         known.title,
         tuple(
             replace(
-                _message(row, unwritten(row[0])),
-                attachments=attachments.of_message(db, row[0]),
-                summary=summaries.of_message(db, row[0]),
+                _message(row, unwritten(row["id"])),
+                attachments=attachments.of_message(db, row["id"]),
+                summary=summaries.of_message(db, row["id"]),
             )
             for row in found
         ),
@@ -68,47 +71,28 @@ def read_chat(
         bool(pinned),
         bool(archived),
         folder,
-        frozenset({root, *(row[-1] for row in found)} - {None}),
+        frozenset({root, *(row["shown_child"] for row in found)} - {None}),
         str(options),
     )
 
 
-def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessage:
-    (
-        number,
-        parent,
-        role,
-        text,
-        state,
-        created,
-        stats,
-        spans,
-        notice,
-        cut,
-        target,
-        draft,
-        thinking_ms,
-        call,
-        status,
-        drawn,
-        _,
-    ) = row
+def _message(row: Mapping[str, Any], now: AnswerSnapshot | None) -> PortableMessage:
     message = PortableMessage(
-        number,  # type: ignore[arg-type]
-        parent,  # type: ignore[arg-type]
-        str(role),
-        str(text),
-        MessageState(str(state)),
-        conversations.from_us(created),  # type: ignore[arg-type]
-        stats_from_text(stats),  # type: ignore[arg-type]
-        spans_from_text(spans),  # type: ignore[arg-type]
-        str(notice),
-        bool(cut),
-        str(target),
-        str(draft),
-        thinking_ms=thinking_ms,  # type: ignore[arg-type]
-        call=call_from_text(call, status),  # type: ignore[arg-type]
-        drawn=sampling_from_text(drawn),  # type: ignore[arg-type]
+        row["id"],
+        row["parent_id"],
+        row["role"],
+        row["text"],
+        MessageState(row["state"]),
+        conversations.from_us(row["created_at"]),
+        stats_from_text(row["stats"]),
+        spans_from_text(row["spans"]),
+        row["notice"],
+        bool(row["cut"]),
+        row["target"],
+        row["draft"],
+        thinking_ms=row["thinking_ms"],
+        call=call_from_text(row["call"], row["call_status"]),
+        drawn=sampling_from_text(row["drawn"]),
     )
     message = replace(message, **now.as_fields()) if now else message
     message = replace(message, call=settled(message.call)) if message.call else message

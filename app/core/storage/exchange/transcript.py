@@ -45,6 +45,7 @@ _MOST_MODEL_WORDS = 8
 _VERB = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
 _REMARK = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
 _RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
+_COMMENT = re.compile(r"^<!-- paceline \d{1,9} [^\n]{0,100000} -->\n", re.MULTILINE)  # in earlier exports
 _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
 
@@ -65,6 +66,7 @@ def from_transcript(text: str) -> PortableChat | None:
     Raises:
         ChatsImportError: it has too many messages, or one that is too long.
     """
+    text = _COMMENT.sub("", text)
     lines = _speaker_lines(list(_speakers(text)))
     if not lines:
         return None

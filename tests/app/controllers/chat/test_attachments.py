@@ -377,19 +377,17 @@ def test_a_dropped_export_is_imported_and_other_json_is_attached(
     assert chips(harness)[0].attachment.name == "data.json"
 
 
-def test_dropped_markdown_chats_are_imported_and_notes_are_attached(
+def test_a_dropped_export_is_imported_and_markdown_is_attached(
     harness: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    names = [f"Chat {number}" for number in range(4)]
-    for name in names:
-        harness.store.add_message(harness.store.create_conversation(name), "user", f"words of {name}")
-    for row in harness.store.conversations():
-        export_chats(harness.store, tmp_path / f"{row.title}.md", MARKDOWN, row.id)
-    harness.store.deletions.wipe([row.id for row in harness.store.conversations()])
-    (tmp_path / "notes.md").write_text("# Notes\n\n## User\n\nwords\n")
-    drop(harness, *(tmp_path / f"{name}.md" for name in names), tmp_path / "notes.md")
-    qtbot.waitUntil(lambda: sorted(harness.rows()) == names and len(chips(harness)) == 1, timeout=WAIT_MS)
-    assert chips(harness)[0].attachment.name == "notes.md"
+    chat = harness.store.create_conversation("Chat")
+    harness.store.add_message(chat, "user", "words")
+    export_chats(harness.store, tmp_path / "chat.json", JSON, chat)
+    export_chats(harness.store, tmp_path / "chat.md", MARKDOWN, chat)
+    harness.store.deletions.wipe([chat])
+    drop(harness, tmp_path / "chat.json", tmp_path / "chat.md")
+    qtbot.waitUntil(lambda: harness.rows() == ["Chat"] and len(chips(harness)) == 1, timeout=WAIT_MS)
+    assert chips(harness)[0].attachment.name == "chat.md"
     assert harness.window.problems == []
 
 

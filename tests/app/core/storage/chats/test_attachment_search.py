@@ -11,8 +11,6 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import AnswerEnding
-from app.core.storage.chats.opening import StoreLocation, open_chats
-from app.core.storage.chats.schema import MIGRATIONS
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode
 
@@ -128,19 +126,3 @@ def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
     store.write(lambda db: db.execute("DELETE FROM found_attachments_data"))
     assert [hit.message_id for hit in find(store, "ferry")] == [question]
     assert is_whole(store)
-
-
-def test_attachments_of_an_older_file_are_found(place: StoreLocation) -> None:
-    older = StoreLocation(place.file, place.backups, MIGRATIONS[:4])
-    db = open_chats(older, NOW).connection
-    db.execute("INSERT INTO conversations (id, title, created_at, updated_at, mode) VALUES (1, 'Old', 1, 1, 'off')")
-    sql = "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at) VALUES (1,1,0,?,?,?,1)"
-    db.execute(sql, ("user", "Look", "complete"))
-    sql = "INSERT INTO attachments (message_id, name, kind, text) VALUES (1, ?, 'markdown', ?)"
-    db.execute(sql, (NOTES.name, NOTES.text))
-    db.commit()
-    db.close()
-    store = ChatStore(place, [].append)
-    assert store.open() is None
-    assert [hit.message_id for hit in find(store, "ferry")] == [1]
-    assert store.close()

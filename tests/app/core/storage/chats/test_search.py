@@ -16,8 +16,6 @@ from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageState
 from app.core.domain.unspaced import spaced
 from app.core.storage.chats.answers import AnswerEnding
-from app.core.storage.chats.opening import StoreLocation, open_chats
-from app.core.storage.chats.schema import MIGRATIONS
 from app.core.storage.chats.search import match_words
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -179,34 +177,3 @@ def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
     assert where(find(store, "zebra")) == [answer]
     say(store, "another", "giraffe")
     assert len(find(store, "giraffe")) == 1
-
-
-def test_an_old_file_comes_along_whole(place: StoreLocation) -> None:
-    old = StoreLocation(place.file, place.backups, MIGRATIONS[:1])
-    db = open_chats(old, datetime.now(UTC)).connection
-    db.execute("INSERT INTO conversations VALUES (1, 'Old chat', 0, 1, 1, 'off', NULL)")
-    roles = ["user", "assistant"] * 3
-    for number, role in enumerate(roles, start=1):
-        sql = (
-            "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at) VALUES (?,1,?,?,?,?,1)"
-        )
-        db.execute(sql, (number, number * 2, role, f"words {number}", "complete"))
-    sql = (
-        "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at, replaces) "
-        "VALUES (7, 1, 99, 'assistant', 'half', 'streaming', 1, 6)"
-    )
-    db.execute(sql)
-    db.close()
-    store = ChatStore(place, [].append)
-    assert store.open() is None
-    views = store.messages(1)
-    assert [view.text for view in views] == [*(f"words {number}" for number in range(1, 6)), "half"]
-    assert views[-1].versions == (6, 7)
-    assert views[-1].state is MessageState.INTERRUPTED
-    store.show_message(6)
-    assert [view.id for view in store.messages(1)] == [1, 2, 3, 4, 5, 6]
-    assert where(find(store, "words 4")) == [4]
-    assert where(find(store, "half")) == [7]
-    assert where(find(store, "old")) == [None]
-    assert len(list(place.backups.glob("chats-before_layout_2-*.db"))) == 1
-    store.close()

@@ -190,7 +190,7 @@ def test_a_sparse_file_of_5_gb_is_refused_without_reading_it(tmp_path: Path) -> 
         with (tmp_path / name).open("wb") as handle:
             handle.write(b"# t\n\n## You\n\nwords")
             handle.truncate(5_000_000_000)
-        with pytest.raises(ChatsImportError, match="128 MB"):
+        with pytest.raises(ChatsImportError, match="32 MB"):
             read_chats(tmp_path / name)
 
 

@@ -137,6 +137,6 @@ def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.Monk
     file.write_text("User: q\nAssistant: a\n" * 50, "utf-8")
     with pytest.raises(ChatsImportError, match="too many messages"):
         read_chats(file)
-    monkeypatch.setattr(reading, "MAX_TRANSCRIPT_BYTES", 100)
+    monkeypatch.setattr(reading, "MAX_MARKDOWN_BYTES", 100)
     with pytest.raises(ChatsImportError, match="larger than"):
         read_chats(file)
