@@ -12,16 +12,17 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 
 from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
+    ProgressLine,
+    check_positive,
     check_reports,
     fail,
-    fail_with,
     message_stream,
     notify,
     print_notices,
@@ -29,24 +30,20 @@ from app.cli.output import (
     write_reports,
 )
 from app.cli.run import load_request, open_session
-from app.core.benchmark.facts import facts_in_common, program_facts
-from app.core.benchmark.journal import Journal
+from app.core.benchmark.journal import Journal, facts_in_common, program_facts
 from app.core.benchmark.markdown import as_markdown, tables
-from app.core.benchmark.own_engine import OwnEngine, make_variants
 from app.core.benchmark.peers.opening import PeerRequest, open_peers, read_peer_requests
 from app.core.benchmark.prompts import BenchmarkPrompt, distinct, prompt_files, read_prompts
-from app.core.benchmark.report import Report, make_report
-from app.core.benchmark.runner import BenchmarkPlan, Runner
-from app.core.benchmark.runs import BenchmarkRun, Variant
-from app.core.benchmark.summary import answers_verdict
+from app.core.benchmark.report import answers_verdict, make_report
+from app.core.benchmark.runner import OwnEngine, Runner, make_variants
+from app.core.benchmark.runs import BenchmarkPlan, BenchmarkRun
 from app.core.domain.errors import PeerError
 from app.core.domain.speed.races import OPEN_END_MINUTES
 from app.core.hub.errors import LibraryError
 from app.core.paths import assets_dir
 from engine.errors import EngineError
 from engine.pacing.draft_length import choose_draft_length
-from engine.records import EngineReady, Mode, Problem, SamplingParams
-from engine.session.session import Session
+from engine.records import Mode, Problem, SamplingParams
 
 
 def command(options: argparse.Namespace) -> int:
@@ -68,57 +65,47 @@ def command(options: argparse.Namespace) -> int:
                 stack.callback(journal.close)
             session = open_session()
             stack.callback(session.close)
-            report, status = _measure(session, options, _Task(prompts, plan, requests, journal), stack)
-            told, is_fault = answers_verdict(report.rows, session.ready().target.inexact_reason)
-    except EngineError as error:
-        return fail_with(error)
-    except PeerError as error:
-        return fail(error.problem)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    if told:
-        notify(told)
-    return _write(report, options) or status or int(is_fault)
+            load = load_request(options)
+            ready = session.load(load)
+            print_notices(ready)
+            session.measure()
+            for mode, reason in ready.unavailable.items():
+                if mode in options.modes:
+                    print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
+            own = OwnEngine(session, make_variants(options.modes, options.depths, set(ready.unavailable)))
+            runner = Runner(own, open_peers(requests, load, ready, stack), prompts, plan, journal=journal)
+            status = measure(runner)
+    except (EngineError, PeerError, KeyboardInterrupt) as stopped:
+        return report_stop(stopped)
+    if not runner.runs:
+        return status
+    if journal is not None and (status or runner.out_of_time):
+        print(f"paceline: the same command continues after these {len(runner.runs)} answers.", file=sys.stderr)
+    report = make_report(ready, settings_of(runner, plan, prompts), runner.runs)
+    verdict, is_fault = answers_verdict(report.rows, ready.target.inexact_reason)
+    if verdict:
+        notify(verdict)
+    print(tables(report.rows), file=message_stream(options.json, options.markdown))
+    as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
+    return write_reports((options.json, as_json), (options.markdown, as_markdown(report))) or status or int(is_fault)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    prompts: list[BenchmarkPrompt]
-    plan: BenchmarkPlan
-    requests: tuple[PeerRequest, ...]
-    journal: Journal | None
+def measure(runner: Runner) -> int:
+    """Run with a progress line, and print why it ended early; returns the exit code."""
+    progress = ProgressLine()
 
+    def on_run(run: BenchmarkRun) -> None:
+        number, place = divmod(len(runner.runs) - 1, runner.runs_per_round)
+        progress.show(f"round {number + 1}: {place + 1} of {runner.runs_per_round}: {run.prompt_id}")
 
-def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: ExitStack) -> tuple[Report, int]:
-    """Load the models and measure; returns the report and the exit code.
-
-    After a failure the report holds the results measured before it.
-
-    Raises:
-        EngineError, PeerError, KeyboardInterrupt: the run failed or was stopped before the first result.
-    """
-    load = load_request(options)
-    ready = session.load(load)
-    print_notices(ready)
-    session.measure()
-    own = OwnEngine(session, _variants(options, ready))
-    peers = open_peers(task.requests, load, ready, stack)
-    runner = Runner(own, peers, task.prompts, task.plan, journal=task.journal)
-    progress = Progress(runner.runs_per_round)
-    runner.on_run = progress.on_run
-    status = 0
+    runner.on_run = on_run
     try:
         runner.run()
     except (KeyboardInterrupt, PeerError, EngineError, OSError) as stopped:
         progress.end()
-        if not runner.runs and not isinstance(stopped, OSError):
-            raise
-        status = report_stop(stopped)
-    else:
-        progress.end()
-    if task.journal is not None and (status or runner.out_of_time):
-        print(f"paceline: the same command continues after these {len(runner.runs)} answers.", file=sys.stderr)
-    return make_report(ready, settings_of(runner, task.plan, task.prompts), runner.runs), status
+        return report_stop(stopped)
+    progress.end()
+    return 0
 
 
 def report_stop(stopped: BaseException) -> int:
@@ -145,26 +132,6 @@ def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequenc
     if len(journal):
         print(f"paceline: {options.resume} has {len(journal)} answers already.", file=sys.stderr)
     return journal
-
-
-class Progress:
-    """A progress line on stderr, rewritten in place; nothing if stderr is no terminal."""
-
-    def __init__(self, total: int) -> None:
-        """``total``: number of answers in one round."""
-        self._total = total
-        self._done = 0
-
-    def on_run(self, run: BenchmarkRun) -> None:
-        round_number, place = divmod(self._done, self._total)
-        self._done += 1
-        if sys.stderr.isatty():
-            where = f"round {round_number + 1}: {place + 1} of {self._total}"
-            print(f"\r{where}: {run.prompt_id:<30.30}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self._done and sys.stderr.isatty():
-            print(file=sys.stderr)
 
 
 @contextmanager
@@ -209,13 +176,8 @@ def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
 def _plan(options: argparse.Namespace) -> BenchmarkPlan:
     for depth in options.depths:
         choose_draft_length(Mode.NGRAM, depth, can_pace=True)
-    counts = {"--max-tokens": options.max_tokens, "--repeat": options.repeat, "--per-category": options.per_category}
-    for name, count in counts.items():
-        if count is not None and count < 1:
-            raise ValueError(f"{name} must be 1 or more.")
-    for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
-        if number is not None and not number > 0:  # `not >` is also true for NaN
-            raise ValueError(f"{name} must be more than 0.")
+    check_positive(options, "max_tokens", "repeat", "per_category", least=1)
+    check_positive(options, "until", "max_minutes")
     if options.until is not None and Mode.AUTO not in options.modes:
         raise ValueError("--until needs the mode auto: add it to --modes.")
     samplings = [
@@ -234,37 +196,16 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
     )
 
 
-def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant, ...]:
-    """The variants that can run; prints why others cannot."""
-    for mode, reason in ready.unavailable.items():
-        if mode in options.modes:
-            print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
-    return make_variants(options.modes, options.depths, set(ready.unavailable))
-
-
 def settings_of(runner: Runner, plan: BenchmarkPlan, prompts: Sequence[BenchmarkPrompt]) -> dict[str, object]:
     """The settings and the progress as the report stores them."""
-    sampling = plan.sampling
+    sampling = asdict(plan.sampling)
     return {
         "prompts": len(prompts),
         "temperatures": list(plan.temperatures),
-        "top_k": sampling.top_k,
-        "top_p": sampling.top_p,
-        "min_p": sampling.min_p,
-        "seed": sampling.seed,
-        "max_tokens": plan.max_tokens,
-        "repeat": plan.repeat,
-        "raw": plan.raw,
-        "ignore_eos": plan.ignore_eos,
-        "until_percent": plan.until_percent,
+        **{name: sampling[name] for name in ("top_k", "top_p", "min_p", "seed")},
+        **{name: getattr(plan, name) for name in ("max_tokens", "repeat", "raw", "ignore_eos", "until_percent")},
         "max_minutes": plan.max_minutes,
         "complete_rounds": runner.rounds,
         "widest_interval_percent": runner.widest_percent,
         "compared": list(dict.fromkeys(run.variant.label for run in runner.runs)),
     }
-
-
-def _write(report: Report, options: argparse.Namespace) -> int:
-    print(tables(report.rows), file=message_stream(options.json, options.markdown))
-    as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
-    return write_reports((options.json, as_json), (options.markdown, as_markdown(report)))

@@ -13,14 +13,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, counted, fail, fail_with, metrics_line, notify, table
-from app.cli.race import LaneLines
+from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, fail_with, metrics_line, notify
+from app.cli.race import RaceDisplay
 from app.cli.run import open_session
-from app.core.benchmark.lane_runner import RaceRun
-from app.core.benchmark.race_report import HEADS, lane_rows, verdict_sentence
-from app.core.benchmark.runs import variant_of
+from app.core.benchmark.race import Race
 from app.core.domain.errors import AppError
-from app.core.domain.speed.races import LaneChoice, LaneProgress, RaceEnded, RaceSetup
+from app.core.domain.speed.races import LaneChoice, RaceEnded, RaceSetup
 from app.core.hub.downloads.first_model import SMALL, find_in_library
 from app.core.hub.opening import open_library
 from app.core.paths import builtin_draft, builtin_target, find_paths
@@ -79,24 +77,15 @@ def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_
     """Race the available modes and print each one's speedup over plain decoding; returns the exit code."""
     unavailable = session.ready().unavailable
     choices = tuple(LaneChoice(mode) for mode in modes if mode not in unavailable)
-    labels = [variant_of(choice).label for choice in choices]
-    lines = LaneLines(labels)
-    race = RaceRun(RaceSetup(request.messages[-1].content, choices, ROUNDS), request)
-    for event in race.events(session, should_stop):
-        if isinstance(event, LaneProgress):
-            lines.show(event)
-        if not isinstance(event, RaceEnded):
-            continue
-        lines.clear()
-        if event.problem is not None:
+    display = RaceDisplay(choices, sys.stdout, ProgressLine())
+    for event in Race(RaceSetup(request.messages[-1].content, choices, ROUNDS), request).events(session, should_stop):
+        display.show(event)
+        if isinstance(event, RaceEnded) and event.problem is not None:
             return fail(event.problem)
-        if (result := event.result) is not None and result.is_complete:
+        if isinstance(event, RaceEnded) and (result := event.result) is not None and result.is_complete:
             rounds = counted(result.num_rounds, "round", "rounds")
-            print(f"The same question in each available mode; tokens of {rounds} together:")
-            stats = [lane.stats for lane in result.lanes]
-            print(table([HEADS, *lane_rows(list(zip(labels, stats, strict=True)))], numbers_from=1))
-            for verdict in result.verdicts:
-                print(verdict_sentence(verdict, labels))
+            title = f"The same question in each available mode; tokens of {rounds} together:"
+            display.report(title, result.verdicts, [lane.stats for lane in result.lanes])
     return 0
 
 

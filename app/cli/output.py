@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -84,15 +86,18 @@ class ProgressLine:
 
     def __init__(self) -> None:
         self._on_terminal = sys.stderr.isatty()
-        self._moved = False
+        self._is_shown = False
 
-    def show(self, what: str, fraction: float) -> None:
+    def show(self, text: str, fraction: float | None = None) -> None:
         if self._on_terminal:
-            self._moved = True
-            print(f"\r\033[K{what}: {fraction:.0%}", end="", file=sys.stderr, flush=True)
+            self._is_shown = True
+            line = text if fraction is None else f"{text}: {fraction:.0%}"
+            columns = shutil.get_terminal_size().columns - 1  # a wrapped line could not be rewritten
+            print(f"\r\033[K{line[:columns]}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        if self._moved:
+        if self._is_shown:
+            self._is_shown = False
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
@@ -207,6 +212,19 @@ def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str
         ).rstrip()
         for line in lines
     )
+
+
+def check_positive(options: argparse.Namespace, *names: str, least: float | None = None) -> None:
+    """Check that options, if given, are positive, or at least ``least``.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for name in names:
+        number = getattr(options, name)
+        if number is not None and not (number > 0 if least is None else number >= least):  # also refuses NaN
+            words = "more than 0" if least is None else f"{least} or more"
+            raise ValueError(f"--{name.replace('_', '-')} must be {words}.")
 
 
 def unreadable(title: str, error: ValueError | OSError, advice: str) -> Problem:

@@ -61,9 +61,5 @@ class TerminalStream:
         self._stream.write(begin + replace_controls(text[len(begin) :]))
         return len(text)
 
-    def move_up(self, num_lines: int) -> None:
-        """Move the cursor up ``num_lines`` lines, to the first column, to overwrite them."""
-        self._stream.write(f"\r\x1b[{num_lines}A")
-
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the stream has)
         return getattr(self._stream, name)

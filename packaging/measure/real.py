@@ -28,24 +28,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.cli.bench import Progress, report_stop, settings_of, sigterm_as_interrupt
+from app.cli.bench import measure, report_stop, settings_of, sigterm_as_interrupt
 from app.cli.output import fail, notify
 from app.cli.run import open_session
-from app.core.benchmark.facts import facts_in_common, program_facts
-from app.core.benchmark.journal import Journal
+from app.core.benchmark.journal import Journal, facts_in_common, program_facts
 from app.core.benchmark.markdown import as_markdown
-from app.core.benchmark.own_engine import OwnEngine, make_variants
 from app.core.benchmark.peers import llama_server
 from app.core.benchmark.peers.opening import NO_DRAFT, PeerRequest, open_peers, read_peer_requests
 from app.core.benchmark.prompts import BenchmarkPrompt, distinct, read_prompts
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.report import Report, make_report
-from app.core.benchmark.runner import BenchmarkPlan, Runner
+from app.core.benchmark.runner import OwnEngine, Runner, make_variants
 from app.core.benchmark.runs import (
     AUTO,
     NO_DRAFT_AUTO,
     OURS,
     PLAIN,
+    BenchmarkPlan,
     BenchmarkRun,
     Contestant,
     MeasuredAnswer,
@@ -194,17 +193,7 @@ def run_stage(bench: Bench, stage: Stage) -> Done:
     with ExitStack() as stack:
         runner = Runner(bench.own, lazy_peers(bench, stage.configs, stack), stage.prompts, plan, journal=bench.journal)
         total = runner.runs_per_round * plan.repeat
-        progress = Progress(runner.runs_per_round)
-        runner.on_run = progress.on_run
-        status = 0
-        try:
-            runner.run()
-        except (EngineError, PeerError, OSError, KeyboardInterrupt) as error:
-            progress.end()
-            status = report_stop(error)
-        else:
-            progress.end()
-            status = TIME_OVER if runner.out_of_time else 0
+        status = measure(runner) or (TIME_OVER if runner.out_of_time else 0)
     print(f"{stage.name}: {len(runner.runs)} of {total} answers", file=sys.stderr)
     settings = {**settings_of(runner, replace(plan, max_minutes=None), stage.prompts), "answers_in_all": total}
     return Done(make_report(bench.ready, settings, runner.runs), runner.runs, status)

@@ -28,7 +28,7 @@ FIELD = re.compile(r"\{[^{}]*\}")
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # index of the argument that is a template
 # Files with English texts for terminals, programs or models, which are not translated.
 NOT_SHOWN = {"cli", "benchmark", "server", "grammar", "built_in.py", "calculator.py"}
-SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("lane_runner", "opened_lanes", "race")}  # in the window, too
+SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("opened_lanes", "race")}  # in the window, too
 FIELD_TEXTS = (1, 2, 5)  # indices of section, label and help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 

@@ -17,13 +17,12 @@ from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.models import records as hub
 from ui.composer.attachments.reader import AttachmentDialog
 from ui.settings.dialog import SettingsDialog
-from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
 
 ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
-DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")
+DIALOGS = ("chat_settings", "shortcuts", "link", "question", "attachment")
 MODELS_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
 SETTINGS_PAGES = tuple(f"settings {row}" for row in range(7))
 PLACES = ("window", *DIALOGS, *SETTINGS_PAGES, *MODELS_PAGES)
@@ -80,8 +79,6 @@ def open_dialog(window: MainWindow, name: str) -> QWidget:
         "shortcuts": lambda: ShortcutsDialog(window, window.commands.rows()),
         "link": lambda: link_dialog(window, "https://example.org"),
         "question": lambda: ConfirmDialog(window, "Sure?", "It goes.", "Do it", danger=True),
-        "explanations": lambda: ExplanationsDialog(window),
-        "totals": lambda: TotalsTable(window),
         "attachment": lambda: AttachmentDialog(window.theme, text, window),
     }
     dialog = made[name]()

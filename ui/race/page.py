@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -20,14 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.domain.speed.races import RaceResult, RaceSetup, RaceSummary
+from app.core.domain.speed.races import RaceResult, RaceSetup, main_verdict, speed_sentence
 from engine.records import Message, Picture, Problem
 from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
-from ui.race.words import against, pair_name, speed_sentence, when
+from ui.race.words import against, lane_name, pair_name, when
 from ui.text.formatting import UNKNOWN, times_plain
 from ui.text.language import Translator
 from ui.text.one_line import cut
+from ui.text.problem_words import in_language
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.banner import Banner
@@ -43,6 +44,7 @@ EXPORTS = (  # file filters by extension
     ("json", tr.mark("JSON…")),
 )
 INSET_PX, GAP_PX = 12, 16
+PICTURE_SCALE = 2  # device pixels of a picture per pixel of the window
 QUESTION_CHARS = 300  # more than one line of the list can show
 _TOP, _BOTTOM, _FIGURE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _ID = Qt.ItemDataRole.UserRole + 3
@@ -107,7 +109,7 @@ class EarlierRaces(QListWidget):
         self.itemActivated.connect(self._choose)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
-    def set_rows(self, rows: Sequence[RaceSummary]) -> None:
+    def set_rows(self, rows: Sequence[RaceResult]) -> None:
         current = self.currentRow()
         self.clear()
         for row in rows:
@@ -139,19 +141,22 @@ class EarlierRaces(QListWidget):
             super().keyPressEvent(event)
 
 
-def _item(row: RaceSummary) -> QListWidgetItem:
+def _item(row: RaceResult) -> QListWidgetItem:
     item = QListWidgetItem()
-    question = " ".join(row.question[:QUESTION_CHARS].split())
-    ratio, lanes = row.verdict.ratio if row.verdict is not None else None, row.lanes
-    if row.verdict is not None:  # the two lanes that the ratio compares
-        lanes = row.lanes[row.verdict.lane], row.lanes[row.verdict.base]
-    below = " · ".join(part for part in (when(row.created), against(lanes), pair_name(row.target, row.draft)) if part)
+    question = " ".join(row.setup.question[:QUESTION_CHARS].split())
+    lanes = [lane.choice for lane in row.lanes]
+    verdict, names = main_verdict(row.verdicts, lanes), [lane_name(lane) for lane in lanes]
+    ratio, compared = None, lanes
+    if verdict is not None:
+        ratio, compared = verdict.ratio, [lanes[verdict.lane], lanes[verdict.base]]
+    models = pair_name(row.target, row.draft)
+    below = " · ".join(part for part in (when(row.created), against(compared), models) if part)
     figure = UNKNOWN if ratio is None else times_plain(ratio)
     item.setData(_TOP, question)
     item.setData(_BOTTOM, below)
     item.setData(_FIGURE, figure)
     item.setData(_ID, row.id)
-    spoken = speed_sentence(row.verdict, row.lanes) if row.verdict is not None else ""
+    spoken = in_language(speed_sentence(verdict, names)) if verdict is not None else ""
     item.setData(Qt.ItemDataRole.AccessibleTextRole, " ".join(part for part in (question, below, spoken) if part))
     return item
 
@@ -237,7 +242,7 @@ class RacePage(QWidget):
         self.again_button.setEnabled(not reason)
         self.again_button.setToolTip(reason or tr("The same race once more"))
 
-    def set_earlier(self, rows: Sequence[RaceSummary]) -> None:
+    def set_earlier(self, rows: Sequence[RaceResult]) -> None:
         self.earlier.set_rows(rows)
         self.earlier_title.setVisible(bool(rows))
         self.earlier.setVisible(bool(rows))
@@ -287,6 +292,14 @@ class RacePage(QWidget):
         self.track.show_result(result)
         self._show(self.track)
         self.copy_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def picture(self) -> QImage:
+        """The shown result with its lanes, at twice the size of the screen."""
+        image = QImage(self.track.size() * PICTURE_SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(PICTURE_SCALE)
+        image.fill(QColor(self._theme.tokens.page))
+        self.track.render(image)
+        return image
 
     def leave(self) -> None:
         """Esc: stop the race, else return to the set-up form, else to the chat."""

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import (
     AUTO_LANE,
-    LEAST_LANES,
+    MAX_LANES,
+    MIN_LANES,
     MODES_WITH_DRAFT,
-    MOST_LANES,
     PLAIN_LANE,
     LaneChoice,
     RaceSetup,
@@ -427,13 +427,13 @@ class SetupForm(QFrame):
     def _number(self) -> None:
         before: QWidget = self.includes_before
         for number, row in enumerate(self.rows, start=1):
-            row.show_number(number, removable=len(self.rows) > LEAST_LANES)
+            row.show_number(number, removable=len(self.rows) > MIN_LANES)
             for stop in (row.mode_box, row.depth_box, row.remove, row.target_box, row.draft_box):
                 QWidget.setTabOrder(before, stop)
                 before = stop
         QWidget.setTabOrder(before, self.add_button)
         QWidget.setTabOrder(self.add_button, self.models_button)
-        self.add_button.setVisible(len(self.rows) < MOST_LANES)
+        self.add_button.setVisible(len(self.rows) < MAX_LANES)
         self._update()
 
     def _update(self) -> None:

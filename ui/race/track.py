@@ -10,22 +10,24 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QWidget
 
 from app.core.domain.speed.races import (
     AUTO_LANE,
-    PLAIN_LANE,
     LaneChoice,
     LaneProgress,
     LaneText,
     LaneVerdict,
     RaceResult,
     RaceSetup,
+    base_lane,
     main_verdict,
+    verdict_sentence,
 )
 from app.core.domain.speed.verdict import FEWEST_TOKENS
 from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
-from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
+from ui.race.words import lane_name, machine_line, pair_name, result_line
 from ui.statistics.words import SOURCES
 from ui.text.formatting import count, times_plain
 from ui.text.language import Translator, translate
+from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, hbox, label, set_style_property, vbox
 from ui.widgets.figures import LegendRow
@@ -54,11 +56,12 @@ class RaceVerdictBox(QFrame):
 
     def show_result(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show the current verdicts; ``state`` is the line below them."""
-        first = main_verdict(tuple(verdicts), list(lanes))
+        first = main_verdict(verdicts, lanes)
         self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
         self.title.setText(verdict_title(first, lanes))
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
-        sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
+        names = [lane_name(lane) for lane in lanes]
+        sentences = [in_language(verdict_sentence(each, names)) for each in ordered]
         self.words.setText("\n".join(sentences))
         # Reserve a line for each verdict, so that the lanes below do not move.
         self.words.setMinimumHeight(ceil(self._theme.text_height()) * max(len(lanes) - 1, 1))
@@ -179,7 +182,7 @@ class RaceTrack(QWidget):
             self._lane_box.removeWidget(old)
             old.hide()
             old.deleteLater()
-        base = base_of(choices)
+        base = base_lane(choices)
         name = lane_name(choices[base])
         self.lanes = [
             LaneCard(self._theme, choice, "" if number == base else name) for number, choice in enumerate(choices)
@@ -226,7 +229,7 @@ class RaceTrack(QWidget):
     def _show_live_ratios(self) -> None:
         """Show current ratios before a round ends, from the counters of lanes with enough tokens."""
         choices = [lane.choice for lane in self.lanes]
-        number = base_of(choices)
+        number = base_lane(choices)
         begun = [lane.stats.tokens >= FEWEST_TOKENS for lane in self.lanes]
         speeds = [lane.stats.tokens_per_second if far else None for lane, far in zip(self.lanes, begun, strict=True)]
         base = speeds[number]
@@ -270,7 +273,8 @@ class RaceTrack(QWidget):
             lane.show_result(outcome, result.num_rounds, longest)
             self._explain(outcome.spans)
         self._show_ratios()
-        self.verdict.show_result(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
+        facts = (pair_name(result.target, result.draft), result_line(result), machine_line(result))
+        self.verdict.show_result(result.verdicts, result.setup.lanes, " · ".join(facts))
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
         QAccessible.updateAccessibility(announcement)
 
@@ -288,7 +292,3 @@ class RaceTrack(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._reflow(event.size().width())
-
-
-def base_of(choices: Sequence[LaneChoice]) -> int:
-    return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0

@@ -1,7 +1,4 @@
-"""Texts of a race: lane names, verdicts with their uncertainty, conditions.
-
-The same statements as those of `paceline race`, worded for the window.
-"""
+"""Texts of a race: lane names and conditions."""
 
 from __future__ import annotations
 
@@ -11,10 +8,9 @@ from datetime import datetime
 from PySide6.QtCore import QDateTime, QLocale
 
 from app.core.domain.model_name import name_of_file
-from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult
-from ui.text.formatting import count, mode_label, number_text, times_plain
+from app.core.domain.speed.races import LaneChoice, RaceResult
+from ui.text.formatting import count, mode_label, number_text
 from ui.text.language import Translator, locale
-from ui.text.problem_words import in_language
 
 tr = Translator("Race")
 
@@ -45,68 +41,6 @@ def against(lanes: Sequence[LaneChoice]) -> str:
     """``Off against Auto``, ``Off against Suffix, Auto``."""
     others = ", ".join(map(lane_name, lanes[1:]))
     return tr("{one} against {other}").format(one=lane_name(lanes[0]), other=others)
-
-
-def two_digits(value: float) -> str:
-    """A ratio with two digits, without its sign."""
-    return locale().toString(value, "f", 2)
-
-
-def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
-    """How much faster a lane was, and how certain this is."""
-    names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
-    if verdict.ratio is None:
-        return tr("{lane} and {base} cannot be compared.").format(**names)
-    times = times_plain(verdict.ratio)
-    if not verdict.is_complete:
-        words = tr("{lane}: {times} the speed of {base}, in a round that was cut short.")
-    elif verdict.low is None or verdict.high is None:
-        words = tr("{lane}: {times} the speed of {base}. One round gives no interval.")
-    elif not verdict.has_interval:
-        words = tr("{lane}: {times} the speed of {base}. The rounds were too different for an interval.")
-    else:
-        if verdict.is_sure:
-            words = tr(
-                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).", None, verdict.num_rounds
-            )
-        else:
-            words = tr(
-                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not "
-                "certain which is faster.",
-                None,
-                verdict.num_rounds,
-            )
-        return words.format(times=times, low=two_digits(verdict.low), high=two_digits(verdict.high), **names)
-    return words.format(times=times, **names)
-
-
-def answers_sentence(verdict: LaneVerdict) -> str:
-    """Whether the answers are identical, and what a difference means."""
-    parting = verdict.parting
-    if not verdict.are_alike:
-        return tr("It is another model, so the answers are not compared.")
-    if parting is None:
-        if verdict.is_complete:
-            return tr("Same answer, token for token.")
-        return tr("Same text, up to the end of the shorter answer.")
-    return _difference_sentence(verdict, parting)
-
-
-def _difference_sentence(verdict: LaneVerdict, parting: AnswerDifference) -> str:
-    place = tr("{place}.").format(place=_place(parting, verdict.num_rounds))
-    if parting.is_fault:
-        fault = tr("This should not happen: answers are exact on this computer. Please report it.")
-        return f"{place} {fault}"
-    return f"{place} {in_language(parting.reason)}" if parting.reason else place
-
-
-def _place(parting: AnswerDifference, num_rounds: int) -> str:
-    token = count(parting.token)
-    if parting.num_rounds < num_rounds:
-        return tr("The answers differ at token {token} in {some} of {all} rounds").format(
-            token=token, some=parting.num_rounds, all=num_rounds
-        )
-    return tr("The answers differ at token {token}").format(token=token)
 
 
 def result_line(result: RaceResult) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 
 from app.core.domain.context import ContextParts
@@ -13,17 +14,17 @@ from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
 from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, heading, large, line, source_counts, source_parts
-from ui.statistics.plots import BarSegment, Sparkline, StackedBar
+from ui.statistics.plots import BarSegment, LinePlot, StackedBar
 from ui.statistics.words import (
     ESTIMATED,
     MEASURED,
     MEMORY_KEYS,
     SOURCES,
-    answer_texts,
     context_text,
     help_of,
     memory_texts,
     name_of,
+    stats_texts,
 )
 from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
@@ -31,13 +32,14 @@ from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
-from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, baseline, paint_bar
+from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, paint_bar, paint_line
 
 tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REJECTED = "refused"  # mark of rejected tokens
-PAUSE_MS = 8  # pause between drawing two parts of the page while text arrives
+PAUSE_MS = 8  # the page is not drawn together with text that arrives
+SPARK_POINTS = 120
 BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -92,20 +94,10 @@ class SpeedBar(ValueFigure):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
-        width = self.width() - 2 * INSET_PX
-        text_px = cache.metrics().horizontalAdvance(self.value)
-        painter.setFont(cache.font(-1))
-        painter.setPen(cache.color(tokens.text_muted))
-        room = QRectF(INSET_PX, 0.0, max(width - text_px - 8, 0.0), self._line_px)
-        name = cache.metrics(-1).elidedText(self.name, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, _LEFT, name)
-        painter.setFont(cache.font())
-        painter.setPen(cache.color(tokens.text))
-        painter.drawText(
-            round(INSET_PX + width - text_px), round(baseline(0.0, self._line_px, cache.metrics())), self.value
-        )
-        fill, bar = str(getattr(tokens, self._field)), QRectF(INSET_PX, self._line_px + GAP_PX, width, BAR_PX)
-        paint_bar(painter, bar, self._share, cache.color(tokens.hover), cache.color(fill))
+        paint_line(painter, self.theme, QSize(self.width(), self._line_px), self.name, self.value)
+        bar = QRectF(INSET_PX, self._line_px + GAP_PX, self.width() - 2 * INSET_PX, BAR_PX)
+        fill = cache.color(str(getattr(tokens, self._field)))
+        paint_bar(painter, bar, self._share, cache.color(tokens.hover), fill)
         self.paint_focus_ring(painter)
 
 
@@ -154,14 +146,14 @@ class NowPage(StatsPage):
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
-        self._parts = (self._fill_figures, self._fill_plots)  # filled one after another
-        self._num_filled = len(self._parts)  # number of parts that show the newest counters
+        self._per_pass: deque[float] = deque(maxlen=SPARK_POINTS)  # between two updates
+        self.is_filled = True  # the page shows the newest counters
         self._fill_timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._fill_timer.timeout.connect(self._fill_next)
+        self._fill_timer.timeout.connect(self._fill)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
         self.per_pass = large(theme, "per_pass")
-        self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
+        self.spark = LinePlot(theme, name_of("spark"), help_of("spark"))
         self.acceptance = AcceptedPart(theme)
         self.rows = {key: line(theme, key) for key in ROWS}
         self.split = SplitPart(theme)
@@ -181,15 +173,6 @@ class NowPage(StatsPage):
         self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(name_of("why"))
         self._shown_decisions: tuple[tuple[str, ...], bool] | None = None
-        self._plots = (
-            self.spark,
-            self.acceptance.by_depth,
-            self.acceptance.lengths,
-            self.split.bar,
-            self.origin,
-            self.context_bar,
-        )
-        self._is_silent = False
         self._memory_widgets: list[QWidget] = []
         self.empty = label("", "caption", wrap=True)
         self.not_drafted = label("", "caption", wrap=True)
@@ -230,9 +213,7 @@ class NowPage(StatsPage):
             self.column.addWidget(each)
         passes = hbox((self.per_pass, 1), (self.spark, 1), margins=(0, 4, INSET_PX, 0), spacing=10)
         self.column.addLayout(passes)
-        figures = [*self.speed.figures, self.per_pass, self.spark]
-        self.add_to_navigation(figures)
-        self._answer_widgets += [speed, self.state, self.speed.basis, *figures]
+        self._answer_widgets += [speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass, self.spark]
         self._add_answer_section(tr("Acceptance"), [self.not_drafted])
         find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
         self.column.addLayout(find)
@@ -280,12 +261,11 @@ class NowPage(StatsPage):
         before = self._previous or RunStats()
         passes = stats.passes - before.passes
         if passes > 0:
-            self.spark.add((stats.tokens - before.tokens) / passes)
+            self._per_pass.append((stats.tokens - before.tokens) / passes)
         self._previous = stats
         self.stats = stats
         self._show_parts(has_answer=True)
-        self._num_filled = 0
-        self._set_silent(self._live and not QAccessible.isActive())
+        self.is_filled = False
         if not self._live:
             self._fill()
         elif not (self._fill_timer.isActive() or self._is_hidden_page):
@@ -294,18 +274,12 @@ class NowPage(StatsPage):
     def showEvent(self, event: QShowEvent) -> None:
         """Show the counters that arrived while the page was hidden."""
         super().showEvent(event)
-        if self._num_filled < len(self._parts):
+        if not self.is_filled:
             self._fill()
 
     @property
     def _is_hidden_page(self) -> bool:
         return not self.isVisible() and self.window().isVisible()
-
-    def _set_silent(self, silent: bool) -> None:
-        if silent != self._is_silent:
-            self._is_silent = silent
-            for plot in self._plots:
-                plot.set_silent(silent)
 
     def end(self, stats: RunStats | None) -> None:
         self._live = False
@@ -346,8 +320,7 @@ class NowPage(StatsPage):
     def _begin(self, state: str, *, live: bool) -> None:
         self._live = live
         self._previous = None
-        self._set_silent(False)
-        self.spark.clear()
+        self._per_pass.clear()
         self.stats = RunStats()
         self._fill()
         self._set_state(state)
@@ -408,40 +381,23 @@ class NowPage(StatsPage):
     def _emit_marks(self) -> None:
         self.sources_selected.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
 
-    @property
-    def is_filling(self) -> bool:
-        """Whether a part of the page still shows older counters."""
-        return self._fill_timer.isActive()
-
     def _fill(self) -> None:
         self._fill_timer.stop()
-        self._num_filled = len(self._parts)
-        for part in self._parts:
-            part(self.stats)
-
-    def _fill_next(self) -> None:
-        self._parts[self._num_filled](self.stats)
-        self._num_filled += 1
-        if self._num_filled < len(self._parts):
-            self._fill_timer.start()
-
-    def _fill_figures(self, stats: RunStats) -> None:
-        texts = answer_texts(stats)
+        self.is_filled, stats = True, self.stats
+        texts = stats_texts(stats, answer_verdict(stats))
         self.speed.show(stats, live=self._live)
         self.per_pass.set_value(texts["per_pass"])
         for key, row in self.rows.items():
             row.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
-        self.spark.show_values()
+        self.acceptance.show_plots(stats, settled=not self._live)
+        self.spark.set_values(self._per_pass)
+        self.split.show(stats)
+        self.origin.set_parts(source_parts(stats))
         counts = source_counts(stats)
         for source in Source:
             self.sources[source].set_value(counts[source])
         self._fill_why(stats)
-
-    def _fill_plots(self, stats: RunStats) -> None:
-        self.acceptance.show_plots(stats, settled=not self._live)
-        self.split.show(stats)
-        self.origin.set_parts(source_parts(stats))
 
     def show_context(self, parts: ContextParts) -> None:
         self.context.set_value(context_text(parts))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from engine.records import RunStats
 from ui.statistics.plots import BarSegment, DepthBars, LengthBars, StackedBar
@@ -14,10 +15,11 @@ from ui.statistics.words import PASS_STEPS, SOURCES, help_of, name_of, step_seco
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import grid, hbox, reserve_scroll_bar, vbox
-from ui.widgets.figures import INSET_PX, FigureWidget, LargeFigure, LegendRow, LineFigure, figure_widgets_in
+from ui.widgets.building import ElidedLabel, grid, hbox, reserve_scroll_bar, vbox
+from ui.widgets.figures import INSET_PX, FigureWidget, LargeFigure, LegendRow, LineFigure
 
-_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+_FAR = 1000  # more than the number of statistics on a page
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Home: -_FAR, Qt.Key.Key_End: _FAR}
 
 
 class _Background(QWidget):
@@ -52,6 +54,7 @@ class StatsPage(QScrollArea):
         reserve_scroll_bar(self)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(name)
+        cast(QApplication, QApplication.instance()).focusChanged.connect(self._on_focus_changed)
 
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
         label = heading(title)
@@ -62,21 +65,39 @@ class StatsPage(QScrollArea):
 
     def add(self, widgets: Sequence[QWidget]) -> None:
         for widget in widgets:
-            if isinstance(widget, FigureWidget):
-                widget.set_navigator(self)
             if isinstance(widget, LegendRow | LineFigure):  # these have their own margins
                 self.column.addWidget(widget)
             else:
                 self.column.addLayout(inset(widget))
 
-    def add_to_navigation(self, widgets: Sequence[FigureWidget]) -> None:
-        """Include statistics of another layout in the arrow key navigation."""
-        for widget in widgets:
-            widget.set_navigator(self)
+    @property
+    def figures(self) -> list[FigureWidget]:
+        """All visible statistics, from top to bottom."""
+        return [each for each in self._from_top() if isinstance(each, FigureWidget)]
+
+    @property
+    def text(self) -> str:
+        """The statistics under their headings, one per line."""
+        lines = [self.accessibleName()]
+        for widget in self._from_top():
+            if isinstance(widget, LegendRow):
+                lines.append(f"{widget.name}: {widget.value}")
+            elif isinstance(widget, FigureWidget):
+                lines.append(widget.words)
+            elif isinstance(widget, QLabel) and widget.property("kind") == "section":
+                lines += ["", widget.text()]
+            elif isinstance(widget, ElidedLabel) or (isinstance(widget, QLabel) and widget.wordWrap()):
+                lines.append(widget.text())
+        return "\n".join(lines) + "\n"
+
+    def _from_top(self) -> list[QWidget]:
+        found = [each for each in self.content.findChildren(QWidget) if each.isVisibleTo(self.content)]
+        places = [(each.mapTo(self.content, QPoint(0, 0)), each) for each in found]
+        return [each for _, each in sorted(places, key=lambda pair: (pair[0].y(), pair[0].x()))]
 
     def ensure_tab_stop(self) -> None:
         """Give the first statistic the tab stop, if none has it."""
-        found = figure_widgets_in(self.content)
+        found = self.figures
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -87,22 +108,21 @@ class StatsPage(QScrollArea):
             for each in figures:
                 each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if each is figure else Qt.FocusPolicy.ClickFocus)
 
-    def on_focused(self, figure: FigureWidget) -> None:
-        for other in self.content.findChildren(FigureWidget):
-            other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is figure else Qt.FocusPolicy.ClickFocus)
-        self.ensureWidgetVisible(figure, 0, 24)
+    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if isinstance(now, FigureWidget) and self.content.isAncestorOf(now):
+            for other in self.content.findChildren(FigureWidget):
+                other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is now else Qt.FocusPolicy.ClickFocus)
+            self.ensureWidgetVisible(now, 0, 24)
 
-    def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
-        """Move the focus by an arrow key. Returns False for any other key."""
-        found = figure_widgets_in(self.content)
-        if key in _STEPS and figure in found:
-            wanted = min(max(found.index(figure) + _STEPS[key], 0), len(found) - 1)
-        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            wanted = 0 if key is Qt.Key.Key_Home else len(found) - 1
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the focus between statistics, which ignore keys."""
+        found, key = self.figures, Qt.Key(event.key())
+        place = next((number for number, figure in enumerate(found) if figure.hasFocus()), None)
+        if place is None or key not in _STEPS:
+            super().keyPressEvent(event)
         else:
-            return False
-        found[wanted].setFocus(Qt.FocusReason.TabFocusReason)
-        return True
+            wanted = min(max(place + _STEPS[key], 0), len(found) - 1)
+            found[wanted].setFocus(Qt.FocusReason.TabFocusReason)
 
 
 def heading(text: str) -> QLabel:

@@ -1,4 +1,4 @@
-"""The statistics pane: this answer, this chat, all time; copy, export and explain."""
+"""The statistics pane: this answer, this chat, all time; copy, export and reset."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QToolButton, QWidget
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.pair_speed import MOST_ANSWERS, PairSpeed
 from app.core.domain.speed.speed_forecast import losing_words, measured_words
+from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
-from ui.statistics.dialogs import ExplanationsDialog, TotalsTable, page_text
 from ui.statistics.now import NowPage
 from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, large, source_parts, two_by_two
-from ui.statistics.plots import HistoryPlot, StackedBar
+from ui.statistics.plots import LinePlot, StackedBar
 from ui.statistics.words import (
-    answer_texts,
     draft_title,
     help_of,
     mode_title,
     name_of,
     pair_title,
     row_text,
+    stats_texts,
     summary,
     sums_help_of,
     sums_texts,
@@ -37,6 +37,7 @@ from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
+from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.figures import INSET_PX, LineFigure
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
@@ -64,7 +65,7 @@ class RecentSpeed(QWidget):
         self.setAccessibleName(translate("RecentSpeed", "Last answers of {pair}").format(pair=pair))
         self.measured = label("", "caption", wrap=True)
         self.hint = label("", "caption", wrap=True)
-        self.speedup = HistoryPlot(
+        self.speedup = LinePlot(
             theme,
             translate("RecentSpeed", "Speed-up, last answers"),
             translate(
@@ -75,7 +76,7 @@ class RecentSpeed(QWidget):
             ),
             mark=1.0,
         )
-        self.acceptance = HistoryPlot(
+        self.acceptance = LinePlot(
             theme,
             translate("RecentSpeed", "Acceptance, last answers"),
             translate("RecentSpeed", "The share of drafted tokens that were accepted, in each of the last answers."),
@@ -91,7 +92,7 @@ class RecentSpeed(QWidget):
         column.addWidget(self.hint)
 
     @property
-    def plots(self) -> tuple[HistoryPlot, HistoryPlot]:
+    def plots(self) -> tuple[LinePlot, LinePlot]:
         return self.speedup, self.acceptance
 
     def show_speed(self, pair: PairSpeed) -> None:
@@ -125,7 +126,6 @@ class TotalsPage(StatsPage):
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
         self.column.addLayout(two_by_two(cells))
-        self.add_to_navigation(cells)
         self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
         self.add_section(tr("Together"), list(self.lines.values()))
         self.by_pair = QWidget()
@@ -207,8 +207,6 @@ class TotalsPage(StatsPage):
                 self._pairs.addWidget(recent)
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        plots = [plot for recent in self.recent.values() for plot in recent.plots]
-        self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values(), *plots])
         self.column.activate()
         self._pairs.activate()  # lay out now, so that text that is copied next is in the right order
 
@@ -233,7 +231,6 @@ class StatsPanel(QFrame):
         self.switch.chosen.connect(self.show_page)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.now)
-        self.table: TotalsTable | None = None
         self._ask = QTimer(self, singleShot=True, interval=0)
         self._ask.timeout.connect(self._ask_for_sums)
         self._arrange()
@@ -241,12 +238,9 @@ class StatsPanel(QFrame):
 
     def _arrange(self) -> None:
         top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
-        self.help_button = IconButton(self._theme, "circle-question-mark", tr("What do these mean?"), self.explain)
         self.copy_button = IconButton(self._theme, "copy", tr("Copy the statistics as text"), self.copy)
         self.export_button = IconButton(self._theme, "download", tr("Export statistics"))
-        self.table_button = button(
-            tr("Show as table…"), self.open_table, kind="side", name=tr("Show the totals as a table")
-        )
+        self.reset_button = button(translate("StatsDialogs", "Reset…"), self._ask_reset, kind="side")
         menu = Menu(self.export_button)
         for scope, words in SCOPES:
             menu.addAction(tr(words)).triggered.connect(
@@ -256,8 +250,7 @@ class StatsPanel(QFrame):
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         middle = Qt.AlignmentFlag.AlignVCenter  # the default would make the row only as high as its small buttons
         foot = hbox(
-            (self.help_button, 0, middle),
-            self.table_button,
+            self.reset_button,
             Stretch(),
             (self.copy_button, 0, middle),
             (self.export_button, 0, middle),
@@ -300,7 +293,7 @@ class StatsPanel(QFrame):
         self.switch.buttons[key].setChecked(True)
         page = self.page_of(key)
         self.stack.setCurrentWidget(page)
-        self.table_button.setVisible(key == ALL)
+        self.reset_button.setVisible(key == ALL)
         page.ensure_tab_stop()
         self._summarise()
         self._ask.start()
@@ -312,8 +305,7 @@ class StatsPanel(QFrame):
     def show_all(self, rows: tuple[PairSums, ...], sums: Sums, speeds: tuple[PairSpeed, ...] = ()) -> None:
         """Show the all-time totals, and the speed of each pair's last answers."""
         self.all.show_rows(rows, sums, {(each.target, each.draft): each for each in speeds})
-        if self.table is not None:
-            self.table.show_rows(rows)
+        self.reset_button.setEnabled(bool(rows))
         self._summarise()
 
     def _ask_for_sums(self) -> None:
@@ -322,7 +314,8 @@ class StatsPanel(QFrame):
 
     def _summarise(self) -> None:
         page = self.pages[self.page]
-        texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else answer_texts(self.now.stats)
+        stats = self.now.stats
+        texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else stats_texts(stats, answer_verdict(stats))
         self.setAccessibleDescription(f"{page.accessibleName()}. {summary(texts)}".strip())
 
     def clear(self) -> None:
@@ -345,19 +338,19 @@ class StatsPanel(QFrame):
         self.now.set_engine(view)
 
     def copy(self) -> None:
-        QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
+        QGuiApplication.clipboard().setText(self.pages[self.page].text)
         self.copy_button.confirm(tr("Copied"))
 
-    def explain(self) -> None:
-        ExplanationsDialog(self.window()).open()
-
-    def open_table(self) -> None:
-        self.table = TotalsTable(self.window())
-        self.table.show_rows(self.all.rows)
-        self.table.export_requested.connect(lambda: self.export_requested.emit("totals"))
-        self.table.reset_requested.connect(self.reset_requested)
-        self.table.finished.connect(self._forget_table)
-        self.table.open()
-
-    def _forget_table(self) -> None:
-        self.table = None
+    def _ask_reset(self) -> None:
+        question = ConfirmDialog(
+            self.window(),
+            translate("StatsDialogs", "Reset the totals?"),
+            translate(
+                "StatsDialogs",
+                "The all-time totals will be deleted permanently. Your chats and their statistics are kept.",
+            ),
+            translate("StatsDialogs", "Reset"),
+            danger=True,
+        )
+        question.accepted.connect(self.reset_requested)
+        question.open()

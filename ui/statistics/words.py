@@ -1,16 +1,12 @@
-"""Names and explanations of the statistics, and their values as texts.
-
-Used by the window, its text copies and the list of explanations.
-"""
+"""Names and explanations of the statistics, and their values as texts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from app.core.domain.context import ContextParts
-from app.core.domain.speed.verdict import answer_verdict, sums_verdict
+from app.core.domain.speed.verdict import SpeedVerdict, sums_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, ModelInfo, RunStats, Source
 from ui.text.formatting import (
@@ -175,15 +171,6 @@ PASS_STEPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticText:
-    name: str
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.value}"
-
-
 def name_of(key: str) -> str:
     return tr(_STATISTICS[key][0])
 
@@ -199,34 +186,21 @@ def sums_help_of(key: str) -> str:
     return f"{help_of(key)} {tr(_ACCURACY)}" if timed else help_of(key)
 
 
-def explanations() -> tuple[StatisticText, ...]:
-    """All statistics with their explanations, in the window's order."""
-    figures = [StatisticText(_named(key), sums_help_of(key)) for key in _STATISTICS if key != "why"]
-    parts = (*PASS_STEPS.values(), *((name, words) for name, _, words in SOURCES.values()))
-    return (
-        *figures,
-        *(StatisticText(tr(name), tr(words)) for name, words in parts),
-    )
-
-
-def _named(key: str) -> str:
-    name = name_of(key)
-    return name if "/" in name else name[:1].upper() + name[1:]  # a unit keeps its case
-
-
-def answer_texts(stats: RunStats) -> dict[str, str]:
+def stats_texts(stats: RunStats, verdict: SpeedVerdict) -> dict[str, str]:
+    """The statistics of one answer, or the sums of several, by key."""
     known = stats.passes > 0
     prompt = tr("{tokens} tokens ({cached} cached)").format(
         tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
     )
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(answer_verdict(stats).speedup),
+        "speedup": times_plain(verdict.speedup),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "tokens": count(stats.tokens) if known else UNKNOWN,
         "passes": count(stats.passes) if known else UNKNOWN,
         "first": duration(stats.time_to_first_token_s),
+        "time": duration(stats.decode_s) if known else UNKNOWN,
         "p50": milliseconds(stats.inter_token_ms_p50),
         "p95": milliseconds(stats.inter_token_ms_p95),
         "p99": milliseconds(stats.inter_token_ms_p99),
@@ -236,19 +210,13 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
 
 def sums_texts(sums: Sums) -> dict[str, str]:
     """The statistics of several answers by key."""
-    stats, saved = sums.stats, sums.saved_s
+    saved = sums.saved_s
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
-        "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(sums_verdict(sums).speedup),
-        "per_pass": per_pass(stats.tokens_per_pass),
-        "accepted": acceptance(stats),
+        **stats_texts(sums.stats, sums_verdict(sums)),
         "answers": count(sums.num_answers) if sums.num_answers else UNKNOWN,
-        "tokens": count(stats.tokens) if sums.num_answers else UNKNOWN,
-        "passes": count(stats.passes) if sums.num_answers else UNKNOWN,
-        "time": duration(stats.decode_s) if sums.num_answers else UNKNOWN,
         "saved": UNKNOWN if saved is None else minus + duration(abs(saved)),
-        **{key: milliseconds(stats.interval_ms(percent)) for key, percent in _PERCENTILES.items()},
+        **{key: milliseconds(sums.stats.interval_ms(percent)) for key, percent in _PERCENTILES.items()},
     }
 
 

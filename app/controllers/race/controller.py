@@ -252,25 +252,19 @@ class RaceController(PartsController):
         result = self._page.result
         if result is None or self._is_exporting:
             return
-        from ui.race.picture import draw_picture, picture_look  # noqa: PLC0415  (as above)
-
-        look = picture_look(self._window.theme)
+        picture = self._page.picture() if kind == "png" else None
 
         def write(_stop: object) -> str:
-            if kind == "png":
-                write_bytes(file, _png(draw_picture(result, look)))
-            else:
-                write_bytes(file, (result.report if kind == "json" else _markdown(result)).encode())
+            text = result.report if kind == "json" else _markdown(result)
+            write_bytes(file, text.encode() if picture is None else _png(picture))
             return file.name
 
         self._is_exporting = True
         self._jobs.run("race export", write, self._on_exported, self._on_exported)
 
     def copy_picture(self) -> None:
-        from ui.race.picture import draw_picture, picture_look  # noqa: PLC0415  (as above)
-
         if self._page.result is not None:
-            QGuiApplication.clipboard().setImage(draw_picture(self._page.result, picture_look(self._window.theme)))
+            QGuiApplication.clipboard().setImage(self._page.picture())
             self._page.copy_button.confirm(tr("Copied"))
 
     def _on_exported(self, ended: str | Problem) -> None:

@@ -25,9 +25,9 @@ class RaceJob:
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> None:
         """Run the race and report its events; a failure is reported with the results so far."""
-        from app.core.benchmark.lane_runner import RaceRun  # noqa: PLC0415
+        from app.core.benchmark.race import Race  # noqa: PLC0415
 
-        race = RaceRun(self._setup, self._request, store=self._store, speeds=self._speeds)
+        race = Race(self._setup, self._request, store=self._store, speeds=self._speeds)
         for event in race.events(session, should_stop):
             on_event(event)
             if isinstance(event, LaneProgress):

@@ -1,7 +1,7 @@
 """Stores each finished answer of a measurement in a file, so that a stopped measurement can be continued.
 
-The first line holds the facts of the measurement. Later lines either add facts (for example of a peer) or hold one
-answer each.
+The first line holds the facts that all answers share: models, settings, machine, code. Later lines either add facts
+(for example of a peer) or hold one answer each.
 """
 
 from __future__ import annotations
@@ -9,16 +9,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import engine
 from app.core.benchmark.prompts import BenchmarkPrompt
-from app.core.benchmark.runs import BenchmarkRun, Variant
+from app.core.benchmark.report import machine
+from app.core.benchmark.runs import BenchmarkPlan, BenchmarkRun, Variant
 from app.core.storage.chats.codec import stats_from_text, stats_to_text
+from engine.gguf.model_parts import all_parts
+from engine.records import LoadRequest
 
 _HEAD, _FORMAT = "paceline_benchmark", 1
 _BEGINNING = f'{{"{_HEAD}"'.encode()
+_ENDS_BYTES = 1 << 20  # bytes at each end of a model file that its digest covers: header and last weights
+_VARYING = ("python", "memory_bytes")  # facts that may change on one machine
 Facts = Mapping[str, object]  # numbers, texts, and lists and mappings of them
 Key = tuple[str, str, float, Variant, int]
 
@@ -60,9 +67,9 @@ class Journal:
         normalised = json.loads(json.dumps(facts))
         different = [name for name, value in normalised.items() if self._facts.get(name, value) != value]
         if different:
+            names = ", ".join(different).replace("_", " ")
             raise ValueError(
-                f"{self._name} belongs to another measurement: {_difference(self._facts, normalised, different)}. "
-                "Name another file, or delete this one."
+                f"{self._name} belongs to another measurement: it differs in {names}. Name another file, or delete it."
             )
         new = {name: value for name, value in normalised.items() if name not in self._facts}
         if new or self._is_empty:
@@ -159,22 +166,6 @@ def _run(record: dict[str, Any]) -> BenchmarkRun:
     )
 
 
-def _difference(known: Facts, normalised: Facts, names: list[str]) -> str:
-    """Names the first differing value, and the number of other differences."""
-    name = names[0]
-    before, now = known[name], normalised[name]
-    while isinstance(before, dict) and isinstance(now, dict):
-        inner = next(key for key in {**before, **now} if before.get(key) != now.get(key))
-        name, before, now = f"{name}, {inner}", before.get(inner), now.get(inner)
-    others = f", and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"{name.replace('_', ' ')} was {_short(before)} and is {_short(now)}{others}"
-
-
-def _short(value: object) -> str:
-    text = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 120 else f"{text[:119]}…"
-
-
 def _lock_file(file: BinaryIO, name: str) -> None:
     """Lock the file against other processes; the operating system releases the lock when this process ends."""
     if os.name != "posix":
@@ -185,3 +176,48 @@ def _lock_file(file: BinaryIO, name: str) -> None:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise ValueError(f"Another measurement writes to {name}.") from error
+
+
+def facts_in_common(load: LoadRequest, plan: BenchmarkPlan) -> dict[str, object]:
+    """Models, settings, machine, llama.cpp's libraries and our code; without prompts, rounds and variants."""
+    return {
+        "target": _model_facts(load.target),
+        "draft": _model_facts(load.draft) if load.draft else None,
+        "loading": {name: value for name, value in asdict(load).items() if name not in ("target", "draft")},
+        "sampling": {name: value for name, value in asdict(plan.sampling).items() if name != "temperature"},
+        "answers": {"max_tokens": plan.max_tokens, "raw": plan.raw, "ignore_eos": plan.ignore_eos},
+        "machine": {name: value for name, value in machine().items() if name not in _VARYING},
+        "code_of_the_engine": _digest(sorted(Path(engine.__file__).parent.rglob("*.py"))),
+    }
+
+
+def program_facts(path: str) -> dict[str, object]:
+    """Name and digest of a peer's program; the digest includes llama.cpp's libraries beside it."""
+    program = Path(path).resolve()
+    beside = {file.resolve() for name in ("*llama*.so*", "*ggml*.so*") for file in program.parent.glob(name)}
+    return {"name": program.name, "digest": _digest((program, *sorted(beside)))}
+
+
+def _model_facts(path: str) -> dict[str, object]:
+    """Name, size, and a digest of both ends of the file; only the name if it is unreadable (loading reports why)."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        for part in all_parts(Path(path)):
+            with part.open("rb") as file:
+                digest.update(file.read(_ENDS_BYTES))
+                part_size = file.seek(0, 2)
+                file.seek(max(0, part_size - _ENDS_BYTES))
+                digest.update(file.read())
+                size += part_size
+    except OSError:
+        return {"name": Path(path).name}
+    return {"name": Path(path).name, "size_bytes": size, "digest": digest.hexdigest()[:12]}
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:12]

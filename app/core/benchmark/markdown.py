@@ -1,38 +1,36 @@
-"""Reports as Markdown tables."""
+"""Reports as tables: of a benchmark and of a race, in Markdown and for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from app.core.benchmark.comparisons import BEST_PEER, BEST_PEER_DRAFT, EACH_PEER, FIXED, PLAIN_PEER, Comparison
-from app.core.benchmark.report import Report
-from app.core.benchmark.runs import OURS, Variant
-from app.core.benchmark.summary import ALL, Row
+from app.core.benchmark.ratios import BEST_PEER, BEST_PEER_DRAFT, EACH_PEER, FIXED, PLAIN_PEER, Comparison, Ratio
+from app.core.benchmark.report import Report, Row
+from app.core.benchmark.runs import ALL, OURS
+from engine.records import RunStats
 
-_NOTES = (
+Line = Sequence[str]
+_NOTE = (
     "Speed-ups are over our plain decoding of the same prompts, in alternated runs. In brackets the 95% interval over "
     "prompts, after it the one over rounds where there were several. The best of several is always picked on one half "
-    "of the prompts and compared on the other.",
+    "of the prompts and compared on the other."
 )
-_COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("tokens/s", lambda row: decimal(row.tokens_per_second, 1)),
-    (
-        "over plain",
-        lambda row: _interval(row.speedup, row.speedup_low, row.speedup_high, row.measured_low, row.measured_high),
-    ),
-    ("tokens per pass", lambda row: decimal(row.tokens_per_pass, 2)),
-    ("accepted", lambda row: percent(row.acceptance_rate)),
-    ("p50 ms", lambda row: decimal(row.inter_token_ms_p50, 1)),
-    ("p95 ms", lambda row: decimal(row.inter_token_ms_p95, 1)),
-    ("identical", lambda row: percent(row.same_answers)),
+_RACE_NOTE = (
+    "All lanes answered the same question with the same settings, alternated in short slices. Tokens/s count the time "
+    "of a lane's own slices; rollback ms is the time to drop rejected tokens, with the bookkeeping after a pass, over "
+    "all rounds."
 )
-_SPLIT: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("draft", lambda row: percent(row.draft_share)),
-    ("verify", lambda row: percent(row.verify_share)),
-    ("sample", lambda row: percent(row.sample_share, 1)),
-    ("roll back", lambda row: percent(row.rollback_share, 1)),
+_STATS: tuple[tuple[str, Callable[[RunStats], str]], ...] = (
+    ("tokens", lambda stats: str(stats.tokens)),
+    ("tokens/s", lambda stats: decimal(stats.tokens_per_second, 1)),
+    ("tokens per pass", lambda stats: decimal(stats.tokens_per_pass, 2)),
+    ("accepted", lambda stats: percent(stats.acceptance_rate)),
+    ("p50 ms", lambda stats: decimal(stats.inter_token_ms_p50, 1)),
+    ("p95 ms", lambda stats: decimal(stats.inter_token_ms_p95, 1)),
+    ("rollback ms", lambda stats: decimal(stats.rollback_s * 1000.0, 1)),
 )
-_MOST_DEPTHS = 16  # number of columns that fit a page
+_HEAD = ("tokens/s", "over plain", "tokens per pass", "accepted", "p50 ms", "p95 ms", "identical")
+_MAX_DEPTHS = 16  # number of columns that fit a page
 _TITLES = {
     FIXED: "auto over the best fixed mode and depth",
     PLAIN_PEER: "our plain over its plain",
@@ -42,124 +40,123 @@ _TITLES = {
 }
 
 
+def lane_table(lanes: Sequence[tuple[str, RunStats]]) -> list[Line]:
+    """A heading, and a line for each lane of a race."""
+    return [("lane", *(title for title, _ in _STATS)), *((name, *_cells(stats).values()) for name, stats in lanes)]
+
+
 def tables(rows: Sequence[Row]) -> str:
     """Tables for the terminal: one for each temperature, with all workloads."""
     lines: list[str] = []
-    for temperature in _temperatures_of(rows):
-        lines += [f"### T = {temperature:g}", ""]
-        lines += _table(("workload", "mode"), [row for row in rows if row.temperature == temperature], _COLUMNS, _label)
-        lines.append("")
+    for temperature in dict.fromkeys(row.temperature for row in rows):
+        cells = [
+            (_bold(row.category), _name_of(row), *_row_cells(row)) for row in rows if row.temperature == temperature
+        ]
+        lines += [f"### T = {temperature:g}", "", *_table([("workload", "mode", *_HEAD), *cells], numbers_from=2), ""]
     return "\n".join(lines)
 
 
 def as_markdown(report: Report, title: str = "Benchmark") -> str:
-    lines = [f"# {title}", "", *_NOTES, "", *setting_lines(report)]
-    for temperature in _temperatures_of(report.rows):
+    facts = (report.machine, report.models, report.settings)
+    lines = [f"# {title}", "", _NOTE, "", *_setting_lines(*facts), ""]
+    for temperature in dict.fromkeys(row.temperature for row in report.rows):
         rows = [row for row in report.rows if row.temperature == temperature]
         lines += [f"## T = {temperature:g}", "", *_at_one_temperature(rows)]
         lines += _comparison_sections([one for one in report.comparisons if one.temperature == temperature])
     return "\n".join(lines).rstrip() + "\n"
 
 
+def race_as_markdown(facts: Mapping[str, dict[str, object]], verdicts: Sequence[str], table: Sequence[Line]) -> str:
+    """A race: its verdicts as sentences, the table of its lanes, and ``machine``, ``models`` and ``settings``."""
+    lines = ["# Race", "", *(f"- {verdict}" for verdict in verdicts), "", _RACE_NOTE, "", *_table(table), ""]
+    return "\n".join([*lines, *_setting_lines(facts["machine"], facts["models"], facts["settings"])]).rstrip() + "\n"
+
+
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
     overall = [row for row in rows if row.category == ALL]
-    yield from ("### All workloads", "", *_table(("mode",), overall, _COLUMNS, _name_of), "")
-    for category in dict.fromkeys(row.category for row in rows if row.category != ALL):
-        own = [row for row in rows if row.category == category]
-        yield from (f"### {category}", "", *_table(("mode",), own, _COLUMNS, _name_of), "")
-    timed = [row for row in overall if row.verify_share is not None]
-    yield from ("### Where the time goes", "", *_table(("mode",), timed, _SPLIT, _name_of), "")
-    drafted = [row for row in overall if any(row.proposed_by_depth)]
+    for category in (ALL, *dict.fromkeys(row.category for row in rows if row.category != ALL)):
+        own = [(_name_of(row), *_row_cells(row)) for row in rows if row.category == category]
+        title = "All workloads" if category == ALL else category
+        yield from (f"### {title}", "", *_table([("mode", *_HEAD), *own]), "")
+    split: list[Line] = [("mode", "draft", "verify", "sample", "roll back")]
+    for row in overall:
+        draft, verify, sample, rollback = row.shares.values()
+        if verify is not None:
+            split.append((_name_of(row), percent(draft), percent(verify), percent(sample, 1), percent(rollback, 1)))
+    yield from ("### Where the time goes", "", *_table(split), "")
+    drafted = [row for row in overall if any(row.stats.proposed_by_depth)]
     if drafted:
-        yield from ("### Acceptance by depth", "", *_depths(drafted), "")
+        yield from ("### Acceptance by depth", "", *_table(_depths(drafted)), "")
 
 
-def setting_lines(report: Report) -> Iterator[str]:
-    """Table rows for machine, models and settings."""
+def _setting_lines(
+    machine: Mapping[str, object], models: Mapping[str, object], settings: Mapping[str, object]
+) -> Iterator[str]:
     yield from ("## Measured with", "", "| | |", "|---|---|")
-    for key, value in report.machine.items():
+    for key, value in machine.items():
         yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
-    for role, model in report.models.items():
+    for role, model in models.items():
         if isinstance(model, dict):
             facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in model.items() if key != "name")
             yield f"| {role} | {model['name']}: {facts} |"
-    for key, value in report.settings.items():
+    for key, value in settings.items():
         yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
-    yield ""
 
 
 def _comparison_sections(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Sections of comparisons: first with the best fixed mode, then one for each peer."""
-    fixed = [one for one in comparisons if one.name == FIXED]
-    if fixed:
-        yield from ("### Against the best fixed choice", "", *_ratios(fixed), "")
-    for engine in dict.fromkeys(one.engine for one in comparisons if one.engine != OURS):
-        own = [one for one in comparisons if one.engine == engine]
-        every = [one for one in own if one.name == EACH_PEER and one.category != ALL]
-        yield from (f"### Against {engine}", "", *_ratios([one for one in own if one not in every]), "")
+    for engine in dict.fromkeys((OURS, *(one.engine for one in comparisons))):
+        own = [one for one in comparisons if one.engine == engine and (one.name != EACH_PEER or one.category == ALL)]
+        if own:
+            title = "Against the best fixed choice" if engine == OURS else f"Against {engine}"
+            lines = [
+                (_bold(one.category), _TITLES[one.name], ", ".join(one.against), _interval(one.ratio)) for one in own
+            ]
+            yield from (f"### {title}", "", *_table([("workload", "ratio", "picked", "value"), *lines], 3), "")
 
 
-def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    yield from ("| workload | ratio | picked | value |", "|---|---|---|---:|")
-    for one in comparisons:
-        ratio = one.ratio
-        value = _interval(ratio.value, ratio.low, ratio.high, ratio.measured_low, ratio.measured_high)
-        yield f"| {_bold(one.category)} | {_TITLES[one.name]} | {', '.join(one.against)} | {value} |"
-
-
-def _depths(rows: Sequence[Row]) -> Iterator[str]:
-    """A table: for each depth, the share of passes that accepted all tokens up to it."""
-    deepest = min(max(sum(map(bool, row.proposed_by_depth)) for row in rows), _MOST_DEPTHS)
-    shown = range(deepest)
-    yield f"| mode | {' | '.join(str(depth + 1) for depth in shown)} |"
-    yield f"|---|{'---:|' * deepest}"
+def _depths(rows: Sequence[Row]) -> Iterator[Line]:
+    """For each depth, the share of passes that accepted all tokens up to it."""
+    deepest = min(max(sum(map(bool, row.stats.proposed_by_depth)) for row in rows), _MAX_DEPTHS)
+    yield ("mode", *(str(depth + 1) for depth in range(deepest)))
     for row in rows:
-        cells = []
-        for depth in shown:
-            tried = row.proposed_by_depth[depth] if depth < len(row.proposed_by_depth) else 0
-            cells.append(percent(row.accepted_by_depth[depth] / tried if tried else None))
-        yield f"| {_name_of(row)} | {' | '.join(cells)} |"
+        yield (_name_of(row), *(percent(row.stats.acceptance_from(depth, depth)) for depth in range(1, deepest + 1)))
 
 
-def _table(
-    heads: Sequence[str],
-    rows: Sequence[Row],
-    columns: Sequence[tuple[str, Callable[[Row], str]]],
-    name: Callable[[Row], str],
-) -> Iterator[str]:
-    yield f"| {' | '.join((*heads, *(title for title, _ in columns)))} |"
-    yield f"|{'---|' * len(heads)}{'---:|' * len(columns)}"
-    for row in rows:
-        yield f"| {' | '.join((name(row), *(cell(row) for _, cell in columns)))} |"
+def _table(lines: Iterator[Line] | Sequence[Line], numbers_from: int = 1) -> Iterator[str]:
+    """Markdown of a heading and lines; columns from ``numbers_from`` on are right-aligned."""
+    for number, line in enumerate(lines):
+        yield f"| {' | '.join(line)} |"
+        if number == 0:
+            yield f"|{'---|' * numbers_from}{'---:|' * (len(line) - numbers_from)}"
+
+
+def _cells(stats: RunStats) -> dict[str, str]:
+    return {title: cell(stats) for title, cell in _STATS}
+
+
+def _row_cells(row: Row) -> Iterator[str]:
+    cells = {**_cells(row.stats), "over plain": _interval(row.ratio), "identical": percent(row.same_answers)}
+    return (cells[title] for title in _HEAD)
 
 
 def _name_of(row: Row) -> str:
-    label = Variant(row.mode, row.depth, row.engine).label
-    paced = row.engine == OURS and row.depth is None and label not in ("plain", "auto")
+    label = row.variant.label
+    paced = row.variant.engine == OURS and row.variant.depth is None and label not in ("plain", "auto")
     return f"{label} paced" if paced else label
-
-
-def _label(row: Row) -> str:
-    return f"{_bold(row.category)} | {_name_of(row)}"
 
 
 def _bold(category: str) -> str:
     return f"**{category}**" if category == ALL else category
 
 
-def _temperatures_of(rows: Sequence[Row]) -> list[float]:
-    return list(dict.fromkeys(row.temperature for row in rows))
-
-
-def _interval(
-    value: float | None, low: float | None, high: float | None, inner_low: float | None, inner_high: float | None
-) -> str:
+def _interval(ratio: Ratio | None) -> str:
     """A ratio, its interval over prompts in brackets, then its interval over rounds."""
-    if value is None:
+    if ratio is None:
         return "-"
-    rounds = "" if inner_low is None else f" {decimal(inner_low, 3)}-{decimal(inner_high, 3)}"
-    prompts = "" if low is None else f" ({decimal(low, 2)}-{decimal(high, 2)})"
-    return f"{value:.3f}{prompts}{rounds}"
+    rounds = "" if ratio.measured_low is None else f" {ratio.measured_low:.3f}-{ratio.measured_high:.3f}"
+    prompts = "" if ratio.low is None else f" ({ratio.low:.2f}-{ratio.high:.2f})"
+    return f"{ratio.value:.3f}{prompts}{rounds}"
 
 
 def decimal(value: float | None, digits: int) -> str:

@@ -1,26 +1,80 @@
-"""Opens the lanes of a race: one session per lane; the weights are loaded once."""
+"""The lanes of a race: reads them from a command line, and opens a session for each; the weights are loaded once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.core.benchmark.lanes import uses_draft
-from app.core.benchmark.race import Lane, LaneFailedError, ShouldStop
-from app.core.domain.speed.races import LaneChoice
-from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
+from app.core.domain.speed.races import MAX_LANES, MIN_LANES, PLAIN_LANE, LaneChoice
+from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError, SettingError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
-from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, ModelInfo
-from engine.sentences import said
+from engine.pacing.draft_length import choose_draft_length
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo, Problem
+from engine.sentences import joined, phrase, said
 from engine.session.session import Session
 
 EXTRA_TOKENS = 64  # context tokens beyond prompt and answer, for drafted tokens and measured passes
 CONTEXT_STEP = 256  # llama.cpp rounds context sizes up to multiples of this
+
+ShouldStop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A lane and its loaded session."""
+
+    choice: LaneChoice
+    session: Session
+
+
+class LaneFailedError(Exception):
+    """The engine of one lane failed; `problem` names the lane."""
+
+    def __init__(self, choice: LaneChoice, error: EngineError) -> None:
+        super().__init__(f"{choice.mode}: {error.message}")
+        self.choice, self.error = choice, error
+
+    @property
+    def problem(self) -> Problem:
+        problem, lane = self.error.problem, phrase("Modes", self.choice.mode.value)
+        return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
+
+
+def read_lanes(text: str) -> tuple[LaneChoice, ...]:
+    """Read for example ``off,auto`` or ``plain,draft:3,suffix``. A single lane is compared with plain decoding.
+
+    Raises:
+        ValueError: the text does not name two or three different lanes.
+    """
+    lanes = tuple(_read_lane(word.strip()) for word in text.split(",") if word.strip())
+    if len(lanes) == 1 and lanes[0] != PLAIN_LANE:
+        lanes = (PLAIN_LANE, *lanes)
+    if not MIN_LANES <= len(set(lanes)) == len(lanes) <= MAX_LANES:
+        raise ValueError(
+            f"A race has two or three different lanes, and {text} gives {len(set(lanes))} of {len(lanes)}."
+        )
+    return lanes
+
+
+def _read_lane(word: str) -> LaneChoice:
+    mode, colon, depth = word.partition(":")
+    mode = Mode.OFF.value if mode == "plain" else mode
+    if mode not in set(Mode):
+        raise ValueError(f"There is no mode {mode}; lanes are of {', '.join(Mode)}, with a depth as in draft:3.")
+    if not colon:
+        return LaneChoice(Mode(mode))
+    if not depth.isdecimal() or mode in (Mode.OFF, Mode.AUTO):
+        raise ValueError(f"The lane {word} has an invalid depth: off and auto have none, others a number.")
+    try:
+        choose_draft_length(Mode(mode), int(depth), can_pace=True)
+    except SettingError as error:
+        raise ValueError(error.message) from error
+    return LaneChoice(Mode(mode), int(depth))
 
 
 def open_lanes(
@@ -78,7 +132,7 @@ def _open_lane(
     choice: LaneChoice, session: Session, request: ChatRequest, stack: ExitStack, should_stop: ShouldStop
 ) -> Lane:
     n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
-    lane = session.another_session(n_ctx, with_draft=uses_draft(choice) and not choice.draft)
+    lane = session.another_session(n_ctx, with_draft=choice.uses_draft and not choice.draft)
     stack.callback(lane.close)
     if choice.draft:
         lane.is_load_cancelled = should_stop
@@ -123,7 +177,7 @@ def _check_memory(
         NotEnoughMemoryError: the lanes do not fit.
     """
     ready, request = session.ready(), session.request
-    drafts = sum(uses_draft(one) and not one.target and not one.draft for one in choices)
+    drafts = sum(one.uses_draft and not one.target and not one.draft for one in choices)
     reports = [
         *_contexts(ready.target, sum(not one.target for one in choices), n_ctx, available_bytes),
         *_contexts(ready.draft, drafts, n_ctx, available_bytes),

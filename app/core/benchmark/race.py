@@ -6,61 +6,70 @@ sum of its own slices, without prompt processing.
 
 from __future__ import annotations
 
+import json
+import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import cast
 
+from app.core.benchmark.markdown import lane_table, race_as_markdown
+from app.core.benchmark.opened_lanes import Lane, LaneFailedError, ShouldStop, open_lanes
 from app.core.benchmark.ratios import ratio_of
+from app.core.benchmark.report import machine, models, sum_of, summarise
 from app.core.benchmark.runner import turns
-from app.core.benchmark.runs import BenchmarkRun, Variant, variant_of
+from app.core.benchmark.runs import ALL, BenchmarkRun, Variant, variant_of
+from app.core.domain.errors import RaceStoreError
+from app.core.domain.model_name import model_name, shown_name
+from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.core.domain.speed.races import (
-    MODES_WITH_DRAFT,
+    OPEN_END_MINUTES,
     PLAIN_LANE,
+    SURE_PERCENT,
     AnswerDifference,
     LaneChoice,
     LaneProgress,
+    LaneResult,
     LaneText,
     LaneVerdict,
+    RaceEnded,
+    RaceResult,
     RaceRoundBegan,
     RaceRoundEnded,
+    RaceSetup,
+    base_lane,
+    verdict_sentence,
 )
+from app.core.storage.pair_speeds import PairSpeeds
+from app.core.storage.races import RaceStore
 from engine.errors import EngineError
 from engine.records import (
     ChatRequest,
-    EngineReady,
     Event,
     Finished,
     FinishReason,
     JobEvent,
     Mode,
     PrefillProgress,
-    Problem,
     RunStats,
     StatsUpdate,
     TextChunk,
+    TokenSpan,
 )
-from engine.sentences import joined, phrase, said
+from engine.sentences import said
+from engine.session.session import Session
+
+log = logging.getLogger(__name__)
 
 SLICE_S = 0.25  # short compared with changes of machine load, long compared with the cost of a switch
 QUESTION = "question"  # id of a race's only prompt
-
-ShouldStop = Callable[[], bool]
-
-
-class AnsweringSession(Protocol):
-    @property
-    def threads(self) -> int: ...
-    def ready(self) -> EngineReady: ...
-    def generate(self, request: ChatRequest, should_stop: ShouldStop) -> Iterator[Event]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """A lane and its loaded session."""
-
-    choice: LaneChoice
-    session: AnsweringSession
+OTHER_THREADS = said(
+    "Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close "
+    "those programs and race again for a reliable verdict."
+)
+TOO_SHORT = said("The answers are too short for a reliable verdict. Ask for something longer, or use a larger model.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +82,11 @@ class RacePlan:
     slice_s: float = SLICE_S
 
 
-class LaneFailedError(Exception):
-    """The engine of one lane failed; `problem` names the lane."""
+class Rounds:
+    """The rounds of a race on open lanes.
 
-    def __init__(self, choice: LaneChoice, error: EngineError) -> None:
-        super().__init__(f"{choice.mode}: {error.message}")
-        self.choice, self.error = choice, error
-
-    @property
-    def problem(self) -> Problem:
-        problem, lane = self.error.problem, phrase("Modes", self.choice.mode.value)
-        return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
-
-
-class Race:
-    """``runs``: answers of complete rounds. ``partial``: answers of a round that was stopped."""
+    ``runs``: answers of complete rounds. ``partial``: answers of a round that was stopped.
+    """
 
     def __init__(
         self,
@@ -101,7 +100,7 @@ class Race:
         self._choices = [lane.choice for lane in lanes]
         self.runs: list[BenchmarkRun] = []
         self.partial: list[BenchmarkRun] = []
-        self.rounds = 0  # number of complete rounds
+        self.num_rounds = 0  # complete ones
 
     def events(self, should_stop: ShouldStop = lambda: False) -> Iterator[JobEvent]:
         """Run rounds until the plan is fulfilled or ``should_stop`` returns True.
@@ -114,51 +113,46 @@ class Race:
         minutes = self._plan.max_minutes
         deadline = None if minutes is None else self._clock() + minutes * 60.0
         while not self._is_enough() and not self.partial and not should_stop():
-            if deadline is not None and self.rounds and self._clock() >= deadline:
+            if deadline is not None and self.num_rounds and self._clock() >= deadline:
                 return
-            yield RaceRoundBegan(self.rounds)
+            yield RaceRoundBegan(self.num_rounds)
             yield from self._round(should_stop)
 
     def _is_enough(self) -> bool:
         plan = self._plan
-        if self.rounds < plan.rounds or plan.until_percent is None:
-            return self.rounds >= plan.rounds
-        base = self._choices[base_lane(self._choices)]
-        widths = [_half_width_percent(self.runs, choice, base) for choice in self._choices]
+        if self.num_rounds < plan.rounds or plan.until_percent is None:
+            return self.num_rounds >= plan.rounds
+        base = variant_of(self._choices[base_lane(self._choices)])
+        others = [variant for variant in map(variant_of, self._choices) if variant != base]
+        widths = [ratio.half_width_percent if (ratio := ratio_of(self.runs, one, base)) else None for one in others]
         return all(width is not None and width <= plan.until_percent for width in widths)
 
     def _round(self, should_stop: ShouldStop) -> Iterator[JobEvent]:
-        request = seeded(self._request, self.rounds)
+        request, sampling = self._request, self._request.sampling
+        if not sampling.greedy:  # the same seed for all lanes
+            request = replace(request, sampling=replace(sampling, seed=(sampling.seed or 0) + self.num_rounds))
         for lane in self._lanes:
             _read_prompt(lane, request, should_stop)
         answers = [
-            _LaneAnswer(number, self.rounds, lane, request, self._clock, should_stop)
+            _LaneAnswer(number, self.num_rounds, lane, request, self._clock, should_stop)
             for number, lane in enumerate(self._lanes)
         ]
         try:
-            waiting = list(turns(answers, self.rounds, 0))  # each round starts with another lane
+            waiting = list(turns(answers, self.num_rounds, 0))  # each round starts with another lane
             while waiting:
                 for answer in waiting:
                     yield from answer.run_slice(self._plan.slice_s)
                 waiting = [answer for answer in waiting if not answer.finished]
         finally:
             for answer in answers:
-                answer.close()
-        runs = [answer.as_run(request.sampling.temperature) for answer in answers if answer.stats.tokens]
+                answer.events.close()
+        runs = [answer.as_run(sampling.temperature) for answer in answers if answer.stats.tokens]
         if any(answer.was_cancelled for answer in answers):
             self.partial = runs
             return
         self.runs += runs
-        self.rounds += 1
-        yield RaceRoundEnded(self.rounds, tuple(judge(self.runs, self._choices)))
-
-
-def seeded(request: ChatRequest, round_number: int) -> ChatRequest:
-    """The request of a round. Above temperature 0 each round has its own seed, the same for all lanes."""
-    sampling = request.sampling
-    if sampling.greedy:
-        return request
-    return replace(request, sampling=replace(sampling, seed=(sampling.seed or 0) + round_number))
+        self.num_rounds += 1
+        yield RaceRoundEnded(self.num_rounds, tuple(judge(self.runs, self._choices)))
 
 
 class _LaneAnswer:
@@ -178,13 +172,14 @@ class _LaneAnswer:
         self.token_ids: tuple[int, ...] = ()
         self.finished = self.was_cancelled = False
         self._clock, self._seconds = clock, 0.0
-        self._events = lane.session.generate(_request_of_lane(request, lane.choice), should_stop)
+        events = lane.session.generate(_request_of_lane(request, lane.choice), should_stop)
+        self.events = cast(Generator[Event], events)
 
     def run_slice(self, slice_s: float) -> Iterator[JobEvent]:
         """Run the lane for a time slice. Prompt processing is never interrupted, so that its time can be subtracted."""
         started = self._clock()
         try:
-            for event in self._events:
+            for event in self.events:
                 if isinstance(event, TextChunk):
                     yield LaneText(self._number, self._round, event.text, event.spans)
                 elapsed = self._clock() - started
@@ -196,18 +191,10 @@ class _LaneAnswer:
                     self.was_cancelled = event.reason is FinishReason.CANCELLED
                 elif elapsed >= slice_s and not isinstance(event, PrefillProgress):
                     break
-            else:
-                if not self.finished:
-                    raise RuntimeError("an answer ended without its last event")
         except EngineError as error:
             raise LaneFailedError(self._lane.choice, error) from error
         self._seconds += self._clock() - started
         yield LaneProgress(self._number, self._round, self.stats, self.finished)
-
-    def close(self) -> None:
-        close = getattr(self._events, "close", None)
-        if close is not None:
-            close()
 
     def as_run(self, temperature: float) -> BenchmarkRun:
         stats, variant = self.stats, variant_of(self._lane.choice)
@@ -216,27 +203,14 @@ class _LaneAnswer:
         )
 
 
-def base_lane(choices: Sequence[LaneChoice]) -> int:
-    """The index of the base lane, with which the other lanes are compared: plain decoding, else the first."""
-    return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0
-
-
 def _request_of_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
     return replace(request, mode=choice.mode, depth=choice.depth)
-
-
-def _half_width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneChoice) -> float | None:
-    """Half of the interval of a lane's ratio over rounds, in percent of the ratio; None if there is no interval yet."""
-    if choice == base:
-        return 0.0
-    ratio = ratio_of(runs, variant_of(choice), variant_of(base))
-    return ratio.half_width_percent if ratio is not None else None
 
 
 def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> None:
     """Before timing, let the lane's models process the prompt, and the session make its one-time measurements."""
     choices = [(PLAIN_LANE, 1), (lane.choice, 2)]
-    if lane.choice.mode in MODES_WITH_DRAFT:
+    if lane.choice.uses_draft:
         choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them is available
     for choice, max_tokens in choices:
         try:
@@ -259,7 +233,6 @@ def judge(
     if not present:
         return []
     base = present[base_lane([choices[number] for number in present])]
-    num_rounds = len({run.round for run in runs})
     verdicts = []
     for number in present:
         if number == base:
@@ -274,7 +247,7 @@ def judge(
                 ratio=ratio.value if ratio else None,
                 low=ratio.measured_low if ratio else None,
                 high=ratio.measured_high if ratio else None,
-                num_rounds=num_rounds,
+                num_rounds=len({run.round for run in runs}),
                 parting=find_difference(runs, own, other, inexact) if are_alike else None,
                 temperature=runs[0].temperature,
                 is_complete=complete,
@@ -289,11 +262,159 @@ def find_difference(
 ) -> AnswerDifference | None:
     """The first difference between the answers of two lanes. A truncated answer is compared up to its end."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
-    first, num_rounds = None, 0
+    indices = []
     for number in sorted({run.round for run in runs}):
         own, other = answers.get((number, variant), ()), answers.get((number, base), ())
         index = next((i for i, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), None)
         if index is not None:
-            num_rounds += 1
-            first = index if first is None else first
-    return None if first is None else AnswerDifference(first + 1, num_rounds, inexact)
+            indices.append(index)
+    return AnswerDifference(indices[0] + 1, len(indices), inexact) if indices else None
+
+
+class Race:
+    """One race: opens the lanes, runs the rounds, and stores the result if it gets ``store`` and ``speeds``."""
+
+    def __init__(
+        self,
+        setup: RaceSetup,
+        request: ChatRequest,
+        plan: RacePlan | None = None,
+        store: RaceStore | None = None,
+        speeds: PairSpeeds | None = None,
+    ) -> None:
+        self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
+        until_sure = RacePlan(2, SURE_PERCENT, OPEN_END_MINUTES)
+        self._plan = plan or (until_sure if setup.rounds is None else RacePlan(setup.rounds))
+        self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
+
+    def events(self, session: Session, should_stop: ShouldStop) -> Iterator[JobEvent]:
+        """Run the race with the models of ``session``. The last event is `RaceEnded`, also after a failure."""
+        yield RaceRoundBegan(0)
+        with ExitStack() as stack:
+            try:
+                lanes = open_lanes(self._setup.lanes, session, self._request, stack, should_stop)
+            except (LaneFailedError, EngineError) as error:
+                yield RaceEnded(problem=error.problem)
+                return
+            yield from self._race(lanes, should_stop)
+
+    def _race(self, lanes: Sequence[Lane], should_stop: ShouldStop) -> Iterator[JobEvent]:
+        rounds, problem = Rounds(lanes, self._request, self._plan), None
+        try:
+            for event in rounds.events(should_stop):
+                if isinstance(event, LaneText):
+                    number, text, spans = self._texts[event.lane]
+                    before = (text, spans) if number == event.round else ("", ())
+                    self._texts[event.lane] = (event.round, before[0] + event.text, before[1] + event.spans)
+                if event != RaceRoundBegan(0):  # the first round was reported before the lanes were opened
+                    yield event
+        except LaneFailedError as error:
+            problem = error.problem
+        runs = rounds.runs or rounds.partial
+        if not runs:
+            yield RaceEnded(problem=problem)
+            return
+        result = self._result(rounds, lanes, runs)
+        notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
+        if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
+            notices.append(TOO_SHORT)
+        if self._store is not None:
+            try:
+                result = self._store.add(result)
+            except RaceStoreError as error:
+                problem = problem or error.problem
+        if self._speeds is not None:
+            _store_speeds(self._speeds, result, lanes)
+        yield RaceEnded(result, problem, tuple(notices))
+
+    def _result(self, rounds: Rounds, lanes: Sequence[Lane], runs: Sequence[BenchmarkRun]) -> RaceResult:
+        setup, choices, readies = self._setup, self._setup.lanes, [lane.session.ready() for lane in lanes]
+        inexact = next((ready.target.inexact_reason for ready in readies if ready.target.inexact_reason), "")
+        verdicts = tuple(judge(runs, choices, inexact, complete=bool(rounds.runs)))
+        usual = [one for one, choice in zip(readies, choices, strict=True) if choice.draft == choice.target == ""]
+        ready = max(usual or readies, key=lambda one: one.draft is not None)
+        variants = [variant_of(choice) for choice in choices]
+        stats = [sum_of([run.stats for run in runs if run.variant == variant]) for variant in variants]
+        labels = [variant.label for variant in variants]
+        facts = {"machine": machine(), "models": models(ready), "settings": self._settings(labels, rounds)}
+        report = {
+            "question": setup.question,
+            **facts,
+            "verdicts": [_verdict_as_dict(verdict, labels) for verdict in verdicts],
+            "rows": [row.as_dict() for row in summarise(runs, seeded=True) if row.category == ALL],
+            "answers": [run.as_dict() for run in runs],
+        }
+        table = lane_table(list(zip(labels, stats, strict=True)))
+        return RaceResult(
+            setup=replace(
+                setup,
+                before=tuple(replace(one, pictures=()) for one in setup.before),
+                pictures=(),
+                lost_pictures=setup.num_pictures,
+            ),
+            target=shown_name(ready.target),
+            draft=shown_name(ready.draft),
+            processor=str(facts["machine"]["processor"] or facts["machine"]["system"]),
+            threads=lanes[0].session.threads,
+            gpu_layers=ready.target.gpu_layers,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            lanes=tuple(
+                LaneResult(choice, own, text, spans)
+                for choice, own, (_round, text, spans) in zip(choices, stats, self._texts, strict=True)
+            ),
+            verdicts=verdicts,
+            num_rounds=rounds.num_rounds,
+            is_complete=bool(rounds.runs),
+            temperature=self._request.sampling.temperature,
+            report=json.dumps(report, ensure_ascii=False, indent=1),
+            markdown=race_as_markdown(facts, [verdict_sentence(one, labels) for one in verdicts], table),
+        )
+
+    def _settings(self, labels: list[str], rounds: Rounds) -> dict[str, object]:
+        sampling = asdict(self._request.sampling)
+        names = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "frequency_penalty", "presence_penalty")
+        return {
+            "lanes": labels,
+            **{name: sampling[name] for name in (*names, "seed")},
+            "max_tokens": self._request.max_tokens,
+            "ignore_eos": self._request.ignore_eos,
+            **asdict(self._plan),
+            "complete_rounds": rounds.num_rounds,
+        }
+
+
+def _verdict_as_dict(verdict: LaneVerdict, labels: Sequence[str]) -> dict[str, object]:
+    interval = {"low": None, "high": None, "measured_low": verdict.low, "measured_high": verdict.high}
+    return {
+        "lane": labels[verdict.lane],
+        "over": labels[verdict.base],
+        "ratio": {"value": verdict.ratio, **interval} if verdict.ratio is not None else None,
+        "rounds": verdict.num_rounds,
+        "complete": verdict.is_complete,
+        "same_target": verdict.are_alike,
+        "difference": asdict(verdict.parting) if verdict.parting is not None else None,
+        "sentence": verdict_sentence(verdict, labels),
+    }
+
+
+def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane]) -> None:
+    """Record the speed of each lane's pair against plain decoding of its target."""
+    for verdict in result.verdicts:
+        lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
+        if not (verdict.is_complete and verdict.are_alike) or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+            continue
+        ready = lanes[verdict.lane].session.ready()
+        speed = RaceSpeed(
+            time.time(),
+            lane.choice.mode.value,
+            verdict.temperature,
+            verdict.ratio,
+            verdict.low if verdict.has_interval else None,
+            verdict.high if verdict.has_interval else None,
+            verdict.num_rounds,
+            lane.stats.tokens,
+        )
+        try:
+            speeds.add_race(model_name(ready.target), credited_draft(lane.stats, model_name(ready.draft)), speed)
+        except OSError:
+            log.exception("the speed of the pair could not be stored")

@@ -1,19 +1,77 @@
-"""The data of a benchmark: machine, models, settings, rows, comparisons, every answer."""
+"""The data of a measurement: machine, models, settings, a row for each variant, and every answer."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
 
+import numpy as np
 import psutil
 
 import app
-from app.core.benchmark.comparisons import NAMES, Comparison, compare
-from app.core.benchmark.runs import BenchmarkRun
-from app.core.benchmark.summary import Row, summarise
+from app.core.benchmark.ratios import COMPARISONS, Comparison, Ratio, compare, ratio_of
+from app.core.benchmark.runs import ALL, OURS, PLAIN, BenchmarkRun, Variant
+from app.core.domain.sums import summed
 from engine.llama import library
-from engine.records import EngineReady, ModelInfo
+from engine.records import EngineReady, ModelInfo, RunStats
+
+_PARTS = ("draft", "verify", "sample", "rollback")  # the parts of a pass whose times our engine reports
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """All answers of a variant at one temperature, of one category or of all.
+
+    ``stats`` has the summed counters and the medians of the times between tokens. ``ratio`` is the speed over our plain
+    decoding. ``same_answers`` is the share of answers that equal plain decoding token for token, if that is required:
+    at temperature 0, and in our engine with a seed.
+    """
+
+    category: str
+    temperature: float
+    variant: Variant
+    answers: int
+    stats: RunStats
+    wall_seconds: float | None
+    ratio: Ratio | None
+    same_answers: float | None
+
+    @property
+    def shares(self) -> dict[str, float | None]:
+        """The share of the time for each part of a pass; None if the engine does not report it."""
+        seconds = {part: float(getattr(self.stats, f"{part}_s")) for part in _PARTS}
+        known = self.stats.decode_s > 0 and any(seconds.values())
+        return {part: amount / self.stats.decode_s if known else None for part, amount in seconds.items()}
+
+    def as_dict(self) -> dict[str, object]:
+        stats, ratio = self.stats, self.ratio
+        return {
+            "engine": self.variant.engine,
+            "category": self.category,
+            "temperature": self.temperature,
+            "mode": self.variant.mode,
+            "depth": self.variant.depth,
+            "answers": self.answers,
+            "tokens": stats.tokens,
+            "seconds": stats.decode_s,
+            "wall_seconds": self.wall_seconds,
+            "tokens_per_second": stats.tokens_per_second,
+            "speedup": ratio.value if ratio else None,
+            "speedup_low": ratio.low if ratio else None,
+            "speedup_high": ratio.high if ratio else None,
+            "measured_low": ratio.measured_low if ratio else None,
+            "measured_high": ratio.measured_high if ratio else None,
+            "tokens_per_pass": stats.tokens_per_pass,
+            "acceptance_rate": stats.acceptance_rate,
+            "accepted_by_depth": stats.accepted_by_depth,
+            "proposed_by_depth": stats.proposed_by_depth,
+            "inter_token_ms_p50": stats.inter_token_ms_p50,
+            "inter_token_ms_p95": stats.inter_token_ms_p95,
+            **{f"{part}_share": share for part, share in self.shares.items()},
+            "same_answers": self.same_answers,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +80,7 @@ class Report:
     models: dict[str, object]
     settings: dict[str, object]
     rows: tuple[Row, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[Comparison, ...] = ()
     answers: tuple[BenchmarkRun, ...] = ()  # in the order of measurement
 
     def as_dict(self) -> dict[str, object]:
@@ -32,20 +90,79 @@ class Report:
             "models": self.models,
             "settings": self.settings,
             "rows": [row.as_dict() for row in self.rows],
-            **{name: [one.as_dict() for one in self.comparisons if one.name == name] for name in NAMES},
+            **{name: [one.as_dict() for one in self.comparisons if one.name == name] for name in COMPARISONS},
             "answers": [run.as_dict() for run in self.answers],
         }
 
 
 def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[BenchmarkRun]) -> Report:
-    return Report(
-        machine(),
-        models(ready),
-        settings,
-        tuple(summarise(runs, seeded=settings.get("seed") is not None)),
-        tuple(compare(runs)),
-        tuple(runs),
+    rows = summarise(runs, seeded=settings.get("seed") is not None)
+    return Report(machine(), models(ready), settings, tuple(rows), tuple(compare(runs)), tuple(runs))
+
+
+def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row]:
+    """One row for each category (and for all), temperature and variant. ``seeded``: answers were sampled with seeds."""
+    keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
+    rows = []
+    for category in (*dict.fromkeys(run.category for run in runs), ALL):
+        for temperature, variant in keys:
+            same = [run for run in runs if category in (ALL, run.category) and run.temperature == temperature]
+            if any(run.variant == variant for run in same):
+                rows.append(_row(category, temperature, variant, same, seeded=seeded))
+    return rows
+
+
+def _row(category: str, temperature: float, variant: Variant, runs: Sequence[BenchmarkRun], *, seeded: bool) -> Row:
+    mine = [run for run in runs if run.variant == variant]
+    walls = [run.wall_s for run in mine if run.wall_s is not None]
+    is_compared = temperature == 0.0 or (seeded and variant.engine == OURS)
+    return Row(
+        category,
+        temperature,
+        variant,
+        len(mine),
+        sum_of([run.stats for run in mine]),
+        sum(walls) if len(walls) == len(mine) else None,
+        ratio_of(runs, variant, PLAIN),
+        _same_answers(mine, runs) if is_compared else None,
     )
+
+
+def sum_of(stats: Sequence[RunStats]) -> RunStats:
+    """The summed counters, with the medians of the times between tokens. ``decode_s`` includes all time."""
+    both = reduce(lambda one, other: summed(one, other) or other, stats, RunStats())
+    medians = (_median([one.inter_token_ms_p50 for one in stats]), _median([one.inter_token_ms_p95 for one in stats]))
+    return replace(both, draft_prompt_s=0.0, inter_token_ms_p50=medians[0], inter_token_ms_p95=medians[1])
+
+
+def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
+    """Compare drafted with plain answers. Returns a sentence, and True if they differ but must not.
+
+    ``inexact`` is the target's `ModelInfo.inexact_reason`. The sentence is empty if there is nothing to compare.
+    """
+    ours = [row for row in rows if row.category == ALL and row.variant.engine.startswith(OURS) and row.variant != PLAIN]
+    known = [(row.answers, row.same_answers) for row in ours if row.same_answers is not None]
+    total, same = sum(number for number, _ in known), round(sum(number * share for number, share in known))
+    if not total:
+        return "", False
+    if same == total:
+        return f"All {total} answers with drafting are identical to those without, token for token.", False
+    differ = f"{total - same} of {total} answers with drafting differ from those without"
+    if inexact:
+        return f"{differ}. {inexact}", False
+    return f"{differ}. This should not happen: answers are exact on this computer. Please report it.", True
+
+
+def _same_answers(mine: Sequence[BenchmarkRun], runs: Sequence[BenchmarkRun]) -> float | None:
+    plain = {(run.prompt_id, run.round): run.token_ids for run in runs if run.variant == PLAIN}
+    pairs = [(run.token_ids, plain.get((run.prompt_id, run.round))) for run in mine]
+    known = [own == other for own, other in pairs if own and other]
+    return sum(known) / len(known) if known else None
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None
 
 
 def machine() -> dict[str, object]:

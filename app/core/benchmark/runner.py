@@ -1,41 +1,96 @@
-"""Runs a benchmark: in each round, all contestants answer each prompt in turn, with the same settings."""
+"""Runs a benchmark: in each round, all contestants answer each prompt in turn, with the same settings.
+
+One of them is our own engine.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeVar
 
 from app.core.benchmark.journal import Journal
 from app.core.benchmark.prompts import BenchmarkPrompt
 from app.core.benchmark.ratios import ratio_of
-from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Contestant, Question, Reader, Variant
-from engine.records import SamplingParams
+from app.core.benchmark.runs import (
+    AUTO,
+    PLAIN,
+    BenchmarkPlan,
+    BenchmarkRun,
+    Contestant,
+    MeasuredAnswer,
+    Question,
+    Variant,
+)
+from engine.records import ChatRequest, Finished, Mode
+from engine.session.session import Session
 
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkPlan:
-    """The variants, settings and length of a benchmark.
+class OwnEngine:
+    """Our own engine as a contestant. Of its variants, plain decoding comes first."""
 
-    At least ``repeat`` rounds; with ``until_percent`` more, until the intervals of auto over plain are that narrow, for
-    at most ``max_minutes``. Rounds are numbered from ``first_round``, and each has its own seed. ``only`` lists the
-    variants for each temperature.
-    """
+    def __init__(self, session: Session, variants: Sequence[Variant]) -> None:
+        self._session = session
+        self.variants: Sequence[Variant] = tuple(variants)
 
-    temperatures: tuple[float, ...]
-    sampling: SamplingParams
-    max_tokens: int
-    repeat: int = 1
-    raw: bool = False
-    ignore_eos: bool = False
-    until_percent: float | None = None
-    max_minutes: float | None = None
-    first_round: int = 0
-    only: Mapping[float, Sequence[Variant]] | None = None
+    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
+        """The prompt's token ids, which all contestants get.
+
+        Raises:
+            EngineError: the chat template refuses the prompt.
+        """
+        return tuple(self._session.prompt_ids(_conversation(prompt, raw=raw)))
+
+    def begin_round(self) -> None:
+        """Does nothing: the session learns nothing from answers except pass costs."""
+
+    def prepare(self, question: Question) -> None:
+        """Process the prompt in target and draft, by generating one plain token and two drafted tokens."""
+        self.answer(PLAIN, replace(question, max_tokens=1))
+        if any(variant.mode not in (Mode.OFF, Mode.NGRAM) for variant in self.variants):
+            for mode in (Mode.DRAFT, Mode.HEAD):  # the mode without a drafter decodes plainly
+                self.answer(Variant(mode.value, 1), replace(question, max_tokens=2))
+
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
+        """Answer in the variant's mode and depth; times are counted from the end of prefill.
+
+        Raises:
+            EngineError: the prompt does not fit the context, or a pass failed.
+        """
+        request = replace(
+            _conversation(question.prompt, raw=question.raw),
+            mode=Mode(variant.mode),
+            depth=variant.depth,
+            sampling=question.sampling,
+            max_tokens=question.max_tokens,
+            ignore_eos=question.ignore_eos,
+        )
+        started = time.perf_counter()
+        for event in self._session.generate(request):
+            if isinstance(event, Finished):
+                wall_s = time.perf_counter() - started - event.stats.prompt_s
+                return MeasuredAnswer(event.stats, event.token_ids, wall_s)
+        raise RuntimeError("an answer ended without its last event")
+
+
+def make_variants(modes: Sequence[Mode], depths: Sequence[int | None], unavailable: set[Mode]) -> tuple[Variant, ...]:
+    """Plain decoding, then every available mode at every depth; ``auto`` has no fixed depth."""
+    variants = [PLAIN]
+    for mode in modes:
+        if mode is Mode.OFF or mode in unavailable:
+            continue
+        variants += [Variant(mode.value, depth) for depth in ((None,) if mode is Mode.AUTO else depths)]
+    return tuple(dict.fromkeys(variants))
+
+
+def _conversation(prompt: BenchmarkPrompt, *, raw: bool) -> ChatRequest:
+    if raw:
+        return ChatRequest(raw_prompt=prompt.messages[-1].content)
+    return ChatRequest(messages=prompt.messages)
 
 
 class Runner:
@@ -47,7 +102,7 @@ class Runner:
 
     def __init__(
         self,
-        own: Reader,
+        own: OwnEngine,
         peers: Sequence[Contestant],
         prompts: Sequence[BenchmarkPrompt],
         plan: BenchmarkPlan,
@@ -111,22 +166,25 @@ class Runner:
 
     def _round(self, temperature: float) -> None:
         """Run all prompts until time runs out. Peers begin a new round only if an answer is missing."""
-        pairs = self._pairs(temperature)
+        pairs, journal = self._pairs(temperature), self._journal
+        contestants = [one for one in self._contestants if any(one is contestant for contestant, _ in pairs)]
         begun = False
         for index, prompt in enumerate(self._prompts):
-            if self._journal is None and self._is_over():
+            if journal is None and self._is_over():
                 return
             question: Question | None = None  # None until all contestants have processed the prompt
             for contestant, variant in turns(pairs, index, self.rounds):
-                run = self._stored_run(prompt, temperature, variant)
+                run = journal.find(prompt, temperature, variant, self._round_number) if journal is not None else None
                 if run is None:
-                    if self._journal is not None and self._is_over():
+                    if journal is not None and self._is_over():
                         return
-                    if not begun:
-                        self._begin_round(pairs)
-                        begun = True
+                    for one in () if begun else contestants:
+                        one.begin_round()
+                    begun = True
                     if question is None:
-                        question = self._prepare_question(prompt, temperature, pairs)
+                        question = self._question(prompt, temperature)
+                        for one in contestants:
+                            one.prepare(question)
                     run = self._measure(contestant, variant, question)
                 self.runs.append(run)
                 self.on_run(run)
@@ -139,24 +197,6 @@ class Runner:
     @property
     def _round_number(self) -> int:
         return self._plan.first_round + self.rounds
-
-    def _stored_run(self, prompt: BenchmarkPrompt, temperature: float, variant: Variant) -> BenchmarkRun | None:
-        if self._journal is None:
-            return None
-        return self._journal.find(prompt, temperature, variant, self._round_number)
-
-    @staticmethod
-    def _begin_round(pairs: Sequence[tuple[Contestant, Variant]]) -> None:
-        for contestant in _distinct_contestants(pairs):
-            contestant.begin_round()
-
-    def _prepare_question(
-        self, prompt: BenchmarkPrompt, temperature: float, pairs: Sequence[tuple[Contestant, Variant]]
-    ) -> Question:
-        question = self._question(prompt, temperature)
-        for contestant in _distinct_contestants(pairs):
-            contestant.prepare(question)
-        return question
 
     def _measure(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
         answered = contestant.answer(variant, question)
@@ -185,10 +225,6 @@ class Runner:
             ignore_eos=plan.ignore_eos,
             raw=plan.raw,
         )
-
-
-def _distinct_contestants(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
-    return [contestant for i, (contestant, _) in enumerate(pairs) if all(contestant is not one for one, _ in pairs[:i])]
 
 
 def turns(items: Sequence[_Item], index: int, round_number: int) -> Iterator[_Item]:

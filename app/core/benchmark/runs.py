@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from app.core.domain.speed.races import LaneChoice
 from engine.records import Mode, RunStats, SamplingParams
 
 OURS = "paceline"
+ALL = "all"  # the category of all prompts together
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,27 @@ def variant_of(choice: LaneChoice) -> Variant:
     """The variant of a lane. A lane with other models counts as another engine."""
     own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
     return Variant(choice.mode.value, choice.depth, f"{OURS} with {' and '.join(own)}" if own else OURS)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkPlan:
+    """The variants, settings and length of a benchmark.
+
+    At least ``repeat`` rounds; with ``until_percent`` more, until the intervals of auto over plain are that narrow, for
+    at most ``max_minutes``. Rounds are numbered from ``first_round``, and each has its own seed. ``only`` lists the
+    variants for each temperature.
+    """
+
+    temperatures: tuple[float, ...]
+    sampling: SamplingParams
+    max_tokens: int
+    repeat: int = 1
+    raw: bool = False
+    ignore_eos: bool = False
+    until_percent: float | None = None
+    max_minutes: float | None = None
+    first_round: int = 0
+    only: Mapping[float, Sequence[Variant]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +136,3 @@ class Contestant(Protocol):
             EngineError: our engine failed.
             PeerError: the peer failed.
         """
-
-
-class Reader(Contestant, Protocol):
-    """The contestant that also tokenizes the prompt for all contestants."""
-
-    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]: ...

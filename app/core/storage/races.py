@@ -8,22 +8,14 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from app.core.domain.errors import RaceStoreError
-from app.core.domain.speed.races import (
-    LaneChoice,
-    LaneResult,
-    LaneVerdict,
-    RaceResult,
-    RaceSetup,
-    RaceSummary,
-    summary_of,
-)
+from app.core.domain.speed.races import LaneChoice, LaneResult, RaceResult, RaceSetup
 from app.core.storage.atomic import write_atomically
 from app.core.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from engine.records import Message, RunStats
@@ -32,10 +24,9 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 VERSION = 1
-MOST_KEPT = 200  # maximum number of races; the oldest are deleted
+MAX_RACES = 200  # maximum number of races; the oldest are deleted
 MAX_FILE_BYTES = 16 << 20
 INDEX = "index.json"
-_T = TypeVar("_T")
 _BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
@@ -46,7 +37,7 @@ class RaceStore:
         """``folder`` is created with the first race."""
         self._folder = folder
         self._lock = threading.Lock()
-        self._known: list[RaceSummary] | None = None
+        self._known: list[RaceResult] | None = None
 
     def __reduce__(self) -> tuple[type[RaceStore], tuple[Path]]:
         """Pickle the path only: another process opens the same folder."""
@@ -57,8 +48,8 @@ class RaceStore:
         with self._lock:
             self._known = None
 
-    def all(self) -> tuple[RaceSummary, ...]:
-        """All races, newest first."""
+    def all(self) -> tuple[RaceResult, ...]:
+        """All races, newest first, without their texts and reports."""
         with self._lock:
             return tuple(self._summaries())
 
@@ -74,7 +65,7 @@ class RaceStore:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 content = json.dumps({"version": VERSION, "race": _to_json(kept)}, ensure_ascii=False)
                 write_atomically(self._file(kept.id), content.encode())
-                self._write([summary_of(kept), *self._summaries()])
+                self._write([_listed(kept), *self._summaries()])
             except OSError as error:
                 raise RaceStoreError(
                     said("The race could not be saved: {reason}.", reason=error.strerror or error),
@@ -129,23 +120,23 @@ class RaceStore:
             name = f"{stem}-{number}"
         return name
 
-    def _summaries(self) -> list[RaceSummary]:
+    def _summaries(self) -> list[RaceResult]:
         if self._known is None:
             self._known = self._read_index()
         return self._known
 
-    def _read_index(self) -> list[RaceSummary]:
+    def _read_index(self) -> list[RaceResult]:
         try:
-            return [_summary_from(each) for each in json.loads(_read_bytes(self._folder / INDEX))["races"]]
+            return [_result_from(each) for each in json.loads(_read_bytes(self._folder / INDEX))["races"]]
         except FileNotFoundError:
             pass
         except (OSError, *_BROKEN) as error:
             log.warning("The index of races cannot be read, so it is made anew: %s", type(error).__name__)
         found = []
-        for file in sorted(self._folder.glob("*.json"), reverse=True)[: MOST_KEPT + 1]:
+        for file in sorted(self._folder.glob("*.json"), reverse=True)[: MAX_RACES + 1]:
             if file.name != INDEX:
                 try:
-                    found.append(summary_of(self._read_file(file.stem)))
+                    found.append(_listed(self._read_file(file.stem)))
                 except (OSError, *_BROKEN) as error:
                     log.warning("The race in %s cannot be read: %s", file.name, type(error).__name__)
         return sorted(found, key=lambda summary: summary.created, reverse=True)
@@ -153,11 +144,11 @@ class RaceStore:
     def _read_file(self, race_id: str) -> RaceResult:
         return replace(_result_from(json.loads(_read_bytes(self._file(race_id)))["race"]), id=race_id)
 
-    def _write(self, summaries: list[RaceSummary]) -> None:
-        for old in summaries[MOST_KEPT:]:
+    def _write(self, summaries: list[RaceResult]) -> None:
+        for old in summaries[MAX_RACES:]:
             self._file(old.id).unlink(missing_ok=True)
-        self._known = summaries[:MOST_KEPT]
-        content = {"version": VERSION, "races": [asdict(summary) for summary in self._known]}
+        self._known = summaries[:MAX_RACES]
+        content = {"version": VERSION, "races": [_to_json(summary) for summary in self._known]}
         write_atomically(self._folder / INDEX, json.dumps(content, ensure_ascii=False).encode())
 
 
@@ -200,20 +191,17 @@ def _result_from(data: Mapping[str, Any]) -> RaceResult:
     before = tuple(Message(str(each["role"]), str(each["content"])) for each in data["setup"]["before"])
     setup: RaceSetup = _read(RaceSetup, {**data["setup"], "before": (), "pictures": ()})
     plain: RaceResult = _read(RaceResult, {**data, "setup": asdict(RaceSetup("")), "lanes": ()})
-    return replace(_check_lanes(plain, len(lanes), plain.verdicts), setup=replace(setup, before=before), lanes=lanes)
-
-
-def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
-    summary: RaceSummary = _read(RaceSummary, data)
-    if not all(char.isdecimal() or char in "-race" for char in summary.id) or not summary.id:
+    if not all(0 <= lane < len(lanes) for one in plain.verdicts for lane in (one.lane, one.base)):
+        raise ValueError("a verdict on a lane that does not exist")
+    if not all(char.isdecimal() or char in "-race" for char in plain.id):
         raise ValueError("no id of a race")
-    return _check_lanes(summary, len(summary.lanes), [summary.verdict] if summary.verdict else [])
+    return replace(plain, setup=replace(setup, before=before), lanes=lanes)
 
 
-def _check_lanes(race: _T, num_lanes: int, verdicts: Iterable[LaneVerdict]) -> _T:
-    if not all(0 <= lane < num_lanes for one in verdicts for lane in (one.lane, one.base)):
-        raise ValueError("a verdict on a lane that there is not")
-    return race
+def _listed(result: RaceResult) -> RaceResult:
+    """What the index stores of a race."""
+    lanes = tuple(replace(lane, text="", spans=()) for lane in result.lanes)
+    return replace(result, setup=replace(result.setup, before=()), lanes=lanes, report="", markdown="")
 
 
 def _read(kind: Any, data: Any) -> Any:  # noqa: ANN401  (JSON)

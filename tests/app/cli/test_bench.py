@@ -140,7 +140,7 @@ def test_a_file_of_another_measurement_is_one_sentence(tmp_path: Path, capsys: p
     capsys.readouterr()
     assert main([*options, "--max-tokens", "13"]) == 1
     said = capsys.readouterr().err
-    assert "state.jsonl belongs to another measurement: answers, max tokens was 12 and is 13." in said
+    assert "state.jsonl belongs to another measurement: it differs in answers." in said
     assert said.count("\n") == 1
     assert main([*options[:-1], str(tmp_path / "none" / "state.jsonl")]) == 1
     assert "cannot be read: No such file or directory" in capsys.readouterr().err
@@ -223,9 +223,8 @@ def test_on_a_terminal_the_answers_of_a_round_are_counted(monkeypatch: pytest.Mo
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--repeat", "2"]) == 0
-    lines = [line[: len("round 1: 1 of 2")] for line in screen.getvalue().split("\r")]
-    assert lines[1:] == ["round 1: 1 of 2", "round 1: 2 of 2", "round 2: 1 of 2", "round 2: 2 of 2"]
-    assert screen.getvalue().endswith("\n")
+    lines = [line[: len("round 1: 1 of 2")] for line in screen.getvalue().split("\r\x1b[K")]
+    assert lines[1:] == ["round 1: 1 of 2", "round 1: 2 of 2", "round 2: 1 of 2", "round 2: 2 of 2", ""]
 
 
 def test_a_model_that_does_not_load_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ def test_every_available_mode_is_compared_with_plain_decoding(
     lanes = re.findall(r"^(\w+)  +(\d+) ", told.out, re.MULTILINE)
     assert [name for name, _tokens in lanes] == ["plain", "ngram", "suffix", "draft", "auto"]
     assert {tokens for _name, tokens in lanes} == {str(24 * demo.ROUNDS)}
-    assert len(re.findall(r"x plain \(.*4 rounds.*; identical answers, token for token", told.out)) == 4
+    assert len(re.findall(r"× the speed of plain.* Same answer, token for token\.", told.out)) == 4
     assert "head" not in told.out
 
 
@@ -36,5 +36,5 @@ def test_a_real_model_races_where_drafting_can_pay_and_where_it_cannot(
     told = capsys.readouterr().out
     real, _, _ = told.partition("The built-in pair is tiny")
     assert re.findall(r"^(plain|auto) +\d+ +\d", real, re.MULTILINE) == ["plain", "auto"] * 2
-    assert len(re.findall(r"auto [\d.]+x plain", real)) == 2
+    assert len(re.findall(r"auto: [\d.]+× the speed of plain", real)) == 2
     assert "tokens of 4 rounds together" in real

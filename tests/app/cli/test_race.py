@@ -17,13 +17,12 @@ import pytest
 from app.cli import race as race_command
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.race import LaneLines, _request
-from app.cli.terminal_stream import TerminalStream
-from app.core.benchmark.race import LaneFailedError, Race
+from app.cli.race import _request
+from app.core.benchmark.opened_lanes import LaneFailedError
+from app.core.benchmark.race import Rounds
 from app.core.domain.speed.races import AUTO_LANE, LaneProgress
 from app.core.paths import builtin_target
 from engine.errors import DecodeError, NotEnoughMemoryError
-from engine.records import RunStats
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.exact import require_exact
@@ -42,8 +41,7 @@ def test_two_lanes_answer_the_same_question_and_both_reports_are_written(tmp_pat
         "Round 1", "Round 2", "All 2 rounds: tokens and rollbacks are sums",
     ]  # fmt: skip
     verdict = told.out.splitlines()[-2]
-    how_sure = r"\d+\.\d\d-\d+\.\d\d over 2 rounds|2 rounds that differ too much"
-    assert re.match(rf"auto \d+\.\d\dx plain \(({how_sure}).*\); ", verdict)
+    assert re.match(r"auto: \d+\.\d\d× the speed of plain( \(.* over 2 rounds\)|\. The rounds were too)", verdict)
     report = json.loads(out.read_text(encoding="utf-8"))
     assert report["verdicts"][0]["sentence"] == verdict
     assert [row["mode"] for row in report["rows"]] == ["off", "auto"]
@@ -61,9 +59,9 @@ def test_three_lanes_with_a_depth_say_the_same(capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:5]] == ["plain", "draft", "suffix"]
     verdicts = lines[5:7]
-    assert [line.split(" plain")[0].split(" ")[0] for line in verdicts] == ["draft", "suffix"]
+    assert [line.partition(": ")[0] for line in verdicts] == ["draft 3", "suffix"]
     require_exact(str(builtin_target()))
-    assert all(line.endswith("; identical answers, token for token") for line in verdicts)
+    assert all(line.endswith(" Same answer, token for token.") for line in verdicts)
 
 
 def test_the_temperature_is_0_without_an_option_or_a_preset() -> None:
@@ -97,19 +95,19 @@ def test_lanes_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.M
     def refuse(*_arguments: object) -> None:
         raise NotEnoughMemoryError("The 2 lanes need too much.", "Race less.")
 
-    monkeypatch.setattr("app.core.benchmark.lane_runner.open_lanes", refuse)
+    monkeypatch.setattr("app.core.benchmark.race.open_lanes", refuse)
     assert main(QUESTION) == 1
     assert capsys.readouterr().err == "paceline: Not enough memory: The 2 lanes need too much. Race less.\n"
 
 
 def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    whole = Race.events
+    whole = Rounds.events
 
-    def fail_at_the_end(race: Race, *arguments: object) -> Iterator[object]:
+    def fail_at_the_end(race: Rounds, *arguments: object) -> Iterator[object]:
         yield from whole(race, *arguments)  # type: ignore[arg-type]
         raise LaneFailedError(AUTO_LANE, DecodeError("The pass failed."))
 
-    monkeypatch.setattr(Race, "events", fail_at_the_end)
+    monkeypatch.setattr(Rounds, "events", fail_at_the_end)
     assert main([*QUESTION, "--rounds", "1"]) == 1
     told = capsys.readouterr()
     assert "All 1 round\n" in told.out
@@ -120,19 +118,19 @@ def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.
 def test_answers_that_part_are_a_fault_where_they_must_not(
     inexact: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    whole = Race.events
+    whole = Rounds.events
 
-    def with_another_last_token(race: Race, *arguments: object) -> Iterator[object]:
+    def with_another_last_token(race: Rounds, *arguments: object) -> Iterator[object]:
         yield from whole(race, *arguments)  # type: ignore[arg-type]
         plain, auto = race.runs
         race.runs[1] = replace(auto, token_ids=(*plain.token_ids[:-1], plain.token_ids[-1] + 1))
 
-    monkeypatch.setattr(Race, "events", with_another_last_token)
+    monkeypatch.setattr(Rounds, "events", with_another_last_token)
     monkeypatch.setattr("engine.loading.loading.why_inexact", lambda *_: inexact)
     assert main([*QUESTION, "--rounds", "1"]) == (0 if inexact else 1)
     verdict = capsys.readouterr().out.splitlines()[-2]
     assert re.search(
-        r"; the answers differ at token \d+" + (r"\. On a GPU\.$" if inexact else r"\. This should not happen: "),
+        r" The answers differ at token \d+" + (r"\. On a GPU\.$" if inexact else r"\. This should not happen: "),
         verdict,
     )
 
@@ -147,15 +145,15 @@ def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(
 
 
 def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture) -> None:
-    whole = Race.events
+    whole = Rounds.events
 
-    def interrupt_in_round_2(race: Race, *arguments: object) -> Iterator[object]:
+    def interrupt_in_round_2(race: Rounds, *arguments: object) -> Iterator[object]:
         for event in whole(race, *arguments):  # type: ignore[arg-type]
             if isinstance(event, LaneProgress) and event.round == 1:
                 signal.raise_signal(signal.SIGINT)
             yield event
 
-    monkeypatch.setattr(Race, "events", interrupt_in_round_2)
+    monkeypatch.setattr(Rounds, "events", interrupt_in_round_2)
     plan = race_command._plan
     monkeypatch.setattr(race_command, "_plan", lambda options: replace(plan(options), slice_s=1000.0))
     out = tmp_path / "race.json"
@@ -204,31 +202,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_lines_of_the_lanes_are_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", TerminalStream(screen))
-    monkeypatch.setenv("COLUMNS", "40")
-    lines = LaneLines(["plain", "auto"])
-    stats = RunStats(tokens=30, passes=10, proposed=40, accepted=20, decode_s=2.0)
-    lines.show(LaneProgress(1, 0, stats, finished=False))
-    first = screen.getvalue()
-    assert first.count("\n") == 2
-    assert "\x1b[2A" not in first
-    assert "auto     30 tokens    15.0 tokens/s" in first
-    assert all(len(line) < 40 for line in first.replace("\r\x1b[K", "").splitlines())
-    lines.show(LaneProgress(0, 0, stats, finished=True))
-    assert screen.getvalue()[len(first) :].startswith("\r\x1b[2A\r\x1b[Kplain")
-    lines.clear()
-    assert screen.getvalue().endswith("\r\x1b[2A\r\x1b[K\n\r\x1b[K\n\r\x1b[2A")
-    lines.clear()
-    assert screen.getvalue().count("\x1b[2A") == 3
-
-
 def test_on_a_terminal_the_loading_is_told_and_written_over(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     assert main([*QUESTION, "--rounds", "1"]) == 0
     assert "All 1 round\n" in capsys.readouterr().out
     shown = screen.getvalue()
-    assert shown.startswith("\rLoading the models and measuring the time of a pass ...\r\x1b[K")
-    assert re.search(r"\x1b\[Kauto +\d+ tokens", shown)
+    assert shown.startswith("\r\x1b[KLoading the models and measuring the time of a pass ...\r\x1b[K")
+    assert re.search(r"\x1b\[KRound 1, tokens: plain \d+, auto \d+", shown)

@@ -42,15 +42,6 @@ def test_a_line_of_progress_may_begin_at_the_start_of_its_line() -> None:
     assert not stream.isatty()
 
 
-def test_only_the_program_itself_can_go_to_a_line_above() -> None:
-    terminal = io.StringIO()
-    stream = TerminalStream(terminal)
-    stream.write("\r\x1b[2A")
-    assert terminal.getvalue() == "\r␛[2A"
-    stream.move_up(2)
-    assert terminal.getvalue() == "\r␛[2A\r\x1b[2A"
-
-
 @pytest.mark.parametrize("on_terminal", [True, False])
 def test_a_file_name_cannot_steer_the_terminal(tmp_path: Path, on_terminal: bool) -> None:
     name = f"{TITLE}.gguf"

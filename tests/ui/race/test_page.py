@@ -12,15 +12,13 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from app.core.domain.messages import MessageView
-from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup, summary_of
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup
 from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
-from ui.race.picture import draw_picture, picture_look
 from ui.race.words import lane_name
 from ui.text.formatting import acceptance, duration
-from ui.theme.palette import DARK, LIGHT
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
@@ -264,23 +262,20 @@ def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: Main
 
 
 def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None:
-    page.set_earlier([summary_of(replace(RESULT, id="1"))])
+    page.set_earlier([replace(RESULT, id="1")])
     spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
     assert spoken.startswith("Where does water flow? ")
     assert " · Auto against Off · target-7b with draft-0.5b " in spoken
     assert spoken.endswith("Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds).")
 
 
-@pytest.mark.parametrize("name", ["light", "dark"])
-def test_the_picture_has_the_palette_and_the_verdict_in_it(theme: Theme, name: str) -> None:
-    look = replace(picture_look(theme), tokens=DARK if name == "dark" else LIGHT)
-    picture = draw_picture(THREE_LANES, look)
-    assert (picture.width(), picture.height()) == (2400, 1350)
-    assert picture.pixelColor(2, 2).name() == look.tokens.page
-    colors = {picture.pixelColor(x, y).name() for x in range(100, 2300, 7) for y in range(150, 900, 7)}
-    assert {look.tokens.accent, look.tokens.rest, look.tokens.accent_text} <= colors
-    other = draw_picture(replace(THREE_LANES, verdicts=()), look)
-    assert other != picture
+def test_the_picture_shows_the_result_in_the_colours_of_the_window(page: RacePage, theme: Theme) -> None:
+    page.show_result(THREE_LANES)
+    picture = page.picture()
+    assert picture.size() == page.track.size() * 2
+    assert picture.pixelColor(2, 2).name() == theme.tokens.page
+    colors = {picture.pixelColor(x, y).name() for x in range(0, picture.width(), 5) for y in range(0, 700, 5)}
+    assert {theme.tokens.accent, theme.tokens.rest} <= colors
 
 
 def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: QtBot) -> None:

@@ -153,8 +153,8 @@ def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> 
 def test_no_button_and_no_bar_cuts_larger_text(window: MainWindow, qtbot: QtBot) -> None:
     window.stats.show_stats(STATS)
     window.set_text_size("larger")
-    buttons = [window.sidebar.new_button, window.sidebar.settings_button, window.stats.table_button]
-    window.stats.table_button.show()
+    buttons = [window.sidebar.new_button, window.sidebar.settings_button, window.stats.reset_button]
+    window.stats.reset_button.show()
     qtbot.waitUntil(lambda: all(each.height() >= each.sizeHint().height() for each in buttons), timeout=30_000)
     bars = next(iter(window.stats.now.findChildren(DepthBars)))
     least = 2 * window.theme.text_height(-1)  # two depths

@@ -137,22 +137,15 @@ def _sizes(kind: str, lookup: str | None, proposed: str | None) -> list[str]:
     return [f"--spec-{kind}-size-n", lookup, f"--spec-{kind}-size-m", proposed]
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    config: str
-    port: int
-
-
 class LlamaServer:
-    def __init__(self, address: Address, command: Sequence[str]) -> None:
+    def __init__(self, config: str, port: int, command: Sequence[str]) -> None:
         """Start the process; `wait_ready` waits until it answers.
 
         Raises:
             PeerError: the process cannot be started.
         """
-        self._address = address
-        self._name = f"{ENGINE} ({address.config})"
-        self._process = PeerProcess(self._name, command)
+        self._name, self._port = f"{ENGINE} ({config})", port
+        self._process = PeerProcess(self._name, [*command, "--port", str(port)])
 
     def wait_ready(
         self, within_s: float = READY_S, clock: Callable[[], float] = time.monotonic, pause_s: float = _POLL_S
@@ -197,7 +190,7 @@ class LlamaServer:
             return False
 
     def _request(self, method: str, path: str, body: str | None, timeout_s: float) -> tuple[int, str]:
-        connection = http.client.HTTPConnection(HOST, self._address.port, timeout=timeout_s)
+        connection = http.client.HTTPConnection(HOST, self._port, timeout=timeout_s)
         with contextlib.closing(connection):
             connection.request(method, path, body, {"Content-Type": "application/json"})
             response = connection.getresponse()
@@ -267,7 +260,7 @@ class LlamaServerPeer:
     def _start(self, names: Sequence[str]) -> None:
         try:
             for name, port in zip(names, free_ports(len(names)), strict=True):
-                self._servers[name] = LlamaServer(Address(name, port), [*self._commands[name], "--port", str(port)])
+                self._servers[name] = LlamaServer(name, port, self._commands[name])
             for name in names:
                 self._servers[name].wait_ready()
         except BaseException:  # also Ctrl+C: end the processes that were started

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.core.benchmark.own_engine import OwnEngine
 from app.core.benchmark.peers import llama_server
 from app.core.benchmark.peers.llama_server import LlamaServerPeer
+from app.core.benchmark.runner import OwnEngine
 from app.core.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, Variant
 from app.core.domain.errors import PeerError
 from app.core.paths import find_paths
@@ -50,18 +50,15 @@ def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[Pe
         if name not in PEERS:
             raise ValueError(f"There is no peer called {name}; known are {', '.join(PEERS)}.")
         if name != NO_DRAFT and not path:
-            what = "the program" if name == llama_server.ENGINE else "its file"
-            raise ValueError(f"--peer {name} needs the path of {what}: {name}=PATH.")
-        if name == NO_DRAFT:
-            requests.append(PeerRequest(name))
-            continue
+            raise ValueError(f"--peer {name} needs a path: {name}=PATH.")
+        own: Sequence[str] = ()
         if name == OTHER_DRAFT:
-            requests.append(PeerRequest(name, path, tuple(one for one in configs if _OWN_CONFIG.fullmatch(one))))
-            continue
-        own = tuple(config for config in configs if config not in _OWN_CONFIGS)
-        if configs and not own:
-            raise ValueError(f"None of {', '.join(configs)} is a configuration of {name}.")
-        requests.append(PeerRequest(name, path, own))
+            own = [config for config in configs if _OWN_CONFIG.fullmatch(config)]
+        elif name != NO_DRAFT:
+            own = [config for config in configs if config not in _OWN_CONFIGS]
+            if configs and not own:
+                raise ValueError(f"None of {', '.join(configs)} is a configuration of {name}.")
+        requests.append(PeerRequest(name, path if name != NO_DRAFT else "", tuple(own)))
     if configs and all(request.name == NO_DRAFT for request in requests):
         raise ValueError("--peer-configs needs a --peer.")
     return tuple(requests)
@@ -78,11 +75,8 @@ def open_peers(
     """
     opened: list[Contestant] = []
     for request in requests:
-        if request.name == NO_DRAFT:
-            opened.append(_without_draft(load, ready, stack))
-            continue
-        if request.name == OTHER_DRAFT:
-            opened.append(_with_other_draft(request, load, stack))
+        if request.name != llama_server.ENGINE:
+            opened.append(_own_with_other_draft(request, load, ready, stack))
             continue
         peer = LlamaServerPeer(request.path, load, ready, request.configs)
         stack.callback(peer.close)
@@ -90,34 +84,28 @@ def open_peers(
     return opened
 
 
-def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
-    """Load the target again, without a draft. Both sessions store their pass costs in the same files."""
-    if ready.draft is None:
+def _own_with_other_draft(request: PeerRequest, load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
+    """Load the target again, with another draft or none. Both sessions store their pass costs in the same files.
+
+    Variants are `auto`, and the other draft's mode at the requested depths.
+    """
+    if request.name == NO_DRAFT and ready.draft is None:
         raise PeerError(
             f"{NO_DRAFT} compares nothing: there is no draft to leave out.", "Leave it out, or add a draft."
         )
-    session, _ready = _load(replace(load, draft=None), stack)
-    return OwnEngine(session, [NO_DRAFT_AUTO])
-
-
-def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack) -> OwnEngine:
-    """Load the target with another draft; variants are `auto` and the draft's mode at the requested depths."""
-    session, ready = _load(replace(load, draft=request.path), stack)
+    session = Session(cost_folder=find_paths().cache)
+    stack.callback(session.close)
+    again = session.load(replace(load, draft=request.path or None))
+    session.measure()
+    if request.name == NO_DRAFT:
+        return OwnEngine(session, [NO_DRAFT_AUTO])
     name = Path(request.path).name
-    if ready.draft is None:
-        raise PeerError(f"{name} cannot draft: {ready.unavailable.get(Mode.DRAFT, 'it was left out.')}")
-    mode, engine = Mode.HEAD if ready.draft.head_method else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
+    if again.draft is None:
+        raise PeerError(f"{name} cannot draft: {again.unavailable.get(Mode.DRAFT, 'it was left out.')}")
+    mode, engine = Mode.HEAD if again.draft.head_method else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
     variants = []
     for config in request.configs or _OWN_CONFIGS:
         depth = config.partition("-")[2]
         of_config = Mode.AUTO if config == Mode.AUTO else mode
         variants.append(Variant(of_config.value, int(depth) if depth else None, engine))
     return OwnEngine(session, variants)
-
-
-def _load(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
-    session = Session(cost_folder=find_paths().cache)
-    stack.callback(session.close)
-    ready = session.load(load)
-    session.measure()
-    return session, ready

@@ -1,15 +1,17 @@
-"""Races: setup, events and results, for window, engine and disk.
+"""Races: setup, events, results and verdicts as sentences, for window, terminal, engine and disk.
 
 Lanes are numbered from 0 in the order of the setup. Times are in seconds unless a name says otherwise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
+from engine.sentences import Sentence, joined, said
 
-LEAST_LANES, MOST_LANES = 2, 3
+MIN_LANES, MAX_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
 OPEN_END_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
 SURE_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
@@ -30,6 +32,10 @@ class LaneChoice:
     target: str = ""
     draft_name: str = field(default="", compare=False)
     target_name: str = field(default="", compare=False)
+
+    @property
+    def uses_draft(self) -> bool:
+        return self.mode in MODES_WITH_DRAFT
 
 
 PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
@@ -127,8 +133,6 @@ class RaceResult:
     setup: RaceSetup
     target: str
     draft: str
-    target_path: str
-    draft_path: str
     processor: str
     threads: int
     gpu_layers: int
@@ -143,40 +147,65 @@ class RaceResult:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RaceSummary:
-    """A stored race in a list, with its main verdict."""
-
-    id: str
-    created: str
-    question: str
-    target: str
-    draft: str
-    target_path: str
-    draft_path: str
-    lanes: tuple[LaneChoice, ...]
-    verdict: LaneVerdict | None
-
-
-def summary_of(result: RaceResult) -> RaceSummary:
-    return RaceSummary(
-        result.id,
-        result.created,
-        result.setup.question,
-        result.target,
-        result.draft,
-        result.target_path,
-        result.draft_path,
-        tuple(lane.choice for lane in result.lanes),
-        main_verdict(result.verdicts, [lane.choice for lane in result.lanes]),
-    )
-
-
-def main_verdict(verdicts: tuple[LaneVerdict, ...], lanes: list[LaneChoice]) -> LaneVerdict | None:
+def main_verdict(verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice]) -> LaneVerdict | None:
     """The verdict on the lane in the mode ``auto``, else on the fastest lane."""
     known = [verdict for verdict in verdicts if verdict.ratio is not None]
     auto = next((verdict for verdict in known if lanes[verdict.lane] == AUTO_LANE), None)
     return auto or max(known, key=lambda verdict: verdict.ratio or 0.0, default=None)
+
+
+def base_lane(choices: Sequence[LaneChoice]) -> int:
+    """The index of the base lane, with which the other lanes are compared: plain decoding, else the first."""
+    return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0
+
+
+def speed_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
+    """How much faster a lane was, and how certain this is; ``names`` are the names of all lanes."""
+    lane, base, ratio = names[verdict.lane], names[verdict.base], verdict.ratio
+    if ratio is None:
+        return said("{lane} and {base} cannot be compared.", lane=lane, base=base)
+    speed = said("{lane}: {ratio:.2f}× the speed of {base}", lane=lane, ratio=ratio, base=base)
+    low, high, rounds = verdict.low, verdict.high, verdict.num_rounds
+    if not verdict.is_complete:
+        return said("{speed}, in a round that was cut short.", speed=speed)
+    if low is None or high is None:
+        return said("{speed}. One round gives no interval.", speed=speed)
+    if not verdict.has_interval:
+        return said("{speed}. The rounds were too different for an interval.", speed=speed)
+    if verdict.is_sure:
+        return said(
+            "{speed} ({low:.2f} to {high:.2f} over {rounds} rounds).", speed=speed, low=low, high=high, rounds=rounds
+        )
+    return said(
+        "{speed} ({low:.2f} to {high:.2f} over {rounds} rounds), so it is not certain which is faster.",
+        speed=speed,
+        low=low,
+        high=high,
+        rounds=rounds,
+    )
+
+
+def answers_sentence(verdict: LaneVerdict) -> Sentence:
+    """Whether the answers are identical, and what a difference means."""
+    found = verdict.parting
+    if not verdict.are_alike:
+        return said("It is another model, so the answers are not compared.")
+    if found is None and verdict.is_complete:
+        return said("Same answer, token for token.")
+    if found is None:
+        return said("Same text, up to the end of the shorter answer.")
+    where = said("The answers differ at token {token:,}.", token=found.token)
+    if found.num_rounds < verdict.num_rounds:
+        some, rounds = found.num_rounds, verdict.num_rounds
+        where = said(
+            "The answers differ at token {token:,} in {some} of {all} rounds.", token=found.token, some=some, all=rounds
+        )
+    fault = said("This should not happen: answers are exact on this computer. Please report it.")
+    return joined([where, fault if found.is_fault else said(found.reason or "")])
+
+
+def verdict_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
+    return joined([speed_sentence(verdict, names), answers_sentence(verdict)])
 
 
 # ---- events, from the engine's thread -------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from app.core.benchmark.comparisons import compare
-from app.core.benchmark.markdown import as_markdown, tables
-from app.core.benchmark.report import Report
+from dataclasses import replace
+
+from app.core.benchmark.markdown import as_markdown, lane_table, tables
+from app.core.benchmark.ratios import compare
+from app.core.benchmark.report import Report, summarise
 from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Variant
-from app.core.benchmark.summary import summarise
 from tests.app.core.benchmark.made_runs import DRAFT, made_run
 
 PEER = Variant("draft-3", None, "llama-server")
@@ -68,3 +69,8 @@ def test_the_terminal_gets_one_table_for_each_temperature() -> None:
     assert text.count("| workload | mode |") == 2
     assert "| **all** | auto |" in text
     assert "| code | plain |" in text
+
+
+def test_the_table_of_a_race_has_the_counters_of_each_lane() -> None:
+    stats = replace(made_run("question", AUTO, 1.0).stats, rollback_s=0.5)
+    assert lane_table([("auto", stats)])[1] == ("auto", "100", "100.0", "2.00", "60%", "1.0", "2.0", "500.0")

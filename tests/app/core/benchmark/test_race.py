@@ -7,12 +7,16 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, base_lane
-from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress
+from app.core.benchmark.opened_lanes import Lane, LaneFailedError
+from app.core.benchmark.race import RacePlan, Rounds, find_difference, judge
+from app.core.benchmark.ratios import ratio_of
+from app.core.benchmark.runs import AUTO as AUTO_VARIANT
+from app.core.benchmark.runs import PLAIN as PLAIN_VARIANT
+from app.core.benchmark.runs import BenchmarkRun
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, AnswerDifference, LaneChoice, LaneProgress, LaneVerdict
 from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,
-    EngineReady,
     Event,
     Finished,
     FinishReason,
@@ -23,10 +27,14 @@ from engine.records import (
     SamplingParams,
     StatsUpdate,
 )
+from tests.app.core.benchmark.made_runs import DRAFT as DRAFT_VARIANT
+from tests.app.core.benchmark.made_runs import made_run
 
 GREEDY = ChatRequest(raw_prompt="Once", sampling=SamplingParams(temperature=0.0, seed=7), max_tokens=6)
 DRAFT = LaneChoice(Mode.DRAFT, 3)
 PLAIN, AUTO = 0, 1
+CHOICES = (DRAFT, PLAIN_LANE, AUTO_LANE)
+SAME = (1, 2, 3)
 
 
 class Clock:
@@ -51,9 +59,6 @@ class ScriptedSession:
     log: list[str] = field(default_factory=list)
     closed: int = 0
     threads: int = 1
-
-    def ready(self) -> EngineReady:
-        raise AssertionError("a race asks for no models")
 
     def generate(self, request: ChatRequest, should_stop: Callable[[], bool]) -> Iterator[Event]:
         self.asked.append(request)
@@ -85,9 +90,9 @@ def race_of(
     *sessions: ScriptedSession,
     request: ChatRequest = GREEDY,
     choices: tuple[LaneChoice, ...] = (PLAIN_LANE, AUTO_LANE),
-) -> Race:
+) -> Rounds:
     lanes = [Lane(choice, session) for choice, session in zip(choices, sessions, strict=True)]
-    return Race(lanes, request, plan, sessions[0].clock)
+    return Rounds(lanes, request, plan, sessions[0].clock)
 
 
 def slices(events: list[JobEvent]) -> list[LaneProgress]:
@@ -152,7 +157,7 @@ def test_a_stop_ends_all_answers_with_what_there_is() -> None:
         if isinstance(event, LaneProgress) and event.round == 1:
             stopped.append(True)
     assert [run.stats.tokens for run in race.partial] == [2]  # the other lane had not begun
-    assert race.rounds == 1
+    assert race.num_rounds == 1
     assert len(race.runs) == 2
     assert plain.closed == len(plain.asked)
     assert auto.closed == len(auto.asked)
@@ -175,12 +180,49 @@ def test_it_goes_on_until_the_ratio_is_sure_or_the_time_is_over() -> None:
     same = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.05)
     race = race_of(RacePlan(rounds=1, until_percent=5.0), *same)
     list(race.events())
-    assert race.rounds == 2  # the minimum for an interval
+    assert race.num_rounds == 2  # the minimum for an interval
     bounded = race_of(RacePlan(rounds=9, max_minutes=0.001), *same)
     list(bounded.events())
-    assert bounded.rounds == 1
+    assert bounded.num_rounds == 1
 
 
-def test_others_are_compared_with_plain_decoding_else_with_the_first() -> None:
-    assert base_lane([AUTO_LANE, PLAIN_LANE]) == 1
-    assert base_lane([DRAFT, AUTO_LANE]) == 0
+def rounds(*ids: tuple[int, ...], spread: float = 0.0) -> list[BenchmarkRun]:
+    """Plain answers 1, 2, 3 in two seconds, and answers of `auto` with one of ``ids`` per round in about one."""
+    runs = []
+    for number, own in enumerate(ids):
+        seconds = 1.0 + spread * (number % 2)
+        for variant, time_s, tokens in ((PLAIN_VARIANT, 2.0, SAME), (AUTO_VARIANT, seconds, own)):
+            run = made_run("question", variant, time_s, round_number=number)
+            runs.append(replace(run, token_ids=tokens))
+    return runs
+
+
+def test_a_verdict_has_the_ratio_with_its_interval() -> None:
+    runs = rounds(*[SAME] * 4, spread=0.05)
+    (verdict,) = judge(runs, CHOICES)
+    ratio = ratio_of(runs, AUTO_VARIANT, PLAIN_VARIANT)
+    assert ratio is not None
+    expected = LaneVerdict(2, 1, ratio.value, ratio.measured_low, ratio.measured_high, 4, None, 0.0)
+    assert verdict == expected
+    (single,) = judge(rounds(SAME), CHOICES)
+    assert (single.ratio, single.low, single.high) == (pytest.approx(2.0), None, None)
+
+
+@pytest.mark.parametrize(("inexact", "is_fault"), [("On a GPU.", False), ("", True), (None, False)])
+def test_different_answers_are_reported_with_place_and_reason(inexact: str | None, is_fault: bool) -> None:
+    (verdict,) = judge(rounds(SAME, (1, 9, 3)), CHOICES, inexact)
+    assert verdict.parting == AnswerDifference(2, 1, inexact)
+    assert verdict.parting.is_fault is is_fault
+
+
+def test_a_truncated_round_is_compared_up_to_its_end() -> None:
+    (verdict,) = judge(rounds((1, 2)), CHOICES, complete=False)
+    assert (verdict.is_complete, verdict.parting) == (False, None)
+    assert find_difference(rounds((1, 2)), AUTO_VARIANT, PLAIN_VARIANT) is None
+
+
+def test_lanes_without_plain_are_compared_with_the_first() -> None:
+    runs = [made_run("question", variant, 1.0) for variant in (DRAFT_VARIANT, AUTO_VARIANT)]
+    (verdict,) = judge(runs, CHOICES)
+    assert (verdict.lane, verdict.base) == (2, 0)
+    assert judge([], CHOICES) == judge(runs[:1], CHOICES) == []

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.core.benchmark.journal import Journal
-from app.core.benchmark.runner import BenchmarkPlan, Runner
-from app.core.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
+from app.core.benchmark.runner import Runner
+from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkPlan, MeasuredAnswer, Question, Variant
 from engine.records import SamplingParams
 from tests.app.core.benchmark.made_runs import DRAFT
 from tests.app.core.benchmark.test_runner import PEER, Scripted, prompt, steady

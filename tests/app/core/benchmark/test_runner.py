@@ -7,10 +7,9 @@ from itertools import count
 
 import pytest
 
-from app.core.benchmark.own_engine import make_variants
 from app.core.benchmark.prompts import BenchmarkPrompt
-from app.core.benchmark.runner import BenchmarkPlan, Runner, interleaved, turns
-from app.core.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
+from app.core.benchmark.runner import Runner, interleaved, make_variants, turns
+from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkPlan, MeasuredAnswer, Question, Variant
 from engine.records import Message, Mode, RunStats, SamplingParams
 from tests.app.core.benchmark.made_runs import DRAFT
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.domain.errors import RaceStoreError
-from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult, main_verdict, summary_of
+from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult, main_verdict
 from app.core.storage import races
-from app.core.storage.races import INDEX, RaceStore, _result_from, _to_json
+from app.core.storage.races import INDEX, RaceStore, _listed, _result_from, _to_json
 from engine.records import Mode
 from tests.race_results import RESULT, SETUP, THREE_LANES, VERDICT
 
@@ -27,7 +27,7 @@ def test_a_race_comes_back_as_it_was(tmp_path: Path) -> None:
     assert kept == replace(THREE_LANES, id="20261125204446")
     found = RaceStore(tmp_path / "races")
     assert found.read(kept.id) == kept
-    assert found.all() == (summary_of(kept),)
+    assert found.all() == (_listed(kept),)
 
 
 def test_the_newest_comes_first_and_two_of_one_second_have_their_own_names(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_the_newest_comes_first_and_two_of_one_second_have_their_own_names(tmp_p
 
 
 def test_more_than_are_kept_push_out_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(races, "MOST_KEPT", 2)
+    monkeypatch.setattr(races, "MAX_RACES", 2)
     store = RaceStore(tmp_path)
     ids = [store.add(at(second)).id for second in range(4)]
     assert [summary.id for summary in store.all()] == [ids[3], ids[2]]

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.own_engine import OwnEngine, make_variants
 from app.core.benchmark.peers.llama_server import (
-    Address,
     LlamaServer,
     LlamaServerPeer,
     _placement_options,
@@ -22,6 +20,7 @@ from app.core.benchmark.peers.llama_server import (
     read_answer,
 )
 from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.runner import OwnEngine, make_variants
 from app.core.benchmark.runs import PLAIN, Question, Variant
 from app.core.domain.errors import PeerError
 from app.core.paths import builtin_draft, builtin_target
@@ -125,7 +124,7 @@ def test_one_that_dies_takes_the_others_along_and_says_why(program: str) -> None
 
 def test_one_that_is_never_ready_is_given_up(program: str) -> None:
     port = free_ports(1)[0]
-    server = LlamaServer(Address("plain", port), [program, "--model", "never-ready", "--port", str(port)])
+    server = LlamaServer("plain", port, [program, "--model", "never-ready"])
     clock = iter(range(1000))
     try:
         with pytest.raises(PeerError, match="was not ready within 5 seconds"):

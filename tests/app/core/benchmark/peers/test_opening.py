@@ -43,8 +43,7 @@ def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
     ("words", "configs", "sentence"),
     [
         (["ollama=x"], [], "There is no peer called ollama"),
-        (["llama-server"], [], "needs the path of the program"),
-        (["other-draft"], [], "needs the path of its file"),
+        (["llama-server"], [], "needs a path: llama-server=PATH"),
         (["llama-server=x"], ["auto"], "None of auto is a configuration of llama-server"),
         ([], ["plain"], "needs a --peer"),
         ([NO_DRAFT], ["plain"], "needs a --peer"),

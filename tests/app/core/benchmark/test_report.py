@@ -1,4 +1,4 @@
-"""Tests summary rows: added counters, shares of the time, and answers equal to plain decoding's."""
+"""Tests rows: added counters, shares of the time, and answers equal to plain decoding's."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.benchmark.report import answers_verdict, summarise
 from app.core.benchmark.runs import PLAIN, Variant
-from app.core.benchmark.summary import answers_verdict, summarise
 from tests.app.core.benchmark.made_runs import DRAFT, made_run
 
 PEER = Variant("draft-3", None, "llama-server")
@@ -15,12 +15,12 @@ PEER = Variant("draft-3", None, "llama-server")
 
 def test_counters_are_added_and_rates_follow() -> None:
     runs = [made_run(f"p{i}", variant, 1.0) for i in range(20) for variant in (PLAIN, DRAFT)]
-    row = next(row for row in summarise(runs) if row.mode == "draft" and row.category == "all")
-    assert (row.answers, row.tokens, row.seconds) == (20, 2000, 20.0)
-    assert row.tokens_per_pass == 2.0
-    assert row.acceptance_rate == pytest.approx(0.6)
-    assert row.accepted_by_depth == (80, 40)
-    assert (row.draft_share, row.verify_share) == pytest.approx((0.25, 0.5))
+    row = next(row for row in summarise(runs) if row.variant == DRAFT and row.category == "all")
+    assert (row.answers, row.stats.tokens, row.stats.decode_s) == (20, 2000, 20.0)
+    assert row.stats.tokens_per_pass == 2.0
+    assert row.stats.acceptance_rate == pytest.approx(0.6)
+    assert row.stats.accepted_by_depth == (80, 40)
+    assert (row.shares["draft"], row.shares["verify"]) == pytest.approx((0.25, 0.5))
     assert row.same_answers == 1.0
 
 
@@ -36,7 +36,7 @@ def test_a_different_answer_shows_at_temperature_0_and_means_nothing_above() -> 
     for temperature in (0.0, 0.8):
         runs.append(made_run("x", PLAIN, 1.0, temperature=temperature))
         runs.append(replace(made_run("x", PEER, 1.0, temperature=temperature), token_ids=(1, 2, 4)))
-    shares = [row.same_answers for row in summarise(runs) if row.engine == "llama-server" and row.category == "all"]
+    shares = [row.same_answers for row in summarise(runs) if row.variant == PEER and row.category == "all"]
     assert shares == [0.0, None]
 
 
