@@ -6629,6 +6629,58 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
     </message>
     <message>
+        <source>{lane}: {ratio:.2f}× the speed of {base}</source>
+        <translation>{lane}: {ratio:.2f}× so schnell wie {base}</translation>
+    </message>
+    <message>
+        <source>{speed} ({low:.2f} to {high:.2f} over {rounds} rounds), so it is not certain which is faster.</source>
+        <translation>{speed} ({low:.2f} bis {high:.2f} in {rounds} Runden); es ist nicht sicher, welche schneller ist.</translation>
+    </message>
+    <message>
+        <source>The answers differ at token {token:,}.</source>
+        <translation>Die Antworten unterscheiden sich bei Token {token:,}.</translation>
+    </message>
+    <message>
+        <source>This should not happen: answers are exact on this computer. Please report it.</source>
+        <translation>Das sollte nicht geschehen: Auf diesem Rechner sind Antworten exakt. Bitte melden Sie es.</translation>
+    </message>
+    <message>
+        <source>{lane} and {base} cannot be compared.</source>
+        <translation>{lane} und {base} lassen sich nicht vergleichen.</translation>
+    </message>
+    <message>
+        <source>{speed}, in a round that was cut short.</source>
+        <translation>{speed}, in einer abgebrochenen Runde.</translation>
+    </message>
+    <message>
+        <source>{speed}. One round gives no interval.</source>
+        <translation>{speed}. Eine einzelne Runde ergibt kein Intervall.</translation>
+    </message>
+    <message>
+        <source>{speed}. The rounds were too different for an interval.</source>
+        <translation>{speed}. Die Runden waren für ein Intervall zu verschieden.</translation>
+    </message>
+    <message>
+        <source>{speed} ({low:.2f} to {high:.2f} over {rounds} rounds).</source>
+        <translation>{speed} ({low:.2f} bis {high:.2f} in {rounds} Runden).</translation>
+    </message>
+    <message>
+        <source>It is another model, so the answers are not compared.</source>
+        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
+    </message>
+    <message>
+        <source>Same answer, token for token.</source>
+        <translation>Gleiche Antwort, Token für Token.</translation>
+    </message>
+    <message>
+        <source>Same text, up to the end of the shorter answer.</source>
+        <translation>Gleicher Text, bis zum Ende der kürzeren Antwort.</translation>
+    </message>
+    <message>
+        <source>The answers differ at token {token:,} in {some} of {all} rounds.</source>
+        <translation>Die Antworten unterscheiden sich bei Token {token:,} in {some} von {all} Runden.</translation>
+    </message>
+    <message>
         <source>Check the path; a model in several parts needs all of them.</source>
         <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
     </message>
@@ -9182,14 +9234,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>Round {number}, until the result is certain</source>
         <translation>Runde {number}, bis das Ergebnis sicher ist</translation>
     </message>
-    <message>
-        <source>Same text, up to the end of the shorter answer.</source>
-        <translation>Gleicher Text, bis zum Ende der kürzeren Antwort.</translation>
-    </message>
-    <message>
-        <source>This should not happen: answers are exact on this computer. Please report it.</source>
-        <translation>Das sollte nicht geschehen: Auf diesem Rechner sind Antworten exakt. Bitte melden Sie es.</translation>
-    </message>
     <message numerus="yes">
         <source>%n rounds are over</source>
         <translation>
@@ -9202,13 +9246,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>
             <numerusform>%n Schicht auf der GPU</numerusform>
             <numerusform>%n Schichten auf der GPU</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
-        <translation>
-            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
-            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden).</numerusform>
         </translation>
     </message>
     <message>
@@ -9416,33 +9453,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Löschen</translation>
     </message>
     <message>
-        <source>race</source>
-        <translation>Rennen</translation>
-    </message>
-    <message>
-        <source>{number} tokens per pass</source>
-        <translation>{number} Token pro Durchlauf</translation>
-    </message>
-    <message>
-        <source>{share} accepted</source>
-        <translation>{share} akzeptiert</translation>
-    </message>
-    <message numerus="yes">
-        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not certain which is faster.</source>
-        <translation>
-            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde); es ist nicht sicher, welche schneller ist.</numerusform>
-            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden); es ist nicht sicher, welche schneller ist.</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>p50 {median}, p95 {slow} between tokens</source>
-        <translation>p50 {median}, p95 {slow} zwischen Token</translation>
-    </message>
-    <message>
-        <source>{time} lost to rollback</source>
-        <translation>{time} durch Zurücknehmen verloren</translation>
-    </message>
-    <message>
         <source>until certain to ±5%</source>
         <translation>bis auf ±5 % sicher</translation>
     </message>
@@ -9603,38 +9613,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{one} gegen {other}</translation>
     </message>
     <message>
-        <source>{lane} and {base} cannot be compared.</source>
-        <translation>{lane} und {base} lassen sich nicht vergleichen.</translation>
-    </message>
-    <message>
-        <source>{lane}: {times} the speed of {base}, in a round that was cut short.</source>
-        <translation>{lane}: {times} so schnell wie {base}, in einer abgebrochenen Runde.</translation>
-    </message>
-    <message>
-        <source>{lane}: {times} the speed of {base}. One round gives no interval.</source>
-        <translation>{lane}: {times} so schnell wie {base}. Eine einzelne Runde ergibt kein Intervall.</translation>
-    </message>
-    <message>
-        <source>{lane}: {times} the speed of {base}. The rounds were too different for an interval.</source>
-        <translation>{lane}: {times} so schnell wie {base}. Die Runden waren für ein Intervall zu verschieden.</translation>
-    </message>
-    <message>
-        <source>Same answer, token for token.</source>
-        <translation>Gleiche Antwort, Token für Token.</translation>
-    </message>
-    <message>
-        <source>{place}.</source>
-        <translation>{place}.</translation>
-    </message>
-    <message>
-        <source>The answers differ at token {token} in {some} of {all} rounds</source>
-        <translation>Die Antworten unterscheiden sich bei Token {token} in {some} von {all} Runden</translation>
-    </message>
-    <message>
-        <source>The answers differ at token {token}</source>
-        <translation>Die Antworten unterscheiden sich bei Token {token}</translation>
-    </message>
-    <message>
         <source>a round that was cut short</source>
         <translation>eine abgebrochene Runde</translation>
     </message>
@@ -9684,10 +9662,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This lane&apos;s model has no draft. Choose one for it.</source>
         <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
-    </message>
-    <message>
-        <source>It is another model, so the answers are not compared.</source>
-        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
     </message>
     <message>
         <source>Lanes take turns every quarter of a second, so that all run under the same conditions. Each has a cache of its own. Chats are answered when the race is over.</source>
@@ -11450,36 +11424,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>StatsDialogs</name>
     <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
-        <source>What do these mean?</source>
-        <translation>Was bedeuten diese Zahlen?</translation>
-    </message>
-    <message>
-        <source>Explanations</source>
-        <translation>Erklärungen</translation>
-    </message>
-    <message>
-        <source>All time</source>
-        <translation>Gesamt</translation>
-    </message>
-    <message>
-        <source>All pairs and modes</source>
-        <translation>Alle Paare und Modi</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>Zurücksetzen …</translation>
-    </message>
-    <message>
-        <source>Copy as text</source>
-        <translation>Als Text kopieren</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>Exportieren …</translation>
     </message>
     <message>
         <source>Reset the totals?</source>
@@ -11720,24 +11666,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
     </message>
     <message>
-        <source>What do these mean?</source>
-        <translation>Was bedeuten diese Zahlen?</translation>
-    </message>
-    <message>
         <source>Copy the statistics as text</source>
         <translation>Statistik als Text kopieren</translation>
     </message>
     <message>
         <source>Export statistics</source>
         <translation>Statistik exportieren</translation>
-    </message>
-    <message>
-        <source>Show as table…</source>
-        <translation>Als Tabelle …</translation>
-    </message>
-    <message>
-        <source>Show the totals as a table</source>
-        <translation>Summen als Tabelle zeigen</translation>
     </message>
     <message>
         <source>How much faster this answer was than it would have been without drafting, or its tokens per second if that is not certain. The speed without drafting is estimated from passes without a draft, in this answer and in the last minutes, with the context equally full. Shown from 64 tokens on.</source>
@@ -12078,57 +12012,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Together</source>
         <translation>Zusammen</translation>
-    </message>
-</context>
-<context>
-    <name>StatsTable</name>
-    <message>
-        <source>Target</source>
-        <translation>Zielmodell</translation>
-    </message>
-    <message>
-        <source>Draft</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>Mode</source>
-        <translation>Modus</translation>
-    </message>
-    <message>
-        <source>Answers</source>
-        <translation>Antworten</translation>
-    </message>
-    <message>
-        <source>Tokens</source>
-        <translation>Token</translation>
-    </message>
-    <message>
-        <source>Tokens/s</source>
-        <translation>Token/s</translation>
-    </message>
-    <message>
-        <source>Per pass</source>
-        <translation>Pro Durchlauf</translation>
-    </message>
-    <message>
-        <source>Accepted</source>
-        <translation>Akzeptiert</translation>
-    </message>
-    <message>
-        <source>Speed-up</source>
-        <translation>Beschleunigung</translation>
-    </message>
-    <message>
-        <source>p50 ms</source>
-        <translation>p50 ms</translation>
-    </message>
-    <message>
-        <source>p95 ms</source>
-        <translation>p95 ms</translation>
-    </message>
-    <message>
-        <source>p99 ms</source>
-        <translation>p99 ms</translation>
     </message>
 </context>
 <context>

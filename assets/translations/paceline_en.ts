@@ -456,20 +456,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
-        <translation>
-            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round).</numerusform>
-            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not certain which is faster.</source>
-        <translation>
-            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so it is not certain which is faster.</numerusform>
-            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not certain which is faster.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>over %n rounds</source>
         <translation>
             <numerusform>one round</numerusform>
