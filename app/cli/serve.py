@@ -28,7 +28,7 @@ from app.core.projects.search import passages_for
 from app.core.server.access import AllowedHosts, is_loopback
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
-from app.core.server.engine_job import EngineJob, Unload
+from app.core.server.engine_job import CallJob, EngineJob, unload
 from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer
 from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
 from app.core.server.metrics import Metrics
@@ -110,8 +110,8 @@ def _serve_loaded(
             notify(_embedding_notice(embedder.model()))
             embedder.close()  # the engine's process loads its own
         is_serving.set()
-        models = ModelSwitch(LoadableModel(_load_request(options), served), ready, library)
-        return _serve(engine, models, listener, key, embedder, options)
+        library.begin(LoadableModel(_load_request(options), served), ready)
+        return _serve(engine, library, listener, key, embedder, options)
     finally:
         engine.close(ENGINE_EXIT_S)
 
@@ -211,18 +211,18 @@ def _load_request(options: argparse.Namespace) -> LoadRequest:
     return request if found is None else replace(request, mmproj=str(found))
 
 
-class LibraryModels:
-    """Implements `app.core.server.library.ModelLibrary`; every model is loaded with the command's options."""
+class LibraryModels(ModelSwitch):
+    """The library's models; each is loaded with the command's options."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         """``options``: as given on the command line, before defaults are filled in."""
+        super().__init__()
         self._options = argparse.Namespace(**vars(options))
 
-    def names(self) -> list[str]:
-        """Names of the models whose files exist."""
+    def others(self) -> list[str]:
         return [model.name for model in open_library(find_paths()).models() if not model.missing]
 
-    def find(self, name: str) -> LoadableModel | None:
+    def _find(self, name: str) -> LoadableModel | None:
         """The model of this name, with its paired draft; None if the library has no such model."""
         library = open_library(find_paths())
         by_name = {model.name: model for model in library.models() if not model.missing}
@@ -251,14 +251,10 @@ def _serve(
     options: argparse.Namespace,
 ) -> int:
     """Serve until a signal raises an exception in this thread."""
-    metrics, scheduler = Metrics(), Scheduler(engine, options.queue)
-    scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
-    scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
+    scheduler = Scheduler(engine, models, Metrics(), max_waiting=options.queue)
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
     log_line = notify if options.log_requests else None
-    app = make_application(
-        models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line
-    )
+    app = make_application(scheduler, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line)
     with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
@@ -295,12 +291,12 @@ def _unload_when_idle(engine: EngineClient, scheduler: Scheduler, minutes: float
         if isinstance(event, JobEnded) and event.value:
             notify("the models are unloaded; the next request loads them again")
 
-    def unload() -> None:
+    def unload_if_idle() -> None:
         activity = scheduler.activity
         if not activity.num_waiting and not activity.num_running:
-            engine.submit(RunJob(Unload(), background=True), on_event)
+            engine.submit(RunJob(CallJob(unload), background=True), on_event)
 
-    timer = UnloadTimer(minutes * 60.0, unload)
+    timer = UnloadTimer(minutes * 60.0, unload_if_idle)
     scheduler.on_change = timer.restart
     timer.restart()
     try:

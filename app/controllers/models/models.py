@@ -133,11 +133,11 @@ class ModelController(PartsController):
         if self._state.answers or self._state.is_serving or self._state.is_racing:
             self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
             return
-        from app.core.server.engine_job import Unload  # noqa: PLC0415  (the first paint does not wait for it)
+        from app.core.server.engine_job import CallJob, unload  # noqa: PLC0415  (the first paint does not wait for it)
 
         self.stop_loading()
         self._window.notice_banner.withdraw_suggestion()
-        self._worker.submit(RunJob(Unload()))
+        self._worker.submit(RunJob(CallJob(unload)))
         self._ready = self._loaded = None
         self._publish()
 

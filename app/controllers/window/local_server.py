@@ -132,7 +132,7 @@ class LocalServerController(PartsController):
     def note_reload(self, fraction: float) -> None:
         """Note that the window's models are being loaded again in place of a program's; ``fraction`` is done."""
         self._reload_fraction = fraction
-        self._served.note_chat_models()
+        self._served.set_guest("")
         self._show_waiting()
 
     def _report(self) -> None:

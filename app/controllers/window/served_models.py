@@ -6,7 +6,6 @@ is loaded again (`LoadedModels` in `engine.session.worker`).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,11 +20,12 @@ from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
 from app.core.hub.opening import open_library
 from app.core.load_requests import load_request
+from app.core.server.errors import no_model_error
+from app.core.server.library import LoadableModel, ModelSwitch
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # imported by the server's thread
     from app.core.hub.records import LibraryModel
-    from app.core.server.library import LoadableModel
     from app.core.server.pictures import PictureSource
     from app.core.server.protocol import ServedModel
 
@@ -37,29 +37,24 @@ def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
     return replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
 
 
-class ServedModels:
-    """Implements `app.core.server.library.NamedModels`, whose methods run on the server's threads.
+class ServedModels(ModelSwitch):
+    """The chats' model, and library models that programs may load; used on the server's threads.
 
     ``settings_of`` returns the settings of new chats for a model's file.
 
     ``on_change`` is called on any thread when `guest` changes.
     """
 
+    can_unload = False
+
     def __init__(self, parts: Parts, settings_of: Callable[[str], Settings], on_change: Callable[[], None]) -> None:
+        super().__init__()
         self._state, self._paths = parts.state, parts.paths
         self._settings_of = settings_of
         self._on_change = on_change
-        self._lock = threading.Lock()
         self._own: tuple[EngineReady, Settings, LoadRequest | None] | None = None
-        self._choices: dict[str, LoadableModel] = {}
-        self._known: dict[str, ServedModel] = {}
-        self._guest = ""
         self._pictures: PictureSource | None = None  # caches decoded pictures; made late
-
-    @property
-    def guest(self) -> str:
-        """The model that a program loaded in place of the chats' model; empty if the chats' model is loaded."""
-        return self._guest
+        self.guest = ""  # the model that a program loaded in place of the chats' model; empty if none
 
     def serve(self, ready: EngineReady | None, settings: Settings, request: LoadRequest | None) -> None:
         """Set the chats' model and its load ``request``; None if no model is loaded."""
@@ -68,94 +63,66 @@ class ServedModels:
                 self._known.clear()  # the defaults of other models may have changed, too
             self._own = None if ready is None else (ready, settings, request)
         if ready is None:
-            self._set_guest("")
+            self.set_guest("")
 
-    def note_chat_models(self) -> None:
-        """Note that the chats' model is loaded again, or loading."""
-        self._set_guest("")
-
-    def _set_guest(self, name: str) -> None:
-        if name != self._guest:
-            self._guest = name
+    def set_guest(self, name: str) -> None:
+        if name != self.guest:
+            self.guest = name
             self._on_change()
 
     def current(self) -> ServedModel:
-        from app.core.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
-
-        own = self._own
-        if own is None:
+        if self._own is None:
             raise no_model_error()
-        ready, settings, _request = own
+        ready, settings, _request = self._own
         return self._served(printable(Path(ready.target.path).stem), settings, ready)
 
     def _served(self, name: str, settings: Settings, ready: EngineReady) -> ServedModel:
+        from app.core.projects.search import passages_for  # noqa: PLC0415  (the first paint does not wait for it)
         from app.core.server.pictures import PictureSource  # noqa: PLC0415
         from app.core.server.protocol import ServedModel  # noqa: PLC0415
 
         if self._pictures is None:
             self._pictures = PictureSource()  # data URLs only: no files of this computer
-        defaults = defaults_of(settings, ready)
-        from app.core.projects.search import passages_for  # noqa: PLC0415  (the first paint does not wait for it)
-
-        passages = partial(passages_for, self._paths)
-        return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures, passages)
+        passages, system = partial(passages_for, self._paths), settings.text("system_prompt")
+        return ServedModel(name, ready, defaults_of(settings, ready), system, self._pictures, passages)
 
     def known(self, name: str) -> ServedModel | None:
-        with self._lock:
-            return self._known.get(name) if self._may_load else None
-
-    def names(self) -> list[str]:
-        return list(dict.fromkeys([self.current().name, *self.others()]))
+        return super().known(name) if self._may_load else None
 
     def others(self) -> list[str]:
         """The names of library models besides the chats' model; reads the disk."""
-        own = self._own
-        own_path = own[0].target.path if own is not None else ""
-        return [one.name for one in self._library() if str(one.path) != own_path]
+        own_path = self._own[0].target.path if self._own is not None else ""
+        return [one.name for one in self._models() if str(one.path) != own_path]
 
-    def find(self, name: str) -> str:
-        from app.core.server.library import LoadableModel, no_such_model  # noqa: PLC0415
-
-        models = {model.name: model for model in self._library()}
-        model = models.get(name)
+    def _find(self, name: str) -> LoadableModel | None:
+        model = next((one for one in self._models() if one.name == name), None)
         if model is None:
-            raise no_such_model(self.current().name)
-        target, draft = str(model.path), self._draft_of(model)
-        changes = {"target_path": target, "draft_path": draft}
-        settings, _complaints = self._settings_of(target).changed(changes)
-        choice = LoadableModel(load_request(settings), partial(self._served, name, settings))
-        with self._lock:
-            self._choices[target] = choice
-        return target
+            return None
+        models = open_library(self._paths, self._state.settings).models()
+        draft = next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
+        target = str(model.path)
+        settings, _complaints = self._settings_of(target).changed({"target_path": target, "draft_path": draft})
+        return LoadableModel(load_request(settings), partial(self._served, name, settings))
 
     def load_for(self, target: str) -> LoadRequest | None:
-        with self._lock:
-            own, choice = self._own, self._choices.get(target)
+        own = self._own
         if own is not None and own[2] is not None and own[2].target == target:
             return own[2]
-        return choice.request if choice is not None and self._may_load else None
+        return super().load_for(target) if self._may_load else None
 
     def note_loaded(self, ready: EngineReady) -> None:
-        with self._lock:
-            is_own = self._own is not None and self._own[0].target.path == ready.target.path
-            choice = self._choices.get(ready.target.path)
-        if is_own or choice is None:
-            self._set_guest("")
+        is_own = self._own is not None and self._own[0].target.path == ready.target.path
+        if is_own or ready.target.path not in self._choices:
+            self.set_guest("")
             return
-        model = choice.served(ready)
-        with self._lock:
-            self._known[model.name] = model
-        self._set_guest(shown_name(ready.target))
-
-    def _draft_of(self, model: LibraryModel) -> str:
-        models = open_library(self._paths, self._state.settings).models()
-        return next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
+        super().note_loaded(ready)
+        self.set_guest(shown_name(ready.target))
 
     @property
     def _may_load(self) -> bool:
         return bool(self._state.settings.values["server_loads"])
 
-    def _library(self) -> list[LibraryModel]:
+    def _models(self) -> list[LibraryModel]:
         if not self._may_load:
             return []
         models = open_library(self._paths, self._state.settings).models()

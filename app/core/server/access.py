@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.server.errors import ApiError, body_of
-from app.core.server.request_log import RequestLog, line_of
+from app.core.server.metrics import Metrics, RequestLog, line_of
 
 ENTRY = "paceline.entry"  # key in the ASGI scope for the request's log entry
 OPEN_PATHS = {"/health", "/"}  # paths that need no key and are not logged
@@ -96,7 +96,7 @@ def _normalized(path: str) -> str:
 class AccessControl:
     """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing or wrong key; logs every request.
 
-    With an empty ``key`` no key is needed. Requests are recorded in ``requests``, except those to `OPEN_PATHS`.
+    With an empty ``key`` no key is needed. ``metrics`` counts and records requests, except those to `OPEN_PATHS`.
     ``log_line`` is called when a request has ended.
     """
 
@@ -105,15 +105,13 @@ class AccessControl:
         app: ASGIApp,
         key: str,
         hosts: AllowedHosts,
-        on_response: Callable[[str, int], None] = lambda _path, _status: None,
-        requests: RequestLog | None = None,
+        metrics: Metrics,
         log_line: Callable[[str], None] | None = None,
     ) -> None:
         self._app = app
         self._key = key.encode("ascii")
         self._hosts = hosts
-        self._on_response = on_response
-        self._requests = requests or RequestLog()
+        self._metrics = metrics
         self._log_line = log_line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,12 +121,13 @@ class AccessControl:
 
         scope = {**scope, "path": _normalized(scope["path"])}
         headers, began_s = Headers(scope=scope), time.perf_counter()
-        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # an unused log for health checks
+        is_open = scope["path"] in OPEN_PATHS
+        requests = RequestLog() if is_open else self._metrics.requests  # an unused log for health checks
         entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
 
         async def counting_send(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._on_response(scope["path"], message["status"])
+                self._metrics.count_request(scope["path"], message["status"])
                 entry.note_status(message["status"])
             await send(message)
 
@@ -141,7 +140,7 @@ class AccessControl:
                 await response(scope, receive, counting_send)
         finally:
             entry.end()
-            if self._log_line is not None and scope["path"] not in OPEN_PATHS:
+            if self._log_line is not None and not is_open:
                 self._log_line(line_of(entry.row, scope["method"], time.perf_counter() - began_s))
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:

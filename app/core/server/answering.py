@@ -4,69 +4,71 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from app.core.domain.local_server import GONE
+from app.core.server.answers import AnswerBuilder
 from app.core.server.engine_job import SessionReply
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
-from app.core.server.request_body import CLIENT_GONE
-from app.core.server.responses import AnswerBuilder
-from app.core.server.scheduler import JobEvent
+from app.core.server.scheduler import AnswerEvent, JobEvent
 from engine.records import EngineReady, Finished, PrefillProgress, TextChunk
 
 Events = asyncio.Queue[JobEvent]
-AnswerEvent = PrefillProgress | TextChunk | Finished
 GRACE_S = 1.0  # a stream that fails within this time gets an HTTP error status
 PING_S = 10.0  # interval of keep-alive messages
 _T = TypeVar("_T")
 
 
-async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
-    """Make the response. A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status."""
+async def respond(asked: CompletionRequest, builder: AnswerBuilder, answers: Sequence[Events]) -> Response:
+    """Make the response of ``answers``, each with the events of one.
+
+    A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status.
+    """
     if asked.stream:
-        chunks_of_all = _chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more))
-        return AnswerStream(chunks_of_all, builder.media_type)
-    answers = list[dict[str, object]]()
-    for _ in range(len(asked.more) + 1):
+        first = await _next_within(answers[0], GRACE_S)
+        return AnswerStream(_chunks(builder, first, answers), builder.media_type)
+    whole = list[dict[str, object]]()
+    for events in answers:
         chunks: list[TextChunk] = []
         while isinstance(event := await next_event(events), TextChunk | PrefillProgress):
             chunks += [event] if isinstance(event, TextChunk) else []
-        answers.append(builder.whole(chunks, event))
-    return JSONResponse(builder.combined(answers))
+        whole.append(builder.whole(chunks, event))
+    return JSONResponse(builder.combined(whole))
 
 
-async def _chunks(
-    builder: AnswerBuilder, first: AnswerEvent | None, events: Events, num_more: int
-) -> AsyncIterator[bytes]:
-    """Yield the chunks of an answer and of the ``num_more`` answers after it.
+async def _chunks(builder: AnswerBuilder, first: AnswerEvent | None, answers: Sequence[Events]) -> AsyncIterator[bytes]:
+    """Yield the chunks of the answers; ``first`` is the first event, if it has arrived.
 
     Programs and proxies disconnect after a minute of silence. So comments or the API's own keep-alive messages are sent
     while a request waits or a prompt is processed.
     """
-    event, num_ended, is_begun = first, 0, False
     try:
-        while True:
-            for chunk in _chunks_of(builder, event, is_begun=is_begun):
-                yield chunk
-            has_ended = isinstance(event, Finished)
-            num_ended, is_begun = num_ended + has_ended, not has_ended and (is_begun or event is not None)
-            if num_ended > num_more:
-                return
-            event = await _next_within(events, PING_S)
+        for events in answers:
+            event, is_begun = first, False
+            while True:
+                if event is None:
+                    event = await _next_within(events, PING_S)
+                if event is None:
+                    yield builder.keep_alive(is_begun=is_begun)
+                    continue
+                for chunk in _chunks_of(builder, event, is_begun=is_begun):
+                    yield chunk
+                if isinstance(event, Finished):
+                    break
+                event, is_begun = None, True
+            first = None
     except ApiError as error:  # the HTTP status was already sent
         for chunk in builder.failed_chunks(error):
             yield chunk
 
 
-def _chunks_of(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
-    """The chunks for an event; ``event`` None: a keep-alive message."""
-    if event is None:
-        return [builder.keep_alive(is_begun=is_begun)]
+def _chunks_of(builder: AnswerBuilder, event: AnswerEvent, *, is_begun: bool) -> list[bytes]:
     number = event.total if isinstance(event, PrefillProgress) else None
     head = [] if is_begun else builder.first_chunks(number)
     if isinstance(event, PrefillProgress):
@@ -92,7 +94,7 @@ async def next_event(events: Events) -> AnswerEvent:
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
-    assert not isinstance(event, EngineReady | SessionReply)  # noqa: S101  (of a load, or a question, alone)
+    assert not isinstance(event, EngineReady | SessionReply)  # noqa: S101  (of a load, or a call, alone)
     return event
 
 
@@ -130,23 +132,18 @@ async def cancel_on_disconnect(request: Request, answer: Awaitable[_T]) -> _T:
     Raises:
         ApiError: the client disconnected.
     """
-    waiting = asyncio.ensure_future(answer)
-    gone = asyncio.ensure_future(_disconnected(request))
+    tasks = waiting, _gone = asyncio.ensure_future(answer), asyncio.ensure_future(_disconnected(request))
     try:
-        await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if waiting.done():
             return waiting.result()
-        raise ApiError(CLIENT_GONE, "The client went away.")
+        raise ApiError(GONE, "The client went away.")
     finally:
-        await _cancel((waiting, gone))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _cancel(tasks: Iterable[asyncio.Future[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

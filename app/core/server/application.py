@@ -20,35 +20,27 @@ from starlette.types import ASGIApp
 
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
 from app.core.server.answering import AnswerStream, cancel_on_disconnect, events_across_threads, respond
-from app.core.server.anthropic.events import MessageBuilder
-from app.core.server.anthropic.request import parse_messages_request
-from app.core.server.embeddings import (
-    Dialect,
-    EmbeddingCall,
-    EmbeddingSource,
-    as_native,
-    as_ollama,
-    as_ollama_legacy,
-    as_openai,
-    as_ranked,
-    no_embeddings_error,
-    read_native,
-    read_ollama,
-    read_openai,
-    read_rank,
-)
+from app.core.server.answers import AnswerBuilder, ResponseBuilder
+from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
+from app.core.server.embeddings import DIALECTS, Dialect, EmbeddingCall, EmbeddingSource, no_embeddings_error
 from app.core.server.engine_job import SessionCall, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
-from app.core.server.fields import lenient, warnings_so_far
-from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
-from app.core.server.llama.events import CompletionBuilder
-from app.core.server.llama.request import parse_infill_request, parse_native_request
-from app.core.server.metrics import CONTENT_TYPE, Metrics
-from app.core.server.ollama.events import LineBuilder, loaded
-from app.core.server.ollama.request import (
+from app.core.server.fields import (
+    MAX_BODY_BYTES,
+    MAX_BYTES_WITH_PICTURES,
+    lenient,
+    read_object,
+    warnings_so_far,
+)
+from app.core.server.library import ModelSwitch, file_of, no_such_model
+from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
+from app.core.server.metrics import CONTENT_TYPE, RequestEntry
+from app.core.server.ollama_api import (
     API_VERSION,
+    LineBuilder,
     is_load,
     list_models,
+    loaded,
     name_of,
     parse_ollama_request,
     running,
@@ -56,20 +48,9 @@ from app.core.server.ollama.request import (
     wants_unload,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
-from app.core.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
-from app.core.server.request_log import RequestEntry
-from app.core.server.response_events import ItemBuilder
-from app.core.server.response_request import parse_response_request
-from app.core.server.responses import AnswerBuilder, ResponseBuilder
-from app.core.server.scheduler import JobEvent, Scheduler
-from app.core.server.tokens import (
-    BodyReader,
-    read_count,
-    read_detokenize,
-    read_openai_count,
-    read_template,
-    read_tokenize,
-)
+from app.core.server.responses_api import ItemBuilder, parse_response_request
+from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
+from app.core.server.tokens import READERS, BodyReader
 from engine.errors import EngineError, GrammarError
 from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
@@ -77,9 +58,7 @@ from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
-_BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
 log = logging.getLogger(__name__)
-CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 MAX_WARNINGS_LOGGED = 1000  # maximum number of different logged warnings
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
@@ -97,33 +76,17 @@ def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind
 
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
-# Each path also works without its version. `_READERS` are answered with text, `_SESSION_VALUES` with a session's value.
-_READERS = {
+# Paths that are answered with text. Each path also works without its version.
+_READERS: dict[str, Read] = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
+    "/v1/completions": _TEXT,
+    # llama.cpp's own format if the request has no model name, which OpenAI's API requires.
+    "/completions": lambda body, model: (_TEXT if "model" in body else _NATIVE)(body, model),
     RESPONSES: _form(parse_response_request, ItemBuilder),
     "/v1/messages": _form(parse_messages_request, MessageBuilder),
     "/v1/completion": _NATIVE,
     "/v1/infill": _form(parse_infill_request, CompletionBuilder),
 }
-_SESSION_VALUES: dict[str, BodyReader] = {
-    "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
-    f"{RESPONSES}/input_tokens": partial(read_openai_count, chat=False),
-    "/v1/messages/count_tokens": read_count,
-    "/v1/tokenize": read_tokenize,
-    "/v1/detokenize": read_detokenize,
-    "/v1/apply-template": read_template,
-}
-_NATIVE_EMBEDDINGS = (read_native, as_native)
-_EMBEDDING_DIALECTS: dict[str, Dialect] = {
-    "/v1/embedding": _NATIVE_EMBEDDINGS,
-    "/v1/rerank": (read_rank, as_ranked),
-    "/v1/reranking": (read_rank, as_ranked),
-    "/api/embed": (read_ollama, as_ollama),
-    "/api/embeddings": (read_ollama, as_ollama_legacy),
-}
-# Paths, and the methods that handle them.
-_BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
-_OLLAMA_PATHS = {"/api/chat": True, "/api/generate": False}  # True for a chat
 _MODEL = f"{MODELS}/{{name:path}}"
 _GET_HANDLERS = {
     "/": "root",
@@ -135,15 +98,10 @@ _GET_HANDLERS = {
     "/api/tags": "api_tags",
     "/api/ps": "api_ps",
 }
-ENDPOINTS = frozenset(
-    {*_READERS, *_SESSION_VALUES, *_EMBEDDING_DIALECTS, *_OLLAMA_PATHS, *_BY_PATH, *_GET_HANDLERS} - {_MODEL, "/"}
-)
 
 
-def make_application(  # noqa: PLR0913  (what a server is made of)
-    models: CurrentModel | NamedModels,
+def make_application(
     scheduler: Scheduler,
-    metrics: Metrics,
     key: str,
     hosts: AllowedHosts,
     *,
@@ -153,63 +111,46 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``models`` returns the loaded model, or also loads models that requests name. ``strict``: unknown fields and model
-    names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
+    ``strict``: unknown fields and model names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line
+    for each finished request.
     """
-    endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
+    endpoints = Endpoints(scheduler, embedder, strict=strict)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
         for method, answering in (("GET", got), ("POST", endpoints.posted()))
         for path, endpoint in answering.items()
         for own in {path, path.removeprefix(_VERSION)}  # many programs omit the version
+        if own == path or own not in answering
     ]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-
-    def count(path: str, status: int) -> None:
-        metrics.count_request(_endpoint(path), status)
-
-    guarded = AccessControl(app, key, hosts, count, metrics.requests, log_line)
+    scheduler.metrics.paths = PATHS
+    guarded = AccessControl(app, key, hosts, scheduler.metrics, log_line)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
 
 
-def _endpoint(path: str) -> str:
-    """The path for counting requests; ``other`` for unknown paths."""
-    return next((known for known in (path, _VERSION + path) if known in ENDPOINTS), "other")
-
-
 class Endpoints:
-    def __init__(
-        self,
-        models: CurrentModel | NamedModels,
-        scheduler: Scheduler,
-        metrics: Metrics,
-        embedder: EmbeddingSource | None,
-        *,
-        strict: bool,
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, embedder: EmbeddingSource | None, *, strict: bool) -> None:
+        self._models, self._scheduler = scheduler.models, scheduler
         self._embedder = embedder
         self._is_strict = strict
         self._warned: set[str] = set()  # warnings that were already logged
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
         self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
-        self._switch = None if callable(models) else models
-        self._current = models if callable(models) else models.current
-        self._scheduler = scheduler
-        self._metrics = metrics
 
     def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """The handlers of POST requests, by path."""
         return {
             **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
-            **{path: partial(self._answer_value, read=read) for path, read in _SESSION_VALUES.items()},
-            **{path: getattr(self, name) for path, name in _BY_PATH.items()},
-            **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDING_DIALECTS.items()},
-            **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_PATHS.items()},
+            **{path: partial(self._answer_value, read=read) for path, read in READERS.items()},
+            **{path: partial(self._embed, dialect=dialect) for path, dialect in DIALECTS.items()},
+            "/api/chat": partial(self._answer_ollama, chat=True),
+            "/api/generate": partial(self._answer_ollama, chat=False),
+            "/api/show": self.api_show,
         }
 
     async def health(self, _request: Request) -> Response:
@@ -231,7 +172,7 @@ class Endpoints:
         return JSONResponse(found)
 
     async def _listed(self) -> list[dict[str, object]]:
-        model = self._current()
+        model = self._models.current()
         ready = model.ready
         facts = {
             "meta": _facts(ready.target),
@@ -242,8 +183,7 @@ class Endpoints:
             "state": self._state_of(model),
         }
         listed = [{**_model_entry(model.name, ready.target.path), **loaded, **facts}]
-        if self._switch is not None:
-            listed += await asyncio.to_thread(_other_models, model.name, self._switch, self._paths)
+        listed += await asyncio.to_thread(_other_models, model.name, self._models, self._paths)
         if self._embedder is not None:
             name = (await asyncio.to_thread(self._embedder.model)).name
             listed.append({**_model_entry(name, ""), "type": "embeddings", "state": "loaded"})
@@ -253,29 +193,11 @@ class Endpoints:
         return "not-loaded" if model is self._unloaded else "loaded"
 
     async def metrics(self, _request: Request) -> Response:
-        activity = self._scheduler.activity
-        text = self._metrics.render(activity)
+        text = self._scheduler.metrics.render(self._scheduler.activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
-    async def completions(self, request: Request) -> Response:
-        """Text completions of OpenAI's API.
-
-        llama.cpp's own format is used if the path has no version and the request has no model name, which OpenAI's API
-        requires.
-        """
-        body = await self._body(request)
-        is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
-        return await self._answer(request, _NATIVE if is_native else _TEXT, body)
-
-    async def embeddings(self, request: Request) -> Response:
-        """OpenAI's embeddings; llama.cpp's format if the path has no version and no model is named."""
-        body = await read_object(request)
-        is_native = request.url.path == _BARE_EMBEDDINGS and "model" not in body
-        return await self._embed(request, _NATIVE_EMBEDDINGS if is_native else (read_openai, as_openai), body)
-
-    async def _embed(self, request: Request, dialect: Dialect, body: dict[str, object] | None = None) -> Response:
-        embedder, (read, tell) = self._embedder, dialect
-        body = await read_object(request) if body is None else body
+    async def _embed(self, request: Request, dialect: Dialect) -> Response:
+        body, embedder = await read_object(request), self._embedder
         if embedder is None:
             raise no_embeddings_error()
         try:
@@ -283,20 +205,19 @@ class Endpoints:
         except EngineError as error:
             raise api_error(error, "model") from error
         with self._reading():
-            asked = read(body, model)
+            asked, build = dialect(body, model)
             self._report(warnings_so_far())
-        call = EmbeddingCall(asked, embedder, partial(tell, asked, model.name))
-        return await self._run_call(request, "", call)
+        return await self._run_call(request, "", EmbeddingCall(asked, embedder, build))
 
     async def api_version(self, _request: Request) -> Response:
         return JSONResponse({"version": API_VERSION})
 
     async def api_tags(self, _request: Request) -> Response:
         paths = {str(one["id"]): self._paths.get(str(one["id"]), "") for one in await self._listed()}
-        return JSONResponse(await asyncio.to_thread(list_models, self._current(), paths))
+        return JSONResponse(await asyncio.to_thread(list_models, self._models.current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
-        model = self._current()
+        model = self._models.current()
         is_loaded = self._state_of(model) == "loaded"
         return JSONResponse(await asyncio.to_thread(running, model) if is_loaded else {"models": []})
 
@@ -314,7 +235,7 @@ class Endpoints:
             if not wants_unload(body):
                 model = await self._named(name_of(body))
                 return JSONResponse(loaded(model.name, chat=chat))
-            name = name_of(body) or self._current().name
+            name = name_of(body) or self._models.current().name
             self._unload(name)
             return JSONResponse(loaded(str(name), chat=chat, reason="unload"))
         read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
@@ -325,14 +246,14 @@ class Endpoints:
 
     def _unload(self, name: object) -> None:
         """Unload the model if it has this name, after the running answers; the next request loads it again."""
-        model = self._current()
+        model = self._models.current()
 
         def note(event: JobEvent) -> None:
             if isinstance(event, SessionReply):
                 self._unloaded = model
 
-        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # the window's models are not unloaded
-            self._scheduler.submit(None, note, "", unload)
+        if self._models.can_unload and name in (None, model.name):
+            self._scheduler.submit([ServerJob(None, note, call=unload)])
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
         """Queue a request whose result the session computes, and answer with the result."""
@@ -348,12 +269,12 @@ class Endpoints:
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
         entry.note_queued(name)
-        program = _program_of(request)
-        job = self._scheduler.submit(None, post, target, call, on_turn=entry.note_turn, program=program)
+        job = ServerJob(None, post, target, call, on_begin=entry.note_begun, program=_program_of(request))
+        self._scheduler.submit([job])
         try:
             reply = await cancel_on_disconnect(request, events.get())
         finally:
-            self._scheduler.cancel(job)
+            self._scheduler.cancel([job])
         if isinstance(reply, ApiError):
             raise reply
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
@@ -370,7 +291,9 @@ class Endpoints:
                 log.info("a request: %s", warning)
 
     async def _body(self, request: Request) -> dict[str, object]:
-        return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().picture_source else MAX_BODY_BYTES)
+        return await read_object(
+            request, MAX_BYTES_WITH_PICTURES if self._models.current().picture_source else MAX_BODY_BYTES
+        )
 
     async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
         model = await self._named(body.get("model"))
@@ -389,21 +312,23 @@ class Endpoints:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         entry: RequestEntry = request.scope[ENTRY]
         entry.note_queued(model.name)
-        events, post = events_across_threads(entry.note_event)
         program, target = _program_of(request), model.ready.target.path
-        job = self._scheduler.submit(
-            asked.request, post, target, more=asked.more, on_turn=entry.note_turn, program=program
-        )
+        answers, jobs = [], []
+        for each in (asked.request, *asked.more):
+            events, post = events_across_threads(entry.note_event)
+            answers.append(events)
+            jobs.append(ServerJob(each, post, target, on_begin=entry.note_begun, program=program))
+        self._scheduler.submit(jobs)
         is_handed_on = False
         try:
-            response = await cancel_on_disconnect(request, respond(asked, builder, events))
+            response = await cancel_on_disconnect(request, respond(asked, builder, answers))
             if isinstance(response, AnswerStream):
-                response.on_end = lambda: self._scheduler.cancel(job)
+                response.on_end = lambda: self._scheduler.cancel(jobs)
                 is_handed_on = True
             return response
         finally:
             if not is_handed_on:
-                self._scheduler.cancel(job)
+                self._scheduler.cancel(jobs)
 
     async def _named(self, name: object) -> ServedModel:
         """The model that a request names; a model that was never loaded is loaded first.
@@ -411,20 +336,21 @@ class Endpoints:
         Raises:
             ApiError: no model has this name, it cannot be loaded, or loading takes too long.
         """
-        model = self._current()
-        if self._switch is None or not isinstance(name, str) or name == model.name:
+        model = self._models.current()
+        if not isinstance(name, str) or name == model.name:
             return model
-        known = self._switch.known(name)
+        known = self._models.known(name)
         if known is not None:
             return known
         try:
-            target = await asyncio.to_thread(self._switch.find, name)
+            target = await asyncio.to_thread(self._models.find, name)
         except ApiError:
             if self._is_strict:
                 raise
             return model
         events, post = events_across_threads()
-        job = self._scheduler.submit(None, post, target)
+        job = ServerJob(None, post, target)
+        self._scheduler.submit([job])
         try:
             async with asyncio.timeout(LOAD_WAIT_S):
                 event = await events.get()
@@ -432,13 +358,13 @@ class Endpoints:
             message = f"The model could not be loaded within {LOAD_WAIT_S:.0f} seconds. Try again."
             raise ApiError(503, message, code="model_loading", headers={"Retry-After": "60"}) from error
         finally:
-            self._scheduler.cancel(job)
+            self._scheduler.cancel([job])
         if isinstance(event, ApiError):
             raise event
-        return self._switch.known(name) or self._current()
+        return self._models.known(name) or self._models.current()
 
 
-def _other_models(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
+def _other_models(own: str, models: ModelSwitch, paths: dict[str, str]) -> list[dict[str, object]]:
     """List all models except ``own``; reads the disk. ``paths`` caches their files."""
     listed = list[dict[str, object]]()
     for name in models.names():
@@ -481,6 +407,9 @@ def _facts(info: ModelInfo) -> dict[str, object]:
     }
 
 
+PATHS = sorted({*_READERS, *READERS, *DIALECTS, "/api/chat", "/api/generate", *_GET_HANDLERS} - {_MODEL, "/"})
+
+
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
@@ -488,15 +417,11 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
     return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 
-def _no_such_path(path: str) -> str:
-    if path.startswith(f"{RESPONSES}/"):
-        return "No answers are kept here: there is nothing to look up, to cancel or to delete."
-    return f"There is no such path here; this server has {', '.join(sorted(ENDPOINTS))}."
-
-
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  (for the type checker)
-    message = _no_such_path(request.url.path) if error.status_code == 404 else f"{error.detail}."
+    message = f"{error.detail}."
+    if error.status_code == 404:
+        message = f"There is no such path here; this server has {', '.join(PATHS)}. No answers are kept."
     refusal = ApiError(error.status_code, message, headers=error.headers)
     return JSONResponse(body_of(refusal, request.url.path), refusal.status, refusal.headers)
 

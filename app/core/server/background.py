@@ -14,9 +14,9 @@ from app.core.domain.errors import AppError
 from app.core.domain.local_server import Activity, LoggedRequest, ServerSetup
 
 if TYPE_CHECKING:
-    from app.core.server.library import NamedModels
+    from app.core.server.library import ModelSwitch
     from app.core.server.listening import HttpServer
-    from app.core.server.request_log import RequestLog
+    from app.core.server.metrics import RequestLog
     from app.core.server.scheduler import Scheduler
     from engine.requests import Engine
 
@@ -38,7 +38,7 @@ class BackgroundServer:
     """
 
     def __init__(
-        self, engine: Engine, models: NamedModels, setup: ServerSetup, key: str, on_change: Callable[[], None]
+        self, engine: Engine, models: ModelSwitch, setup: ServerSetup, key: str, on_change: Callable[[], None]
     ) -> None:
         self._engine, self._models = engine, models
         self._setup, self._key = setup, key if setup.needs_key else ""
@@ -100,18 +100,13 @@ class BackgroundServer:
         from app.core.server.application import make_application  # noqa: PLC0415
         from app.core.server.listening import HttpServer, address_of, bind  # noqa: PLC0415
         from app.core.server.metrics import Metrics  # noqa: PLC0415
-        from app.core.server.request_log import RequestLog  # noqa: PLC0415
         from app.core.server.scheduler import Scheduler  # noqa: PLC0415
 
         setup = self._setup
         with bind(setup.host, setup.port) as listener:
-            self._requests = RequestLog(self._on_change)
-            metrics, scheduler = Metrics(self._requests), Scheduler(self._engine)
-            scheduler.load_for, scheduler.on_loaded = self._models.load_for, self._models.note_loaded
-            scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
-            scheduler.on_change = self._on_change
-            hosts = AllowedHosts(setup.host, names=setup.names)
-            app = make_application(self._models, scheduler, metrics, self._key, hosts)
+            scheduler = Scheduler(self._engine, self._models, Metrics(self._on_change), self._on_change)
+            self._requests = scheduler.metrics.requests
+            app = make_application(scheduler, self._key, AllowedHosts(setup.host, names=setup.names))
             server = HttpServer(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:

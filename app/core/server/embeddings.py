@@ -6,11 +6,22 @@ import sys
 from array import array
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from app.core.server.errors import ApiError, api_error
-from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn, warnings_so_far, wrong_type
+from app.core.server.fields import (
+    Fields,
+    check_text,
+    invalid,
+    missing,
+    unsupported,
+    warn,
+    warnings_field,
+    wrong_type,
+)
+from app.core.server.protocol import token_ids
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import EngineError
 
@@ -38,11 +49,11 @@ class EmbeddingRequest:
     inputs: tuple[Input, ...]
     form: EmbeddingForm
     is_base64: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: Json = field(default_factory=dict)  # the field of the answer
 
 
-# The parser of a request, and the builder of its answer.
-Dialect = tuple[Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[Any, str, list[Embedded]], object]]
+# Reads a request; returns it with the builder of its answer.
+Dialect = Callable[[Json, EmbeddingModel], tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]]
 
 
 def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
@@ -59,7 +70,7 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 class RankRequest(EmbeddingRequest):
     """Documents to rank. ``top_n``: maximum results. ``is_tei``: in the format of Text Embeddings Inference."""
 
-    top_n: int = 0
+    top_n: int | None = None
     is_tei: bool = False
     texts: tuple[str, ...] = ()
 
@@ -75,21 +86,17 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
         raise ApiError(400, message, param="model", code="unsupported_value")
     fields = _fields(body, model)
     query, is_tei = fields.text("query"), fields.has("texts")
-    name = "texts" if is_tei else "documents"
-    given = fields.take(name)
     if query is None:
         raise missing("query")
+    name = "texts" if is_tei else "documents"
+    given = fields.take(name)
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
     texts = tuple(_document(one, f"{name}[{place}]") for place, one in enumerate(given))
-    top_n, returns = fields.whole("top_n"), fields.flag("return_text") or fields.flag("return_documents")
-    if top_n is not None and top_n < 1:
-        raise invalid("top_n", "`top_n` must be 1 or more.")
+    top_n, returns = fields.whole("top_n", 1), fields.flag("return_text") or fields.flag("return_documents")
     fields.end()
-    pairs = tuple(RankPair(query, text) for text in texts)
-    form = EmbeddingForm(is_normalized=False)
-    top_n = min(top_n or len(texts), len(texts))
-    return RankRequest(pairs, form, False, warnings_so_far(), top_n, is_tei, texts if returns else ())
+    pairs, form = tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False)
+    return RankRequest(pairs, form, False, warnings_field(), top_n, is_tei, texts if returns else ())
 
 
 def _document(value: object, param: str) -> str:
@@ -98,22 +105,22 @@ def _document(value: object, param: str) -> str:
 
 
 def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> object:
-    scores = [(place, float(one.vectors[0][0])) for place, one in enumerate(embedded)]
-    label, held = ("score", "text") if request.is_tei else ("relevance_score", "document")
-    results = [
-        {"index": place, label: score, **({held: _document_object(request, place)} if request.texts else {})}
-        for place, score in sorted(scores, key=lambda each: -each[1])[: request.top_n]
-    ]
+    ranked = sorted(enumerate(float(one.vectors[0][0]) for one in embedded), key=lambda each: -each[1])
+    results = list[Json]()
+    for index, score in ranked[: request.top_n]:
+        result: Json = {"index": index, "score" if request.is_tei else "relevance_score": score}
+        if request.texts:
+            text = request.texts[index]
+            result |= {"text": text} if request.is_tei else {"document": {"text": text}}
+        results.append(result)
     if request.is_tei:
         return results
+    return {"model": name, "object": "list", "usage": _usage(embedded), "results": results, **request.warnings}
+
+
+def _usage(embedded: list[Embedded]) -> Json:
     number = sum(one.num_tokens for one in embedded)
-    warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
-    usage = {"prompt_tokens": number, "total_tokens": number}
-    return {"model": name, "object": "list", "usage": usage, "results": results, **warnings}
-
-
-def _document_object(request: RankRequest, place: int) -> object:
-    return request.texts[place] if request.is_tei else {"text": request.texts[place]}
+    return {"prompt_tokens": number, "total_tokens": number}
 
 
 def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
@@ -134,7 +141,7 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     is_normalized = normalize != _PLAIN and model.pooling is not Pooling.NONE
     form = EmbeddingForm(is_normalized, _dimensions(fields, model))
     fields.end()
-    return EmbeddingRequest(inputs, form, encoding == "base64", warnings_so_far())
+    return EmbeddingRequest(inputs, form, encoding == "base64", warnings_field())
 
 
 def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
@@ -150,7 +157,7 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     fields.take("options")
     form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.flag("truncate", default=True))
     fields.end()
-    return EmbeddingRequest(inputs, form, warnings=warnings_so_far())
+    return EmbeddingRequest(inputs, form, warnings=warnings_field())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +181,11 @@ class EmbeddingCall:
 
 
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
-    number = sum(one.num_tokens for one in embedded)
     data = [
         {"object": "embedding", "index": index, "embedding": _encoded(one.vectors[0], is_base64=request.is_base64)}
         for index, one in enumerate(embedded)
     ]
-    warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
-    usage = {"prompt_tokens": number, "total_tokens": number}
-    return {"object": "list", "model": name, "data": data, "usage": usage, **warnings}
+    return {"object": "list", "model": name, "data": data, "usage": _usage(embedded), **request.warnings}
 
 
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
@@ -198,14 +202,13 @@ def as_ollama_legacy(_request: EmbeddingRequest, _name: str, embedded: list[Embe
 
 
 def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
-    warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
     return {
         "model": name,
         "embeddings": [one.vectors[0].tolist() for one in embedded],
         "total_duration": 0,
         "load_duration": 0,
         "prompt_eval_count": sum(one.num_tokens for one in embedded),
-        **warnings,
+        **request.warnings,
     }
 
 
@@ -230,20 +233,17 @@ def _check_vectors(model: EmbeddingModel) -> None:
 
 def _fields(body: Json, model: EmbeddingModel) -> Fields:
     fields = Fields(body)
-    fields.ignore(_WITHOUT_EFFECT)
-    name = fields.text("model")
-    if name not in (None, model.name) and not warn(f"Embeddings are made by `{model.name}` here."):
+    fields.ignore(*_WITHOUT_EFFECT)
+    if fields.text("model") not in (None, model.name):
         message = f"There is no such embedding model here; this server has `{model.name}`."
-        raise ApiError(404, message, param="model", code="model_not_found")
+        warn("model", message, status=404, code="model_not_found")
     return fields
 
 
 def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
-    number = fields.whole("dimensions")
+    number = fields.whole("dimensions", 1, model.width)
     if number is None or number == model.width:
         return None
-    if not 1 <= number < model.width:
-        raise invalid("dimensions", f"`dimensions` must be from 1 to {model.width}.")
     if model.architecture not in _MATRYOSHKA:
         message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
         raise ApiError(400, message, param="dimensions", code="unsupported_value")
@@ -254,44 +254,35 @@ def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...
     """Read the inputs: one or several texts or lists of token ids."""
     if value is None:
         raise missing(name)
-    is_one = not isinstance(value, list) or any(isinstance(one, int) for one in value)
-    given = [value] if is_one else value
-    assert isinstance(given, list)  # noqa: S101  (for the type checker)
+    is_many = isinstance(value, list) and not any(isinstance(one, int) for one in value)
+    given = value if isinstance(value, list) and is_many else [value]
     if not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.")
-    return tuple(_input(one, name if is_one else f"{name}[{index}]", model) for index, one in enumerate(given))
+    return tuple(_input(one, f"{name}[{index}]" if is_many else name, model) for index, one in enumerate(given))
 
 
 def _input(value: object, param: str, model: EmbeddingModel) -> Input:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return _text_of(Fields(value, f"{param}."), param)
+        return _text_of(Fields(value, param))
     if not isinstance(value, list):
         raise wrong_type(param, "a string, token ids, or an array of such", value)
-    for one in value:
-        if not isinstance(one, str) and (isinstance(one, bool) or not isinstance(one, int)):
-            raise wrong_type(param, "token ids", one)
-        if not isinstance(one, str) and not 0 <= one < model.n_vocab:
-            message = f"`{param}` names an unknown token; this model's ids are 0 to {model.n_vocab - 1}."
-            raise invalid(param, message)
+    token_ids([one for one in value if not isinstance(one, str)], param, model.n_vocab)
     return tuple(value)
 
 
-def _text_of(fields: Fields, param: str) -> str:
+def _text_of(fields: Fields) -> str:
     """The text of llama.cpp's input objects: ``prompt_string``, or the joined parts of ``content``."""
-    text, parts = fields.text("prompt_string"), fields.take("content")
+    text, parts = fields.text("prompt_string"), fields.objects("content")
     fields.end()
-    if text is not None:
-        return text
-    if not isinstance(parts, list):
-        raise wrong_type(f"{param}.content", "an array of text parts", parts)
-    texts = []
-    for index, part in enumerate(parts):
-        at = f"{param}.content[{index}]"
-        if not isinstance(part, dict) or part.get("type") != "text":
-            raise unsupported(at, f"`{at}` is no text, and this server embeds nothing else.")
-        texts.append(check_text(f"{at}.text", part.get("text")))
+    texts = [] if text is None else [text]
+    for part in parts:
+        if part.text("type") != "text":
+            raise unsupported(part.param, f"`{part.param}` is no text, and this server embeds nothing else.")
+        texts.append(part.required("text"))
+    if not texts:
+        raise missing(fields.path("content"))
     return "".join(texts)
 
 
@@ -302,3 +293,29 @@ def _encoded(vector: array[float], *, is_base64: bool) -> str | list[float]:
         vector = vector[:]
         vector.byteswap()
     return b64encode(vector.tobytes()).decode()
+
+
+def _dialect(
+    read: Callable[[Json, EmbeddingModel], Any], build: Callable[[Any, str, list[Embedded]], object]
+) -> Dialect:
+    def parse(body: Json, model: EmbeddingModel) -> tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]:
+        asked = read(body, model)
+        return asked, partial(build, asked, model.name)
+
+    return parse
+
+
+def _without_version(body: Json, model: EmbeddingModel) -> tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]:
+    return (_OPENAI if "model" in body else _NATIVE)(body, model)
+
+
+_OPENAI, _NATIVE = _dialect(read_openai, as_openai), _dialect(read_native, as_native)
+DIALECTS: dict[str, Dialect] = {
+    "/v1/embeddings": _OPENAI,
+    "/embeddings": _without_version,  # OpenAI's API requires the name of a model
+    "/v1/embedding": _NATIVE,
+    "/v1/rerank": _dialect(read_rank, as_ranked),
+    "/v1/reranking": _dialect(read_rank, as_ranked),
+    "/api/embed": _dialect(read_ollama, as_ollama),
+    "/api/embeddings": _dialect(read_ollama, as_ollama_legacy),
+}

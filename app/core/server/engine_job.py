@@ -45,11 +45,6 @@ class RequestBegan(JobEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class NotLoaded:
-    """The request was not started: its model is not loaded, and it has no load request."""
-
-
-@dataclass(frozen=True, slots=True)
 class EngineJob:
     """Implements `engine.requests.Job`: an answer, a `SessionCall`, or a load.
 
@@ -62,114 +57,89 @@ class EngineJob:
     target: str = ""
     call: SessionCall | None = None
     load: LoadRequest | None = None
-    is_traced: bool = False
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> SessionReply | EngineReady | EngineError | ApiError | NotLoaded | None:
+    ) -> SessionReply | EngineReady | EngineError | ApiError | None:
         """Run the request. Returns the value, the loaded models or the error; None after an answer, sent as events."""
         if should_stop():
             return None
         before = session.ready().target if session.is_loaded else None
         if self.load is None and self.target and (before is None or before.path != self.target):
-            return NotLoaded()
+            return model_changed_error()
         on_event(RequestBegan(1 if before is None else before.parallel))
         try:
-            return self._run_request(session, should_stop, on_event, between_steps)
+            if self.load is not None and (before is None or before.path != self.load.target):
+                session.unload()  # first: both may not fit in memory
+                session.is_load_cancelled = should_stop
+                on_event(session.load(self.load, lambda _path, _fraction: not should_stop()))
+            return self._run_loaded(session, should_stop, on_event, between_steps)
         except (EngineError, ApiError) as error:
             return error
 
-    def _run_request(
+    def _run_loaded(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> SessionReply | EngineReady | ApiError | None:
-        if self.load is not None:
-            self._load(session, self.load, should_stop, on_event)
-        needs_model = self.call is None or bool(self.target)
-        ready = session.ready() if needs_model else None
+        ready = session.ready() if self.call is None or self.target else None
         if ready is not None and self.target not in ("", ready.target.path):
             return model_changed_error()
         if self.call is not None:
             return SessionReply(self.call(session, should_stop))
         if self.request is None:
             return ready
-        checked, num_tokens = self._checked(session, self.request)
+        checked, num_tokens = _checked(session, self.request)
         on_event(PrefillProgress(0, 0, num_tokens))  # starts the stream: processing the prompt may take minutes
-        self._answer(session, checked, should_stop, on_event, between_steps)
-        return None
-
-    def _load(self, session: Session, request: LoadRequest, should_stop: Callable[[], bool], on_event: OnEvent) -> None:
-        """Load the models unless they are loaded.
-
-        Raises:
-            EngineError: loading failed; then no model is loaded.
-        """
-        if session.is_loaded and session.ready().target.path == request.target:
-            return
-        session.unload()  # first: both may not fit in memory
-        session.is_load_cancelled = should_stop
-        on_event(session.load(request, lambda _path, _fraction: not should_stop()))
-
-    def _answer(
-        self,
-        session: Session,
-        request: ChatRequest,
-        should_stop: Callable[[], bool],
-        on_event: OnEvent,
-        between_steps: Callable[[], None],
-    ) -> None:
-        if self.is_traced:
-            session.on_trace = lambda traced: on_event(PassTraced(traced))
+        session.on_trace = lambda traced: on_event(PassTraced(traced))
         try:
-            for event in session.generate(request, should_stop):
+            for event in session.generate(checked, should_stop):
                 if isinstance(event, TextChunk | Finished):
                     on_event(event)
                 between_steps()
         finally:
             session.on_trace = None
-
-    def _checked(self, session: Session, request: ChatRequest) -> tuple[ChatRequest, int]:
-        """Check a request; returns it with its number of prompt tokens.
-
-        A prompt that is too long is refused. The engine would omit early messages, and only the window can show that.
-
-        Raises:
-            EngineError: the prompt is too long, or the chat template fails.
-        """
-        n_ctx = session.ready().target.n_ctx
-        room = n_ctx - MIN_ANSWER_TOKENS
-        while (num_tokens := len(session.prompt_ids(request))) > room and request.files:
-            request = replace(request, files=request.files[1:])  # the files nearest to the infill position stay
-        if num_tokens > room:
-            message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
-            raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
-        return replace(request, conversation_id=_conversation_number(request)), num_tokens
+        return None
 
 
-def unload(session: Session, _should_stop: object) -> None:
-    """A `SessionCall` that unloads the models; the scheduler runs it alone."""
-    session.unload()
+def _checked(session: Session, request: ChatRequest) -> tuple[ChatRequest, int]:
+    """Check a request; returns it with its number of prompt tokens.
 
+    A prompt that is too long is refused. The engine would omit early messages, and only the window can show that.
 
-class DropCaches:
-    """Implements `engine.requests.Job`: deletes the caches of the server's requests."""
-
-    def run(self, session: Session, *_: object) -> None:
-        session.states.forget_guests()
-
-
-class Unload:
-    """Implements `engine.requests.Job`: unloads the models; the result is True if any were loaded."""
-
-    def run(self, session: Session, *_: object) -> bool:
-        close_embedders()
-        is_loaded = session.is_loaded
-        if is_loaded:
-            session.unload()
-        return is_loaded
-
-
-def _conversation_number(request: ChatRequest) -> int:
-    """A number that identifies a request's conversation by its beginning; the engine caches by this number."""
+    Raises:
+        EngineError: the prompt is too long, or the chat template fails.
+    """
+    n_ctx = session.ready().target.n_ctx
+    capacity = n_ctx - MIN_ANSWER_TOKENS
+    while (num_tokens := len(session.prompt_ids(request))) > capacity and request.files:
+        request = replace(request, files=request.files[1:])  # the files nearest to the infill position stay
+    if num_tokens > capacity:
+        message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
+        raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
+    # Identify the conversation by its beginning; the engine caches by this number.
     first = [message.content for message in request.messages[:2]]
     begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first
-    return -1 - (hash(begun) & 0x7FFFFFFF)
+    return replace(request, conversation_id=-1 - (hash(begun) & 0x7FFFFFFF)), num_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class CallJob:
+    """Implements `engine.requests.Job`: calls a function of the session."""
+
+    call: Callable[[Session], object]
+
+    def run(self, session: Session, *_: object) -> object:
+        return self.call(session)
+
+
+def drop_caches(session: Session) -> None:
+    """Delete the caches of the server's requests."""
+    session.states.forget_guests()
+
+
+def unload(session: Session, _should_stop: object = None) -> bool:
+    """Unload the models; True if any were loaded."""
+    close_embedders()
+    is_loaded = session.is_loaded
+    if is_loaded:
+        session.unload()
+    return is_loaded

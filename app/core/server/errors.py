@@ -8,6 +8,7 @@ from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongE
 
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
+MODEL_CHANGED = "model_changed"
 THREAD_REFUSED = "thread_unsupported_request"  # Anthropic's error code for a `thread` field
 UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
 
@@ -105,7 +106,7 @@ def stopped_error() -> ApiError:
 
 
 def model_changed_error() -> ApiError:
-    return ApiError(503, "Another model was loaded while this request waited. Try again.", code="model_changed")
+    return ApiError(503, "Another model was loaded while this request waited. Try again.", code=MODEL_CHANGED)
 
 
 def no_model_error() -> ApiError:

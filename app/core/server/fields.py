@@ -1,17 +1,29 @@
-"""Reads the fields of a JSON object one by one and checks their types.
+"""Reads the JSON object of a request, limited in bytes, time and depth, and checks the types of its fields.
 
 Unknown fields are reported, or refused in strict mode.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NoReturn
 
+from starlette.requests import ClientDisconnect, Request
+
+from app.core.domain.local_server import GONE
 from app.core.server.errors import ApiError
+from engine.prompt.typed_text import whole_characters
 
+MAX_BODY_BYTES = 8 * 2**20  # more characters than any context holds
+MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs from a camera
+BODY_TIMEOUT_S = 30.0  # on loopback a body arrives at once
+MAX_DEPTH = 32  # levels of nested objects and arrays; known bodies have up to four
+MAX_WARNINGS = 32
 _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (bool, "a boolean"),
     (str, "a string"),
@@ -20,16 +32,87 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (list, "an array"),
     (dict, "an object"),
 )
-
-
-MAX_WARNINGS = 32
 # Warnings for the client of the current request; None in strict mode.
 _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 
 
+# ---- the body -------------------------------------------------------------------------------------------------------
+
+
+async def read_object(
+    request: Request, max_bytes: int = MAX_BODY_BYTES, timeout_s: float = BODY_TIMEOUT_S
+) -> dict[str, object]:
+    """Read the JSON object of a request.
+
+    Raises:
+        ApiError: 413 if it is too large, 408 if it is too slow, 400 if it is no JSON object.
+    """
+    announced, raw = request.headers.get("content-length", ""), bytearray()
+    too_large = ApiError(413, f"The body has more than {max_bytes:,} bytes.", headers={"Connection": "close"})
+    if announced.isdecimal() and int(announced) > max_bytes:
+        raise too_large
+    try:
+        async with asyncio.timeout(timeout_s):
+            async for chunk in request.stream():
+                raw += chunk
+                if len(raw) > max_bytes:
+                    raise too_large
+    except TimeoutError as error:
+        message = f"The body did not arrive within {timeout_s:g} seconds."
+        raise ApiError(408, message, headers={"Connection": "close"}) from error
+    except ClientDisconnect as error:
+        raise ApiError(GONE, "The client went away.") from error
+    return parse_object(bytes(raw))
+
+
+def parse_object(raw: bytes) -> dict[str, object]:
+    """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`.
+
+    Raises:
+        ApiError: the body is no such object. The message does not quote the body.
+    """
+    too_deep = ApiError(400, f"The body is nested deeper than {MAX_DEPTH} levels.", code="invalid_json")
+    try:
+        value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise too_deep from error
+    except ValueError as error:
+        raise ApiError(400, "The body is no JSON in UTF-8.", code="invalid_json") from error
+    if not isinstance(value, dict):
+        raise ApiError(400, "The body must be a JSON object.", code="invalid_json")
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _members(outer)]
+    if level:
+        raise too_deep
+    whole: dict[str, object] = _without_half_surrogates(value) if b"\\u" in raw else value
+    return whole
+
+
+def _members(value: object) -> list[object]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [member for member in inner if isinstance(member, dict | list)]
+
+
+def _without_half_surrogates(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Replace half a surrogate pair by U+FFFD; programs produce one by cutting a text."""
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, dict):
+        return {whole_characters(name): _without_half_surrogates(inner) for name, inner in value.items()}
+    return [_without_half_surrogates(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)  # Python accepts NaN and infinities, JSON does not
+
+
+# ---- warnings and errors --------------------------------------------------------------------------------------------
+
+
 @contextmanager
 def lenient() -> Iterator[None]:
-    """Within the context, report unknown fields as warnings instead of refusing the request."""
+    """Within the context, report unsupported fields as warnings instead of refusing the request."""
     token = _warnings.set([])
     try:
         yield
@@ -37,21 +120,32 @@ def lenient() -> Iterator[None]:
         _warnings.reset(token)
 
 
-def warn(message: str) -> bool:
-    """Report an ignored field to the client; in strict mode return False instead."""
-    warnings = _warnings.get()
-    if warnings is not None and message not in warnings and len(warnings) < MAX_WARNINGS:
-        warnings.append(message)
-    return warnings is not None
-
-
 def is_lenient() -> bool:
     """True if unsupported fields are reported instead of refused."""
     return _warnings.get() is not None
 
 
+def warn(param: str, message: str, *, status: int = 400, code: str = "unsupported_parameter") -> None:
+    """Report an unsupported field to the client.
+
+    Raises:
+        ApiError: in strict mode.
+    """
+    warnings = _warnings.get()
+    if warnings is None:
+        raise ApiError(status, message, param=param, code=code)
+    if message not in warnings and len(warnings) < MAX_WARNINGS:
+        warnings.append(message)
+
+
 def warnings_so_far() -> tuple[str, ...]:
     return tuple(_warnings.get() or ())
+
+
+def warnings_field() -> dict[str, object]:
+    """The warnings as a field of an answer; empty without warnings."""
+    warnings = warnings_so_far()
+    return {"warnings": list(warnings)} if warnings else {}
 
 
 def wrong_type(param: str, wanted: str, value: object) -> ApiError:
@@ -73,6 +167,9 @@ def unsupported(param: str, message: str = "") -> ApiError:
     )
 
 
+# ---- the fields of an object ----------------------------------------------------------------------------------------
+
+
 def check_text(param: str, value: object) -> str:
     """Return ``value`` if it is a string.
 
@@ -84,6 +181,32 @@ def check_text(param: str, value: object) -> str:
     return value
 
 
+def as_list(param: str, value: object, at_most: int | None = None) -> list[object]:
+    """Return ``value`` if it is an array of at most so many items; an empty list for None.
+
+    Raises:
+        ApiError: it is no array, or too long.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise wrong_type(param, "an array", value)
+    if at_most is not None and len(value) > at_most:
+        raise invalid(param, f"`{param}` may have {at_most:,} items at most, and these are {len(value):,}.")
+    return value
+
+
+def as_fields(param: str, value: object) -> Fields:
+    """The fields of an object.
+
+    Raises:
+        ApiError: the value is no object.
+    """
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    return Fields(value, param)
+
+
 def _is_one_of(value: object, values: Iterable[object]) -> bool:
     return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True == 1
 
@@ -91,12 +214,16 @@ def _is_one_of(value: object, values: Iterable[object]) -> bool:
 class Fields:
     """The fields of an object; ``null`` counts as missing. Getters raise `ApiError` for a wrong type.
 
-    ``prefix``: precedes field names in errors, for example ``speculation.``.
+    ``param``: the object's own position in the request, for errors; empty for the request itself.
     """
 
-    def __init__(self, values: Mapping[str, object], prefix: str = "") -> None:
+    def __init__(self, values: Mapping[str, object], param: str = "") -> None:
         self._left = {name: value for name, value in values.items() if value is not None}
-        self._prefix = prefix
+        self.param = param
+
+    def path(self, name: str) -> str:
+        """The position of a field in the request, for example ``messages[2].content``."""
+        return f"{self.param}.{name}" if self.param else name
 
     def has(self, name: str) -> bool:
         """True if the field is present and was not taken yet."""
@@ -106,35 +233,40 @@ class Fields:
         """Take the value of a field; None if it is missing."""
         return self._left.pop(name, None)
 
-    def ignore(self, names: Iterable[str]) -> None:
+    def ignore(self, *names: str) -> None:
         """Take fields that have no effect."""
         for name in names:
             self.take(name)
 
     def text(self, name: str) -> str | None:
         value = self.take(name)
-        return None if value is None else check_text(self._prefix + name, value)
+        return None if value is None else check_text(self.path(name), value)
 
     def required(self, name: str) -> str:
-        """Take a required string."""
+        """Take a required string that is not empty."""
         text = self.text(name)
-        if text is None:
-            raise missing(self._prefix + name)
+        if not text:
+            raise missing(self.path(name))
         return text
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
-            raise wrong_type(self._prefix + name, "a boolean", value)
+            raise wrong_type(self.path(name), "a boolean", value)
         return default if value is None else value
 
-    def whole(self, name: str) -> int | None:
-        """Take an integer; 12.0 is accepted."""
+    def whole(self, name: str, at_least: int | None = None, at_most: int | None = None) -> int | None:
+        """Take an integer within these limits; 12.0 is accepted."""
         value = self.take(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise wrong_type(self._prefix + name, "an integer", value)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise wrong_type(self.path(name), "an integer", value)
+        if (at_least is not None and value < at_least) or (at_most is not None and value > at_most):
+            wanted = f"{at_least} or more" if at_most is None else f"a number from {at_least} to {at_most}"
+            raise invalid(self.path(name), f"`{self.path(name)}` must be {wanted}.")
         return value
 
     def number(self, name: str) -> float | None:
@@ -143,39 +275,30 @@ class Fields:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise wrong_type(self._prefix + name, "a number", value)
+            raise wrong_type(self.path(name), "a number", value)
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            raise ApiError(400, f"`{self._prefix}{name}` is too large.", param=self._prefix + name)
+            raise ApiError(400, f"`{self.path(name)}` is too large.", param=self.path(name))
         return number
 
     def nested(self, name: str) -> Fields | None:
         value = self.take(name)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
-            raise wrong_type(self._prefix + name, "an object", value)
-        return Fields(value, f"{self._prefix}{name}.")
+        return None if value is None else as_fields(self.path(name), value)
+
+    def objects(self, name: str, at_most: int | None = None) -> list[Fields]:
+        """Take an array of objects; empty if it is missing."""
+        param = self.path(name)
+        return [
+            as_fields(f"{param}[{index}]", one) for index, one in enumerate(as_list(param, self.take(name), at_most))
+        ]
 
     def rest(self) -> dict[str, object]:
         """Take all remaining fields."""
         left, self._left = self._left, {}
         return left
-
-    def rest_without(self, taken: Iterable[str], whole: str) -> dict[str, object]:
-        """Like `rest`. The caller sets the fields ``taken`` itself, so a request must not have them.
-
-        Raises:
-            ApiError: a field of ``taken`` is present; ``whole`` names the kind of request in the message.
-        """
-        rest = self.rest()
-        if found := sorted(rest.keys() & set(taken)):
-            message = f"`{found[0]}` is not a field of a {whole}."
-            raise ApiError(400, message, param=found[0], code="unknown_parameter")
-        return rest
 
     def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that may only have one of their ``neutral`` values.
@@ -186,7 +309,7 @@ class Fields:
         for name, values in neutral.items():
             value = self.take(name)
             if value is not None and not _is_one_of(value, values):
-                raise unsupported(self._prefix + name)
+                raise unsupported(self.path(name))
 
     def take_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that have one of their ``neutral`` values; other fields stay."""
@@ -195,13 +318,11 @@ class Fields:
                 self.take(name)
 
     def end(self) -> None:
-        """Report the remaining fields, or refuse them in strict mode.
+        """Report the remaining fields.
 
         Raises:
             ApiError: fields remain, in strict mode.
         """
         for name in self.rest():
-            shown = self._prefix + name[:100]
-            if not warn(f"`{shown}` is not a field that this server knows; it was ignored."):
-                message = f"`{shown}` is not a field that this server knows."
-                raise ApiError(400, message, param=shown, code="unknown_parameter")
+            shown = self.path(name[:100])
+            warn(shown, f"`{shown}` is not a field that this server knows.", code="unknown_parameter")

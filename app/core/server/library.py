@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from app.core.server.errors import ApiError
-from app.core.server.protocol import ServedModel
+from app.core.server.errors import ApiError, no_model_error
 from engine.records import EngineReady, LoadRequest
+
+if TYPE_CHECKING:  # the window's start does not wait for it
+    from app.core.server.protocol import ServedModel
 
 _ENDS_BYTES = 2**20
 
@@ -25,15 +28,24 @@ class LoadableModel:
     served: Callable[[EngineReady], ServedModel]
 
 
-class ModelLibrary(Protocol):
-    def names(self) -> list[str]: ...
+class ModelSwitch(ABC):
+    """The models that requests may name. Only one is in memory at a time, since two may not fit.
 
-    def find(self, name: str) -> LoadableModel | None:
-        """Find a model by name; None if there is none. May read the disk."""
+    Methods are thread-safe.
+    """
 
+    can_unload = True  # False if the models belong to the window
 
-class NamedModels(Protocol):
-    """Models that requests may name. All methods are thread-safe."""
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._current: ServedModel | None = None
+        self._choices: dict[str, LoadableModel] = {}  # by file
+        self._known: dict[str, ServedModel] = {}  # models that were loaded, by name
+
+    def begin(self, first: LoadableModel, ready: EngineReady) -> None:
+        """Set the model that was loaded first."""
+        self._choices[ready.target.path] = first
+        self.note_loaded(ready)
 
     def current(self) -> ServedModel:
         """The model for requests without a model name.
@@ -41,50 +53,27 @@ class NamedModels(Protocol):
         Raises:
             ApiError: no model is loaded.
         """
+        current = self._current
+        if current is None:
+            raise no_model_error()
+        return current
 
     def known(self, name: str) -> ServedModel | None:
         """A model that was loaded before, so that its requests can be parsed without loading it; else None."""
-
-    def names(self) -> list[str]:
-        """All names, the current model first."""
-
-    def find(self, name: str) -> str:
-        """Find the file of a model by its name.
-
-        Raises:
-            ApiError: 404: no model has this name.
-        """
-
-    def load_for(self, target: str) -> LoadRequest | None:
-        """The load request for a file; None if the file must not be loaded."""
-
-    def note_loaded(self, ready: EngineReady) -> None:
-        """Called after a model was loaded for a request."""
-
-
-class ModelSwitch:
-    """Loads the model that a request names. Only one is in memory at a time, since two may not fit.
-
-    Methods are thread-safe.
-    """
-
-    def __init__(self, first: LoadableModel, ready: EngineReady, library: ModelLibrary) -> None:
-        self._library = library
-        self._lock = threading.Lock()
-        self._current = first.served(ready)
-        self._choices = {ready.target.path: first}
-        self._known = {self._current.name: self._current}
-
-    def current(self) -> ServedModel:
-        with self._lock:
-            return self._current
-
-    def known(self, name: str) -> ServedModel | None:
         with self._lock:
             return self._known.get(name)
 
     def names(self) -> list[str]:
-        return list(dict.fromkeys([self.current().name, *self._library.names()]))
+        """All names, the current model first; reads the disk."""
+        return list(dict.fromkeys([self.current().name, *self.others()]))
+
+    @abstractmethod
+    def others(self) -> list[str]:
+        """The names of the library's models."""
+
+    @abstractmethod
+    def _find(self, name: str) -> LoadableModel | None:
+        """Find a model by name; None if there is none. May read the disk."""
 
     def find(self, name: str) -> str:
         """Find the file of a model by its name, and remember it for `load_for`.
@@ -92,24 +81,26 @@ class ModelSwitch:
         Raises:
             ApiError: 404: no model has this name.
         """
-        choice = self._library.find(name)
+        choice = self._find(name)
         if choice is None:
             raise no_such_model(self.current().name)
         with self._lock:
-            return self._choices.setdefault(choice.request.target, choice).request.target
+            self._choices[choice.request.target] = choice
+        return choice.request.target
 
     def load_for(self, target: str) -> LoadRequest | None:
+        """The load request for a file; None if the file must not be loaded."""
         with self._lock:
             choice = self._choices.get(target)
         return None if choice is None else choice.request
 
     def note_loaded(self, ready: EngineReady) -> None:
+        """Called after a model was loaded for a request."""
         with self._lock:
             choice = self._choices[ready.target.path]
         model = choice.served(ready)
         with self._lock:
-            self._current = model
-            self._known[model.name] = model
+            self._current = self._known[model.name] = model
 
 
 def no_such_model(name: str) -> ApiError:

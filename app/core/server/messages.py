@@ -1,4 +1,7 @@
-"""The messages of a chat request: texts, tool calls and tool results."""
+"""The messages of a chat request: texts, pictures, tool calls and tool results.
+
+The content of a message is read in one place for all APIs: their parts differ in a few names only.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, unsupported, warn, wrong_type
-from app.core.server.pictures import PictureSource, placeholder, read_part
+from app.core.server.fields import (
+    Fields,
+    as_fields,
+    check_text,
+    invalid,
+    is_lenient,
+    missing,
+    warn,
+    wrong_type,
+)
+from app.core.server.pictures import PictureSource
 from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
@@ -30,28 +42,31 @@ _TEXT_FIELDS = (
 _NAME_FIELDS = ("title", "filename", "name", "tool_name", "file_id")
 _IGNORED_IN_TEXT = ("cache_control", "citations", "annotations", "logprobs", "prompt_cache_breakpoint")
 _TEXT_TYPES = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
+_PICTURE_TYPES = ("image_url", "input_image", "image")  # of OpenAI's chats and responses, and Anthropic's
+_THOUGHT_TYPES = ("thinking", "redacted_thinking", "reasoning")
+Content = tuple[str, tuple[tuple[int, Picture], ...]]  # a text, and pictures with their positions in it
 
 
-def read_messages(
-    value: object, system: str, source: PictureSource | None = None, tool_text: str = ""
-) -> tuple[Message, ...]:
-    """Read `messages`. ``system`` precedes messages without a system prompt, ``source`` reads their pictures.
-
-    ``tool_text`` is appended to the first system prompt.
+def read_messages(fields: Fields, source: PictureSource | None = None) -> tuple[Message, ...]:
+    """Read `messages` of a chat request; ``source`` reads their pictures.
 
     Raises:
         ApiError: the messages are invalid.
     """
-    if value is None:
+    if not fields.has("messages"):
         raise missing("messages")
-    if not isinstance(value, list):
-        raise wrong_type("messages", "an array", value)
-    if not value:
+    given = fields.objects("messages", MAX_MESSAGES)
+    if not given:
         raise ApiError(400, "`messages` is empty.", param="messages")
-    if len(value) > MAX_MESSAGES:
-        message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
-        raise invalid("messages", message)
-    messages = tuple(_message(one, f"messages[{i}]", source, i == len(value) - 1) for i, one in enumerate(value))
+    return tuple(_message(one, source, is_last=one is given[-1]) for one in given)
+
+
+def complete_messages(messages: tuple[Message, ...], system: str, tool_text: str = "") -> tuple[Message, ...]:
+    """Add what a prompt needs. ``system`` precedes messages without a system prompt; ``tool_text`` is appended to it.
+
+    Raises:
+        ApiError: there are too many pictures, in strict mode.
+    """
     messages = _with_latest_pictures(_with_names_of_tools(messages))
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
@@ -66,16 +81,36 @@ def text_of(value: object, param: str) -> str:
     Raises:
         ApiError: the value is neither.
     """
-    if isinstance(value, list):
-        return "\n".join(text_of_part(part, f"{param}[{i}]") for i, part in enumerate(value) if not is_thought(part))
-    if not isinstance(value, str):
-        raise wrong_type(param, "a string or an array of text parts", value)
-    return check_text(param, value)
+    return read_content(value, param, "system", None)[0]
 
 
-def is_thought(part: object) -> bool:
-    """True for earlier reasoning, which is not sent to the model again."""
-    return isinstance(part, dict) and part.get("type") in ("thinking", "redacted_thinking", "reasoning")
+def read_content(value: object, param: str, role: str, source: PictureSource | None, separator: str = "\n") -> Content:
+    """Read the content of a message: a text or parts. Earlier reasoning is left out.
+
+    Texts are joined with ``separator``, except beside a picture. A picture that the model cannot see becomes a line of
+    text: an error would block the conversation for good, since clients send all messages again.
+
+    Raises:
+        ApiError: the content is invalid.
+    """
+    if not isinstance(value, list):
+        if not isinstance(value, str):
+            raise wrong_type(param, "a string or an array of text parts", value)
+        return value, ()
+    text, pictures, joint = "", list[tuple[int, Picture]](), ""
+    for index, part in enumerate(value):
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in _THOUGHT_TYPES:
+            continue
+        at = f"{param}[{index}]"
+        is_picture = kind in _PICTURE_TYPES and (kind != "input_image" or part.get("image_url") is not None)
+        read = _picture(part, at, role, source) if is_picture else text_of_part(part, at)
+        if isinstance(read, str):
+            text, joint = text + joint + read, separator
+        else:
+            pictures.append((len(text), read))
+            joint = ""
+    return text, tuple(pictures)
 
 
 def text_of_part(value: object, param: str) -> str:
@@ -87,21 +122,18 @@ def text_of_part(value: object, param: str) -> str:
     Raises:
         ApiError: the part is no object; in strict mode, no text.
     """
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
+    fields = as_fields(param, value)
+    assert isinstance(value, dict)  # noqa: S101  (checked by `as_fields`)
     kind = value.get("type")
     if kind is None or kind in _TEXT_TYPES:
-        fields = Fields(value, f"{param}.")
-        fields.ignore(("type", *_IGNORED_IN_TEXT))
+        fields.ignore("type", *_IGNORED_IN_TEXT)
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.end()
         if kind is None or (text is None and refusal is None and not is_lenient()):
             raise missing(f"{param}.text" if kind else f"{param}.type")
         return text or refusal or ""
     shown = check_text(f"{param}.type", kind)[:40]
-    if not warn(f"Parts of the type `{shown}` are not read here: the model gets the words that are in them."):
-        message = f"`{param}` is of a type that this server does not read: it reads text and pictures."
-        raise unsupported(f"{param}.type", message)
+    warn(f"{param}.type", f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
     name = next((one for key in _NAME_FIELDS if isinstance(one := _field_of_part(value, key), str)), "")
     return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _words_of(value))))
 
@@ -119,12 +151,11 @@ def _words_of(value: object) -> str:
         return "\n".join(filter(None, map(_words_of, value)))
     if not isinstance(value, dict):
         return ""
-    data = value.get("data", value.get("file_data"))
-    words = [data if value.get("type") == "text" else _decoded(data)] if isinstance(data, str) else []
-    titles = (
-        [value["title"]] if value.get("type") == "web_search_result" and isinstance(value.get("title"), str) else []
-    )
-    return "\n".join(filter(None, (*titles, *words, *(_words_of(value.get(key)) for key in _TEXT_FIELDS.split()))))
+    data, title = value.get("data", value.get("file_data")), value.get("title")
+    words = [title] if value.get("type") == "web_search_result" and isinstance(title, str) else []
+    if isinstance(data, str):
+        words.append(data if value.get("type") == "text" else _decoded(data))
+    return "\n".join(filter(None, (*words, *(_words_of(value.get(key)) for key in _TEXT_FIELDS.split()))))
 
 
 def _decoded(data: str) -> str:
@@ -136,98 +167,88 @@ def _decoded(data: str) -> str:
         return ""
 
 
-def _message(value: object, param: str, source: PictureSource | None, is_last: bool) -> Message:
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
-    fields = Fields(value, f"{param}.")
+def _picture(part: dict[str, object], param: str, role: str, source: PictureSource | None) -> Picture | str:
+    """Read a picture, or return the line in its place."""
+    if role not in ("user", "tool"):
+        message = "is a picture, which only messages of the user and results of tools may have here"
+        line = "[a picture that is not shown here]"
+    elif source is None:
+        message = "is a picture, and the model here cannot see: its side file (mmproj) is not loaded"
+        line = "[a picture that this model cannot see]"
+    else:
+        url, at = _url_of(Fields(part, param))
+        return source.read_or_placeholder(url, at) if url else text_of_part(part, param)
+    warn(f"{param}.type", f"A part {message}. The model gets a line in its place.")
+    return line
+
+
+def _url_of(fields: Fields) -> tuple[str, str]:
+    """The URL of a picture part, and the field that has it; empty for a file that is stored elsewhere."""
+    kind = fields.text("type")
+    fields.ignore("cache_control", "detail", "prompt_cache_breakpoint")  # the encoder decides the resolution
+    if kind == "image":
+        inner = fields.nested("source")
+        form = None if inner is None else inner.text("type")
+        if inner is None or form not in ("base64", "url", "file"):
+            at = fields.path("source.type")
+            raise invalid(at, f"`{at}` must be base64 or url: no files are kept here.")
+        if form == "file":
+            return "", ""
+        name = "url" if form == "url" else "data"
+        head = "" if form == "url" else f"data:{inner.text('media_type') or ''};base64,"
+        url, at = head + inner.required(name), inner.path(name)
+        inner.end()
+    elif isinstance(given := fields.take("image_url"), str):
+        url, at = given, fields.path("image_url")
+    else:
+        inner = as_fields(fields.path("image_url"), given or {})
+        inner.ignore("detail")
+        url, at = inner.required("url"), inner.path("url")
+        inner.end()
+    fields.end()
+    return url, at
+
+
+def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> Message:
     role = fields.text("role")
     if role not in _ROLES:
-        names = ", ".join(_ROLES)
-        raise ApiError(400, f"`{param}.role` must be one of {names}.", param=f"{param}.role")
-    fields.ignore(_WITHOUT_EFFECT)
-    refusal = fields.text("refusal") or ""
-    calls = _calls(fields.take("tool_calls"), f"{param}.tool_calls") if role == "assistant" else ()
-    if role == "assistant" and (call := fields.take("function_call")):  # the format before 2024
-        calls = (*calls, _call({"function": call}, f"{param}.function_call"))
+        raise ApiError(400, f"`{fields.path('role')}` must be one of {', '.join(_ROLES)}.", param=fields.path("role"))
+    fields.ignore(*_WITHOUT_EFFECT)
+    refusal, calls = fields.text("refusal") or "", tuple[ToolCall, ...]()
+    if role == "assistant":
+        calls = tuple(map(_call, fields.objects("tool_calls", MAX_CALLS)))
+        if call := fields.take("function_call"):  # the format before 2024
+            calls = (*calls, _call(Fields({"function": call}, fields.path("function_call"))))
     is_tool = _ROLES[role] == "tool"
-    call_id = (fields.text("tool_call_id") or "") if is_tool else ""
-    name = (fields.text("name") or "") if is_tool else ""
+    call_id, name = (fields.text("tool_call_id"), fields.text("name")) if is_tool else ("", "")
     content = fields.take("content")
     if source is not None:
         source.is_new = is_last and role == "user"
     is_silent = content is None and (is_tool or role == "assistant")  # agents store an empty answer as null
-    text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
-    said_by = fields.take("name")
-    if said_by is not None and not warn(f"`{param}.name` was ignored: chat templates know roles only."):
-        raise unsupported(f"{param}.name")
+    text, pictures = (refusal, ()) if is_silent else read_content(content, fields.path("content"), _ROLES[role], source)
+    if fields.take("name") is not None:
+        at = fields.path("name")
+        warn(at, f"`{at}` has no effect: chat templates know roles only.")
     fields.take_neutral({"tool_calls": ([],)})
     fields.end()
-    return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name, pictures=pictures)
+    return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id or "", name=name or "", pictures=pictures)
 
 
-def _content(
-    value: object, param: str, role: str, source: PictureSource | None
-) -> tuple[str, tuple[tuple[int, Picture], ...]]:
-    """The text of a message, and its pictures with their positions in it.
-
-    Texts are joined with line breaks, except beside a picture.
-    """
-    if not isinstance(value, list) or not any(map(_is_picture, value)):
-        return text_of(value, param), ()
-    text, pictures, joint = "", list[tuple[int, Picture]](), ""
-    is_picture_possible = role in ("user", "tool")
-    for index, part in enumerate(value):
-        if is_thought(part):
-            continue
-        at, is_picture = f"{param}[{index}]", _is_picture(part)
-        read: Picture | str | None = (
-            placeholder(at, source, is_picture_possible=is_picture_possible) if is_picture else None
-        )
-        if read is None:
-            read = read_part(part, at, source) if is_picture else text_of_part(part, at)
-        if isinstance(read, str):
-            text += joint + read
-        else:
-            pictures.append((len(text), read))
-        joint = "\n" if isinstance(read, str) else ""
-    return text, tuple(pictures)
-
-
-def _is_picture(part: object) -> bool:
-    return isinstance(part, dict) and part.get("type") == "image_url"
-
-
-def _calls(value: object, param: str) -> tuple[ToolCall, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise wrong_type(param, "an array", value)
-    if len(value) > MAX_CALLS:
-        raise invalid(param, f"`{param}` may have {MAX_CALLS} calls at most.")
-    return tuple(_call(one, f"{param}[{i}]") for i, one in enumerate(value))
-
-
-def _call(value: object, param: str) -> ToolCall:
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
-    custom = value.get("custom")
-    if value.get("type") == "custom" and isinstance(custom, dict):  # a tool of OpenAI's API with a text as its argument
+def _call(fields: Fields) -> ToolCall:
+    custom = fields.take("custom")
+    if isinstance(custom, dict):  # a tool of OpenAI's API with a text as its argument
         made = {"name": custom.get("name"), "arguments": {"input": custom.get("input")}}
-        value = {"id": value.get("id"), "function": made}
-    fields = Fields(value, f"{param}.")
+        fields = Fields({"id": fields.take("id"), "function": made}, fields.param)
     fields.refuse({"type": ("function",)})
-    fields.take("index")  # copied from a stream
-    call_id = fields.text("id") or ""
-    function = fields.nested("function")
+    fields.ignore("index")  # copied from a stream
+    call_id, function = fields.text("id") or "", fields.nested("function") or Fields({}, fields.path("function"))
     fields.end()
-    name, arguments = (None, None) if function is None else (function.text("name"), function.take("arguments"))
-    if function is None or not name:
-        raise ApiError(400, f"`{param}.function.name` is missing.", param=f"{param}.function.name")
+    name, arguments = function.required("name"), function.take("arguments")
     function.end()
     if isinstance(arguments, dict | list):  # some clients send parsed arguments
         arguments = json.dumps(arguments, ensure_ascii=False)
     elif arguments is not None:
-        arguments = check_text(f"{param}.function.arguments", arguments)
+        arguments = check_text(function.path("arguments"), arguments)
     return ToolCall(call_id, name, arguments or "{}")
 
 
@@ -240,8 +261,8 @@ def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     left, kept = MOST_PICTURES, list[Message]()
     for message in reversed(messages):
         over, left = max(0, len(message.pictures) - left), max(0, left - len(message.pictures))
-        if over and not warn(f"The model sees the last {MOST_PICTURES} pictures; those before were left out."):
-            raise invalid("messages", f"A request may have {MOST_PICTURES} pictures at most.")
+        if over:
+            warn("messages", f"The model sees the last {MOST_PICTURES} pictures of a request, and no earlier ones.")
         kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
     return tuple(reversed(kept))
 

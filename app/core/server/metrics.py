@@ -1,27 +1,122 @@
-"""Counters of a running server in the text format of Prometheus, version 0.0.4."""
+"""Counters of a running server in the text format of Prometheus, version 0.0.4, and its latest requests.
+
+The log of requests is for the user of this computer: program, path and result, never the content; in memory only.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Iterable, Mapping
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 
-from app.core.domain.local_server import Activity, RequestState
-from app.core.server.request_log import RequestLog
+from app.core.domain.local_server import GONE, Activity, LoggedRequest, RequestState
+from app.core.server.errors import ApiError
+from app.core.server.scheduler import JobEvent
 from engine.pacing.pass_trace import TracedPass
-from engine.records import RunStats, Source
+from engine.records import Finished, PrefillProgress, RunStats, Source, TextChunk
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
-_LLAMA_CPP = "llamacpp:"  # prefix of llama.cpp's metrics
 _Sample = tuple[str, float]  # (labels in Prometheus' format, value)
+_Metric = tuple[str, str, str, list[_Sample] | float | None]  # (name, kind, help, values)
+MAX_ROWS = 200
+MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
+
+
+class RequestLog:
+    """Holds the latest requests. Thread-safe. ``on_change`` is called often, on any thread."""
+
+    def __init__(self, on_change: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.time) -> None:
+        self._on_change, self._clock = on_change, clock
+        self._lock = threading.Lock()
+        self._num_requests = 0
+        self._entries: deque[RequestEntry] = deque(maxlen=MAX_ROWS)
+
+    def begin(self, path: str, user_agent: str) -> RequestEntry:
+        with self._lock:
+            self._num_requests += 1
+            program = _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # for example ``OpenAI/Python 1.109``
+            first = LoggedRequest(self._num_requests, self._clock(), program, _shown(path, MAX_PATH_CHARS))
+            entry = RequestEntry(first, self._on_change)
+            self._entries.append(entry)
+        self._on_change()
+        return entry
+
+    def rows(self) -> tuple[LoggedRequest, ...]:
+        """The latest requests, newest first."""
+        with self._lock:
+            return tuple(entry.row for entry in reversed(self._entries))
+
+
+class RequestEntry:
+    """The log entry of a running request; ``row`` is its current state."""
+
+    def __init__(self, row: LoggedRequest, on_change: Callable[[], None]) -> None:
+        self.row = row
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._decode_s = 0.0
+        self._is_awaited = False  # True while the engine's result is awaited
+
+    def note_queued(self, model: str) -> None:
+        """The request was queued for this model."""
+        self._is_awaited = True
+        self._change(lambda row: replace(row, model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING))
+
+    def note_begun(self) -> None:
+        self._change(lambda row: replace(row, state=RequestState.RUNNING))
+
+    def note_event(self, event: JobEvent) -> None:
+        if self.row.state is RequestState.DONE:
+            return  # the client has disconnected
+        if not isinstance(event, TextChunk | PrefillProgress):
+            self._is_awaited = False
+        if isinstance(event, Finished):
+            self._decode_s += event.stats.generation_s
+            self._change(lambda row: self._with_tokens(row, event.stats.tokens))
+        elif isinstance(event, ApiError):
+            self._change(lambda row: replace(row, status=event.status))
+
+    def _with_tokens(self, row: LoggedRequest, tokens: int) -> LoggedRequest:
+        total = (row.tokens or 0) + tokens
+        return replace(row, tokens=total, tokens_per_second=total / self._decode_s if self._decode_s > 0 else None)
+
+    def note_status(self, status: int) -> None:
+        self._change(lambda row: replace(row, status=row.status or status))
+
+    def end(self) -> None:
+        """The response was sent, or the client has disconnected."""
+        status = GONE if self._is_awaited else self.row.status
+        self._change(lambda row: replace(row, status=status, state=RequestState.DONE))
+
+    def _change(self, change: Callable[[LoggedRequest], LoggedRequest]) -> None:
+        with self._lock:
+            self.row = change(self.row)
+        self._on_change()
+
+
+def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
+    """Format a finished request as a log line, without its content."""
+    status = "gone" if row.status == GONE else row.status or "-"
+    tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"
+    told = (f"{method} {row.path}", str(status), f"{seconds:.2f} s", tokens, row.model, row.program)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(row.at))} {', '.join(filter(None, told))}"
+
+
+def _shown(text: str, most: int) -> str:
+    """Make an untrusted text safe for display, with at most ``most`` characters."""
+    words = "".join(char if char.isprintable() else " " for char in text).strip()
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 class Metrics:
-    """Counters since the start, and the latest ``requests``. Thread-safe."""
+    """Counters since the start, and the latest ``requests``, whose changes call ``on_change``. Thread-safe."""
 
-    def __init__(self, requests: RequestLog | None = None) -> None:
-        self.requests = requests or RequestLog()
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        self.requests = RequestLog(on_change)
+        self.paths: Collection[str] = ()  # the known paths; others are counted together
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, int]] = Counter()
         self._sums: Counter[str] = Counter()
@@ -30,8 +125,9 @@ class Metrics:
         self._accepted: Counter[Source] = Counter()
         self._tokens: Counter[Source] = Counter()
 
-    def count_request(self, endpoint: str, status: int) -> None:
-        """Count a response. ``endpoint``: a known path, or ``other``."""
+    def count_request(self, path: str, status: int) -> None:
+        """Count a response."""
+        endpoint = next((known for known in (path, f"/v1{path}") if known in self.paths), "other")
         with self._lock:
             self._requests[endpoint, status] += 1
 
@@ -59,93 +155,71 @@ class Metrics:
     def render(self, activity: Activity) -> str:
         states = Counter(row.state for row in self.requests.rows())
         with self._lock:
-            lines = [*self._of_requests(activity), *_of_states(states), *self._of_tokens(), *self._of_speculation()]
-            lines += self._as_llama_cpp(activity)
+            rows = [*self._rows(activity, states), *self._as_llama_cpp(activity)]
+        lines = list[str]()
+        for name, kind, words, values in rows:
+            samples = values if isinstance(values, list) else [] if values is None else [("", values)]
+            lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]
+            lines += [f"{name}{labels} {value:.17g}" for labels, value in samples]
         return "\n".join(lines) + "\n"
 
-    def _of_requests(self, activity: Activity) -> list[str]:
+    def _rows(self, activity: Activity, states: Mapping[RequestState, int]) -> Iterable[_Metric]:
+        sums, seconds = self._sums, self._seconds
         requests = [
             (f'{{endpoint="{endpoint}",status="{status}"}}', float(count))
             for (endpoint, status), count in sorted(self._requests.items())
         ]
-        return [
-            *_metric("requests_total", "counter", "HTTP requests by path and status of the response.", requests),
-            *_metric("requests_waiting", "gauge", "Requests in the queue.", [("", activity.num_waiting)]),
-            *_metric("requests_running", "gauge", "Running answers.", [("", activity.num_running)]),
-            *_metric(
-                "tokens_per_second",
-                "gauge",
-                "Tokens per second of all running answers, over the last seconds.",
-                [("", activity.tokens_per_second)],
-            ),
-            *_metric("answers_total", "counter", "Finished and stopped answers.", self._sum("answers")),
+        unfinished = [
+            (f'{{state="{state.value}"}}', float(states.get(state, 0)))
+            for state in RequestState
+            if state is not RequestState.DONE
         ]
-
-    def _of_tokens(self) -> list[str]:
-        prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
-        return [
-            *_metric("prompt_tokens_total", "counter", "Tokens of prompts.", self._sum("prompt")),
-            *_metric("prompt_tokens_cached_total", "counter", "Of these, tokens from the cache.", self._sum("cached")),
-            *_metric("prompt_seconds_total", "counter", "Seconds of prompt processing.", [("", prompt_s)]),
-            *_metric("predicted_tokens_total", "counter", "Tokens of answers.", self._sum("predicted")),
-            *_metric("predicted_seconds_total", "counter", "Seconds of decoding.", [("", predicted_s)]),
-            *_metric("passes_total", "counter", "Forward calls of the target.", self._sum("passes")),
-        ]
-
-    def _of_speculation(self) -> list[str]:
-        sums = self._sums
+        rate = activity.tokens_per_second
+        per_pass, acceptance = _ratio(sums["predicted"], sums["passes"]), _ratio(sums["accepted"], sums["proposed"])
         proposed, accepted = _by_source(self._proposed, _DRAFTED), _by_source(self._accepted, _DRAFTED)
-        by_source = _by_source(self._tokens, Source)
-        per_pass = [("", sums["predicted"] / sums["passes"])] if sums["passes"] else []
-        rate = [("", sums["accepted"] / sums["proposed"])] if sums["proposed"] else []
-        return [
-            *_metric("drafted_tokens_total", "counter", "Tokens proposed to the target, by drafter.", proposed),
-            *_metric("accepted_tokens_total", "counter", "Accepted tokens, by drafter.", accepted),
-            *_metric("emitted_tokens_total", "counter", "Tokens of answers, by source.", by_source),
-            *_metric("tokens_per_pass", "gauge", "Tokens of answers / passes, since the start.", per_pass),
-            *_metric("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", rate),
-        ]
+        tokens = _by_source(self._tokens, Source)
+        rows: tuple[_Metric, ...] = (
+            ("requests_total", "counter", "HTTP requests by path and status of the response.", requests),
+            ("requests_waiting", "gauge", "Requests in the queue.", activity.num_waiting),
+            ("requests_running", "gauge", "Running answers.", activity.num_running),
+            ("tokens_per_second", "gauge", "Tokens per second of all running answers, over the last seconds.", rate),
+            ("answers_total", "counter", "Complete and stopped answers.", sums["answers"]),
+            ("requests", "gauge", "Unfinished requests, by state.", unfinished),
+            ("prompt_tokens_total", "counter", "Tokens of prompts.", sums["prompt"]),
+            ("prompt_tokens_cached_total", "counter", "Of these, tokens from the cache.", sums["cached"]),
+            ("prompt_seconds_total", "counter", "Seconds of prompt processing.", seconds["prompt"]),
+            ("predicted_tokens_total", "counter", "Tokens of answers.", sums["predicted"]),
+            ("predicted_seconds_total", "counter", "Seconds of decoding.", seconds["predicted"]),
+            ("passes_total", "counter", "Forward calls of the target.", sums["passes"]),
+            ("drafted_tokens_total", "counter", "Tokens proposed to the target, by drafter.", proposed),
+            ("accepted_tokens_total", "counter", "Accepted tokens, by drafter.", accepted),
+            ("emitted_tokens_total", "counter", "Tokens of answers, by source.", tokens),
+            ("tokens_per_pass", "gauge", "Tokens of answers / passes, since the start.", per_pass),
+            ("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", acceptance),
+        )
+        return ((f"paceline_{name}", kind, words, values) for name, kind, words, values in rows)
 
-    def _as_llama_cpp(self, activity: Activity) -> list[str]:
+    def _as_llama_cpp(self, activity: Activity) -> Iterable[_Metric]:
         """The metrics with the names of llama.cpp's server; its prompt tokens exclude cached tokens."""
-        prompt, predicted = float(self._sums["prompt"] - self._sums["cached"]), float(self._sums["predicted"])
+        prompt, predicted = self._sums["prompt"] - self._sums["cached"], self._sums["predicted"]
         prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
-        rows: tuple[tuple[str, str, str, float | None], ...] = (
+        read_rate, rate = _ratio(prompt, prompt_s), _ratio(predicted, predicted_s)
+        rows: tuple[_Metric, ...] = (
             ("prompt_tokens_total", "counter", "Processed prompt tokens.", prompt),
             ("prompt_seconds_total", "counter", "Seconds of prompt processing.", prompt_s),
             ("tokens_predicted_total", "counter", "Tokens of answers.", predicted),
             ("tokens_predicted_seconds_total", "counter", "Seconds of decoding.", predicted_s),
-            ("prompt_tokens_seconds", "gauge", "Prompt tokens per second.", prompt / prompt_s if prompt_s else None),
-            (
-                "predicted_tokens_seconds",
-                "gauge",
-                "Decoded tokens per second of an answer.",
-                predicted / predicted_s if predicted_s else None,
-            ),
+            ("prompt_tokens_seconds", "gauge", "Prompt tokens per second.", read_rate),
+            ("predicted_tokens_seconds", "gauge", "Decoded tokens per second of an answer.", rate),
             ("requests_processing", "gauge", "Running answers.", activity.num_running),
             ("requests_deferred", "gauge", "Requests in the queue.", activity.num_waiting),
         )
-        lines: list[str] = []
-        for name, kind, words, value in rows:
-            lines += _metric(name, kind, words, [] if value is None else [("", value)], _LLAMA_CPP)
-        return lines
+        return ((f"llamacpp:{name}", kind, words, values) for name, kind, words, values in rows)
 
-    def _sum(self, name: str) -> list[_Sample]:
-        return [("", float(self._sums[name]))]
+
+def _ratio(value: float, whole: float) -> float | None:
+    return value / whole if whole else None
 
 
 def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Sample]:
     return [(f'{{source="{source.value}"}}', float(counts[source])) for source in sources]
-
-
-def _of_states(states: Mapping[RequestState, int]) -> list[str]:
-    """Numbers of requests in progress, by state."""
-    going = [state for state in RequestState if state is not RequestState.DONE]
-    samples = [(f'{{state="{state.value}"}}', float(states.get(state, 0))) for state in going]
-    return _metric("requests", "gauge", "Unfinished requests, by state.", samples)
-
-
-def _metric(name: str, kind: str, words: str, samples: Iterable[_Sample], prefix: str = "paceline_") -> list[str]:
-    full = f"{prefix}{name}"
-    values = [f"{full}{labels} {value:.17g}" for labels, value in samples]
-    return [f"# HELP {full} {words}", f"# TYPE {full} {kind}", *values]

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, missing, unsupported, warn
+from app.core.server.fields import warn
 from engine.errors import PictureError
 from engine.picture import Picture
 from engine.sandbox.picture import PictureReader, read_picture_file
@@ -62,8 +62,9 @@ class PictureSource:
         try:
             return self.read(url, param)
         except ApiError as error:
-            if self.is_new or not warn(f"{error.message} The model gets a line in its place."):
+            if self.is_new:
                 raise
+            warn(param, f"{error.message} The model gets a line in its place.", code=_INVALID)
             return "[a picture that cannot be read]"
 
     def _file(self, url: str, param: str) -> Path:
@@ -91,50 +92,3 @@ def _bytes_of(url: str, param: str) -> bytes:
         pass
     message = f"`{param}` must be `data:image/...;base64,` and the picture in base64."
     raise ApiError(400, message, param=param, code=_INVALID)
-
-
-def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
-    """Read an ``image_url`` part: a picture, or a line in its place.
-
-    See `placeholder` for pictures that the model cannot see.
-
-    Raises:
-        ApiError: the part is invalid.
-    """
-    fields = Fields(value, f"{param}.")
-    fields.take("type")
-    fields.take("cache_control")
-    given = fields.take("image_url")
-    fields.end()
-    if isinstance(given, Picture):  # an adapter of another API has already read it
-        return given
-    if isinstance(given, dict):
-        inner = Fields(given, f"{param}.image_url.")
-        given = inner.take("url")
-        inner.take("detail")  # ignored: the encoder decides the resolution
-        inner.end()
-    at = f"{param}.image_url.url"
-    if not isinstance(given, str) or source is None:
-        raise missing(at)
-    return source.read_or_placeholder(given, at)
-
-
-def placeholder(param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | None:
-    """The line in place of a picture that the model cannot see; None if it can.
-
-    An error would block the conversation for good, since clients send all messages again.
-
-    Raises:
-        ApiError: the model cannot see the picture, in strict mode.
-    """
-    if not is_picture_possible:
-        message = "is a picture, which only messages of the user and results of tools may have here"
-        line = "[a picture that is not shown here]"
-    elif source is None:
-        message = "is a picture, and the model here cannot see: its side file (mmproj) is not loaded"
-        line = "[a picture that this model cannot see]"
-    else:
-        return None
-    if not warn(f"A part {message}. The model gets a line in its place."):
-        raise unsupported(f"{param}.type", f"`{param}` {message}.")
-    return line

@@ -13,10 +13,20 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.errors import AppError
 from app.core.domain.framing import with_attachments
 from app.core.domain.template_variables import checked
-from app.core.server.constraints import AnswerForm, ToolUse, read_form, read_tools
+from app.core.server.constraints import ToolUse, read_form, read_tools
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn, warnings_so_far, wrong_type
-from app.core.server.messages import read_messages, text_of
+from app.core.server.fields import (
+    Fields,
+    as_list,
+    check_text,
+    invalid,
+    missing,
+    unsupported,
+    warn,
+    warnings_so_far,
+    wrong_type,
+)
+from app.core.server.messages import complete_messages, read_messages, text_of
 from app.core.server.pictures import PictureSource
 from engine.errors import SettingError
 from engine.pacing.draft_length import choose_draft_length
@@ -38,9 +48,8 @@ MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
 MAX_TEMPERATURE = 2.0  # OpenAI's limit; llama.cpp and Ollama have none
 MAX_CHOICES = 128  # maximum number of answers to one request
-_NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
+_NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty", "repeat_penalty")
 _INTEGERS = ("top_k", "seed", "repeat_last_n")
-_RENAMED = {"repeat_last_n": "penalty_last_n"}
 # Fields that name the user or the request, or concern caches and metrics; they do not affect an answer.
 _WITHOUT_EFFECT = (
     "user",
@@ -137,36 +146,40 @@ def parse_request(
     model: ServedModel,
     *,
     chat: bool,
+    messages: tuple[Message, ...] | None = None,
     may_be_empty: bool = False,
     max_temperature: float = MAX_TEMPERATURE,
 ) -> CompletionRequest:
     """Read the body of a request to ``/v1/chat/completions`` or ``/v1/completions``.
 
-    ``may_be_empty`` allows an empty prompt (for infill). ``max_temperature``: maximum temperature.
+    ``messages``: of a chat, if another API's parser has read them. ``may_be_empty`` allows an empty prompt.
 
     Raises:
         ApiError: 400, with the name of the wrong field; 404 for another model.
     """
     fields = Fields(body)
     check_name(fields, model)
-    fields.ignore(_WITHOUT_EFFECT)
+    fields.ignore(*_WITHOUT_EFFECT)
+    max_tokens = _max_tokens(fields, model.defaults.max_tokens, chat=chat)
     request = replace(
         model.defaults,
-        sampling=_with_bias(_sampling(fields, model, max_temperature), fields.take("logit_bias"), model.n_vocab),
-        max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
+        sampling=_with_bias(_sampling(fields, model, max_temperature), fields.nested("logit_bias"), model.n_vocab),
+        max_tokens=max_tokens,
+        min_tokens=fields.whole("min_tokens", 0, max_tokens) or 0,
         stop=_stop(fields.take("stop")) or model.defaults.stop,
         ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
     )
-    request = _with_speculation(_with_min_tokens(request, fields), fields, model)
+    request = _with_speculation(request, fields.nested("speculation"), model)
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
         use = read_tools(fields, model.ready.target, form)
-        prompts = [_chat(request, fields, model, use)]
+        given = read_messages(fields, model.picture_source) if messages is None else messages
+        prompts = [_chat(request, fields, model, complete_messages(given, model.system, use.tool_text), use)]
     else:
         prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
-    prompts = [_constrained(one, form, use) for one in prompts]
+    prompts = [_constrained(one, use.grammar or form.grammar) for one in prompts]
     stream = fields.flag("stream")
-    include_usage = _include_usage(fields, stream=stream)
+    include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
     fields.refuse(_SUPPORTED_VALUES)
     fields.take_neutral(_IGNORED_VALUES)
@@ -186,18 +199,34 @@ def parse_request(
     )
 
 
-def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
-    messages = read_messages(fields.take("messages"), model.system, model.picture_source, use.tool_text)
+def single(asked: CompletionRequest) -> CompletionRequest:
+    """Refuse several answers, for an API that has one in a response.
+
+    Raises:
+        ApiError: the request asks for several.
+    """
+    if asked.more:
+        raise unsupported("n")
+    return asked
+
+
+def _chat(
+    request: ChatRequest, fields: Fields, model: ServedModel, messages: tuple[Message, ...], use: ToolUse
+) -> ChatRequest:
     _check_continuation(fields, messages)
     if (project := fields.text("project")) is not None:
         messages = _with_passages(messages, project, model)
+    wants_logprobs, number = fields.flag("logprobs"), fields.whole("top_logprobs", 0, MAX_TOP_LOGPROBS)
+    if number and not wants_logprobs:
+        raise invalid("top_logprobs", "`top_logprobs` is for answers with `logprobs`: set it to true.")
     return replace(
         request,
         messages=messages,
         tools=use.tools,
-        predicted=_prediction(fields),
-        **_thinking(fields, model),
-        top_logprobs=_logprobs_of_chat(fields),
+        predicted=_prediction(fields.nested("prediction")),
+        thinking=_thinking(fields, model) or request.thinking,
+        template_variables=_template_variables(fields) or request.template_variables,
+        top_logprobs=(number or 0) if wants_logprobs else None,
     )
 
 
@@ -210,12 +239,12 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
     last = messages[-1]
     if last.role != "user":
         raise invalid("project", "`project` is for messages that end with a question.")
+    if model.passages is None:
+        raise unsupported("project", "This server has no projects.")
     try:
-        found = model.passages(project, last.content) if model.passages is not None else None
+        found = model.passages(project, last.content)
     except AppError as error:
         raise ApiError(404, error.message, param="project", code="project_not_found") from error
-    if found is None:
-        raise unsupported("project", "This server has no projects.")
     content = with_attachments(last.content, [found])
     shift = len(content) - len(last.content)
     pictures = tuple((place + shift, picture) for place, picture in last.pictures)
@@ -223,15 +252,14 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
 
 
 def check_name(fields: Fields, model: ServedModel) -> None:
-    """Read `model`; an unknown name is reported, or refused in strict mode.
+    """Read `model`; an unknown name is reported.
 
     Raises:
-        ApiError: 404: the name is refused.
+        ApiError: 404 in strict mode.
     """
-    name = fields.text("model")
-    if name is not None and name != model.name and not warn(f"There is no such model here: `{model.name}` answered."):
+    if fields.text("model") not in (None, model.name):
         message = f"There is no such model here; this server has `{model.name}`."
-        raise ApiError(404, message, param="model", code="model_not_found")
+        warn("model", message, status=404, code="model_not_found")
 
 
 def _texts(
@@ -241,14 +269,13 @@ def _texts(
     prompts, echo = _prompts(fields.take("prompt"), model, may_be_empty=may_be_empty), fields.flag("echo")
     suffix = fields.text("suffix")
     suffix = suffix if may_be_empty else suffix or None
-    has_ids = any(isinstance(prompt, tuple) for prompt in prompts)
-    if has_ids and (echo or suffix is not None):
+    if (echo or suffix is not None) and any(isinstance(prompt, tuple) for prompt in prompts):
         name = "echo" if echo else "suffix"
         raise unsupported(name, f"`{name}` is for prompts that are texts, not for token ids.")
     if suffix is not None and not model.ready.target.supports_infill:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
-    request = replace(request, suffix=suffix, top_logprobs=_number_of_logprobs(fields, "logprobs"))
+    request = replace(request, suffix=suffix, top_logprobs=fields.whole("logprobs", 0, MAX_TOP_LOGPROBS))
     requests = [
         replace(request, raw_prompt=prompt)
         if isinstance(prompt, str)
@@ -273,21 +300,19 @@ def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
         raise invalid("add_generation_prompt", message)
     if continues and messages[-1].role != "assistant":
         raise invalid("continue_final_message", "`continue_final_message` needs a last message of the assistant.")
-    if not begins and not continues and not warn("`add_generation_prompt` was ignored: every answer begins with it."):
-        raise unsupported("add_generation_prompt")
+    if not begins and not continues:
+        warn("add_generation_prompt", "`add_generation_prompt` has no effect: every answer begins with it.")
 
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:
     """The number of answers per prompt."""
-    number, of_best = fields.whole("n"), fields.whole("best_of")
+    number, of_best = fields.whole("n", 1, MAX_CHOICES), fields.whole("best_of")
     number = 1 if number is None else number
-    if not 1 <= number <= MAX_CHOICES:
-        raise invalid("n", f"`n` must be a number from 1 to {MAX_CHOICES}.")
     if number * num_prompts > MAX_CHOICES:
         message = (
             f"A request may ask for {MAX_CHOICES} answers at most, and this one asks for {number * num_prompts:,}."
         )
-        raise invalid("n" if num_prompts == 1 else "prompt", message)
+        raise invalid("prompt", message)
     if of_best not in (None, number):
         raise unsupported("best_of", "`best_of` must be as `n`: all answers are given.")
     return number
@@ -301,51 +326,48 @@ def _numbered(request: ChatRequest, index: int) -> ChatRequest:
     return replace(request, sampling=replace(request.sampling, seed=(seed + index) % 2**63))
 
 
-def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
+def _constrained(request: ChatRequest, grammar: str) -> ChatRequest:
     """Add the grammar of the answer, if any, to the request."""
-    grammar = use.grammar or form.grammar
     if not grammar:
         return request
     for name, is_set in (("min_tokens", request.min_tokens), ("ignore_eos", request.ignore_eos)):
-        if is_set and not warn(f"`{name}` was ignored: the schema or grammar ends the answer."):
-            raise unsupported(name, f"`{name}` is for answers without a schema or grammar, which end by themselves.")
+        if is_set:
+            warn(name, f"`{name}` is for answers without a schema or grammar, which end by themselves.")
     return replace(request, grammar=grammar, min_tokens=0, ignore_eos=False)
 
 
-def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
-    """Read ``reasoning_effort`` and the other variables of the chat template."""
-    found: dict[str, Any] = {}
-    effort = fields.text("reasoning_effort")
-    if effort is not None:
-        names = [option.name for option in model.ready.target.thinking]
-        wanted = THINKING_OFF if effort == "none" else effort
-        if wanted not in names and wanted != THINKING_OFF and THINKING_ON in names:
-            wanted = THINKING_ON  # the model has no finer levels
-        if wanted in names:
-            found["thinking"] = wanted
-        elif names or effort not in _EFFORTS:
-            known = ", ".join(names or _EFFORTS)
-            message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {known}."
-            raise unsupported("reasoning_effort", message)
-        elif effort != "none" or model.ready.target.reasoning_start_tag:
-            message = "`reasoning_effort` was ignored: this model has no reasoning modes."
-            if not warn(message):
-                raise unsupported("reasoning_effort", message)
+def _thinking(fields: Fields, model: ServedModel) -> str:
+    """The reasoning mode that ``reasoning_effort`` selects; empty without a choice."""
+    effort, target = fields.text("reasoning_effort"), model.ready.target
+    if effort is None:
+        return ""
+    names = [option.name for option in target.thinking]
+    wanted = THINKING_OFF if effort == "none" else effort
+    if wanted not in (*names, THINKING_OFF) and THINKING_ON in names:
+        wanted = THINKING_ON  # the model has no finer levels
+    if wanted in names:
+        return wanted
+    if names or effort not in _EFFORTS:
+        message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {', '.join(names or _EFFORTS)}."
+        raise unsupported("reasoning_effort", message)
+    if effort != "none" or target.reasoning_start_tag:
+        warn("reasoning_effort", "`reasoning_effort` has no effect: this model has no reasoning modes.")
+    return ""
+
+
+def _template_variables(fields: Fields) -> tuple[tuple[str, TemplateValue], ...]:
     given = fields.nested("chat_template_kwargs")
-    if given is not None:
-        values = given.rest()
-        if not all(isinstance(value, str | int | float | bool) for value in values.values()):
-            raise ApiError(400, "The values must be texts, numbers, true or false.", param="chat_template_kwargs")
-        try:
-            found["template_variables"] = checked(cast("dict[str, TemplateValue]", values).items())
-        except ValueError as error:
-            raise ApiError(400, str(error), param="chat_template_kwargs") from error
-    return found
+    values = {} if given is None else given.rest()
+    if not all(isinstance(value, str | int | float | bool) for value in values.values()):
+        raise ApiError(400, "The values must be texts, numbers, true or false.", param="chat_template_kwargs")
+    try:
+        return checked(cast("dict[str, TemplateValue]", values).items())
+    except ValueError as error:
+        raise ApiError(400, str(error), param="chat_template_kwargs") from error
 
 
-def _prediction(fields: Fields) -> str:
+def _prediction(given: Fields | None) -> str:
     """Read the predicted output: OpenAI's ``{"type": "content", "content": ...}``."""
-    given = fields.nested("prediction")
     if given is None:
         return ""
     if given.text("type") != "content":
@@ -355,41 +377,26 @@ def _prediction(fields: Fields) -> str:
     return text
 
 
-def _logprobs_of_chat(fields: Fields) -> int | None:
-    wanted, number = fields.flag("logprobs"), _number_of_logprobs(fields, "top_logprobs")
-    if number and not wanted:
-        raise invalid("top_logprobs", "`top_logprobs` is for answers with `logprobs`: set it to true.")
-    return (number or 0) if wanted else None
-
-
-def _number_of_logprobs(fields: Fields, name: str) -> int | None:
-    number = fields.whole(name)
-    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
-        raise invalid(name, f"`{name}` must be a number from 0 to {MAX_TOP_LOGPROBS}.")
-    return number
-
-
-def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> SamplingParams:
+def _with_bias(sampling: SamplingParams, given: Fields | None, n_vocab: int) -> SamplingParams:
     """Add ``logit_bias``: an object from token ids to values that are added to their logits."""
-    if value is None:
+    if given is None:
         return sampling
-    if not isinstance(value, dict):
-        raise wrong_type("logit_bias", "an object", value)
-    if len(value) > MAX_BIASES:
+    entries, biases = given.rest(), list[tuple[int, float]]()
+    if len(entries) > MAX_BIASES:
         raise ApiError(400, f"`logit_bias` may have {MAX_BIASES:,} tokens at most.", param="logit_bias")
-    fields = Fields(value, "logit_bias.")
-    biases = list[tuple[int, float]]()
-    for name in value:
+    fields = Fields(entries, "logit_bias")
+    for name in entries:
         if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < n_vocab):
-            message = f"`logit_bias` names an unknown token; this model's ids are 0 to {n_vocab - 1}."
-            raise invalid("logit_bias", message)
-        bias = fields.number(name)
-        if bias is not None:
-            biases.append((int(name), bias))
+            raise _unknown_token("logit_bias", n_vocab)
+        biases.append((int(name), fields.number(name) or 0.0))
     try:
         return replace(sampling, logit_bias=tuple(sorted(biases)))
     except ValueError as error:
         raise invalid("logit_bias", str(error)) from error
+
+
+def _unknown_token(param: str, n_vocab: int) -> ApiError:
+    return invalid(param, f"`{param}` names an unknown token; this model's ids are 0 to {n_vocab - 1}.")
 
 
 def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
@@ -397,9 +404,7 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
     if value is None:
         raise missing("prompt")
     is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
-    given = value if isinstance(value, list) and is_many else [value]
-    if len(given) > MAX_CHOICES:
-        raise invalid("prompt", f"`prompt` may have {MAX_CHOICES} prompts at most.")
+    given = as_list("prompt", value if is_many else [value], MAX_CHOICES)
     prompts = list[str | tuple[int, ...]]()
     for index, one in enumerate(given):
         param = f"prompt[{index}]" if is_many else "prompt"
@@ -424,88 +429,62 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
         if isinstance(value, bool) or not isinstance(value, int):
             raise wrong_type(param, "token ids", value)
         if not 0 <= value < n_vocab:
-            raise invalid(param, f"`{param}` names an unknown token; this model's ids are 0 to {n_vocab - 1}.")
+            raise _unknown_token(param, n_vocab)
     return tuple(cast("list[int]", values))
 
 
 def _sampling(fields: Fields, model: ServedModel, max_temperature: float) -> SamplingParams:
-    sampling = model.defaults.sampling
-    of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
-    repeat_penalty = of_vllm if own is None else own
+    sampling, of_vllm = model.defaults.sampling, fields.number("repetition_penalty")
+    numbers = {name: fields.number(name) for name in _NUMBERS}
     wholes = {name: fields.whole(name) for name in _INTEGERS}
-    if wholes["top_k"] == _UNSET:
-        wholes["top_k"] = 0
-    if wholes["repeat_last_n"] == _UNSET:
-        wholes["repeat_last_n"] = model.ready.target.n_ctx
+    if numbers["repeat_penalty"] is None:
+        numbers["repeat_penalty"] = of_vllm
+    if (temperature := numbers["temperature"]) is not None and temperature > max_temperature:
+        raise invalid("temperature", f"`temperature` must be from 0 to {max_temperature:g}.")
+    if numbers["top_p"] == 0.0:
+        numbers["top_p"] = _LEAST_TOP_P  # the likeliest token alone, as others take it
     if wholes["seed"] == _UNSET:
         wholes["seed"], sampling = None, replace(sampling, seed=None)
-    for name, value in {
-        **{name: fields.number(name) for name in _NUMBERS},
-        "repeat_penalty": repeat_penalty,
-        **wholes,
-    }.items():
-        if value is None:
-            continue
-        if name == "temperature" and value > max_temperature:
-            raise invalid(name, f"`temperature` must be from 0 to {max_temperature:g}.")
-        if name == "top_p" and value == 0.0:
-            value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
-        try:
-            sampling = replace(sampling, **{_RENAMED.get(name, name): value})  # type: ignore[arg-type]  # as they are
-        except ValueError as error:
-            raise invalid(name, str(error)) from error
+    for name, unlimited in (("top_k", 0), ("repeat_last_n", model.ready.target.n_ctx)):
+        wholes[name] = unlimited if wholes[name] == _UNSET else wholes[name]
+    for name, value in {**numbers, **wholes}.items():
+        if value is not None:
+            try:
+                changed: Any = {"penalty_last_n" if name == "repeat_last_n" else name: value}
+                sampling = replace(sampling, **changed)
+            except ValueError as error:
+                raise invalid(name, str(error)) from error
     return sampling
 
 
 def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | None:
     names = ("max_completion_tokens", "max_tokens") if chat else ("max_tokens",)
-    given = [(name, value) for name in names if (value := fields.whole(name)) is not None]
-    for name, value in given:
-        if value < 0 and value != _UNSET:
-            raise invalid(name, f"`{name}` must be 0 or more.")
-    if len({value for _, value in given}) > 1:
+    given = [value for name in names if (value := fields.whole(name, _UNSET)) is not None]
+    if len(set(given)) > 1:
         raise invalid("max_tokens", "`max_tokens` and `max_completion_tokens` differ; give one of them.")
-    wanted = given[0][1] if given else default
+    wanted = given[0] if given else default
     return None if wanted == _UNSET else wanted
 
 
-def _with_min_tokens(request: ChatRequest, fields: Fields) -> ChatRequest:
-    """Add vLLM's `min_tokens`, the minimum length of an answer."""
-    least = fields.whole("min_tokens")
-    if not least:
-        return request
-    most = request.max_tokens
-    if least < 0 or (most is not None and least > most):
-        raise invalid("min_tokens", "`min_tokens` must be from 0 to `max_tokens`.")
-    return replace(request, min_tokens=least)
-
-
 def _stop(value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    texts = [
-        text for text in (value if isinstance(value, list) else [value]) if text != ""
-    ]  # empty stop strings are dropped
-    if len(texts) > MAX_STOPS:
+    texts = [check_text("stop", text) for text in as_list("stop", [value] if isinstance(value, str) else value)]
+    stops = tuple(text for text in texts if text)
+    if len(stops) > MAX_STOPS:
         raise invalid("stop", f"`stop` may have {MAX_STOPS} texts at most.")
-    stops = tuple(check_text("stop", text) for text in texts)
-    if not all(0 < len(text) <= MAX_STOP_CHARS for text in stops):
+    if any(len(text) > MAX_STOP_CHARS for text in stops):
         raise invalid("stop", f"Each text of `stop` must have 1 to {MAX_STOP_CHARS:,} characters.")
     return stops
 
 
-def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) -> ChatRequest:
+def _with_speculation(request: ChatRequest, given: Fields | None, model: ServedModel) -> ChatRequest:
     """Read the speculation settings, our own field: ``{"mode": ..., "depth": ...}``."""
-    given = fields.nested("speculation")
     if given is None:
         return request
-    word, depth = given.text("mode"), given.whole("depth")
+    word, depth = given.text("mode") or request.mode.value, given.whole("depth")
     given.end()
-    try:
-        mode = request.mode if word is None else Mode(word)
-    except ValueError as error:
-        message = f"`speculation.mode` must be one of {', '.join(Mode)}."
-        raise invalid("speculation.mode", message) from error
+    if word not in set(Mode):
+        raise invalid("speculation.mode", f"`speculation.mode` must be one of {', '.join(Mode)}.")
+    mode = Mode(word)
     if reason := model.ready.unavailable.get(mode):
         message = f"The mode {mode.value} cannot run here: {reason}"
         raise ApiError(400, message, param="speculation.mode", code="unsupported_value")
@@ -517,14 +496,12 @@ def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) 
     return replace(request, mode=mode, depth=depth)
 
 
-def _include_usage(fields: Fields, *, stream: bool) -> bool:
-    options = fields.nested("stream_options")
+def _include_usage(options: Fields | None, *, stream: bool) -> bool:
     if options is None:
         return False
-    message = "`stream_options` is for answers that are streamed"
-    if not stream and not warn(f"{message}; it was ignored."):
-        raise invalid("stream_options", f"{message}: set `stream`.")
-    include_usage = options.flag("include_usage")
+    if not stream:
+        warn("stream_options", "`stream_options` is for answers that are streamed.")
+    include_usage = options.flag("include_usage") and stream
     options.refuse({"include_obfuscation": (False,)})
     options.end()
     return include_usage

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.core.server.anthropic.request import parse_messages_request
+from app.core.server.anthropic_api import parse_messages_request
 from app.core.server.engine_job import SessionCall
-from app.core.server.fields import Fields, invalid, missing, warnings_so_far, wrong_type
+from app.core.server.fields import Fields, as_list, invalid, missing, warnings_field
 from app.core.server.protocol import ServedModel, parse_request, token_ids
-from app.core.server.response_request import parse_response_request
+from app.core.server.responses_api import parse_response_request
 
 if TYPE_CHECKING:
     from engine.records import ChatRequest
@@ -28,9 +28,9 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    fields = _fields(body)
-    content, adds_special = _needed(fields, "content"), fields.flag("add_special")
-    special, with_pieces = fields.flag("parse_special", default=True), fields.flag("with_pieces")
+    fields, content = _needed(body, "content")
+    adds_special, special = fields.flag("add_special"), fields.flag("parse_special", default=True)
+    with_pieces = fields.flag("with_pieces")
     fields.end()
     parts = content if isinstance(content, list) else [content]
     if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
@@ -38,9 +38,7 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     for index, part in enumerate(parts):
         if not isinstance(part, str):
             token_ids([part], f"content[{index}]" if isinstance(content, list) else "content", model.n_vocab)
-    warnings = _warnings_field()
-
-    return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
+    return partial(_tokenize, parts, special, adds_special, with_pieces, warnings_field())
 
 
 def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
@@ -49,14 +47,10 @@ def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    fields = _fields(body)
-    given = _needed(fields, "tokens")
+    fields, given = _needed(body, "tokens")
     fields.end()
-    if not isinstance(given, list):
-        raise wrong_type("tokens", "an array", given)
-    ids, warnings = token_ids(given, "tokens", model.n_vocab), _warnings_field()
-
-    return partial(_detokenize, ids, warnings)
+    ids = token_ids(as_list("tokens", given), "tokens", model.n_vocab)
+    return partial(_detokenize, ids, warnings_field())
 
 
 def read_template(body: Json, model: ServedModel) -> SessionCall:
@@ -65,8 +59,8 @@ def read_template(body: Json, model: ServedModel) -> SessionCall:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    request, warnings = parse_request(body, model, chat=True).request, _warnings_field()
-    return partial(_prompt, request, warnings)
+    request = parse_request(body, model, chat=True).request
+    return partial(_prompt, request, warnings_field())
 
 
 def read_count(body: Json, model: ServedModel) -> SessionCall:
@@ -85,7 +79,7 @@ def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionC
         ApiError: 400 with the field to blame.
     """
     asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model).asked
-    return partial(_count, asked.request, {"object": _COUNT, **_warnings_field()})
+    return partial(_count, asked.request, {"object": _COUNT, **warnings_field()})
 
 
 # These functions run on the engine's thread, which may be in another process.
@@ -125,22 +119,13 @@ def _count(request: ChatRequest, beside: Json, session: Session, _should_stop: o
     return {**beside, "input_tokens": len(session.prompt_ids(request))}
 
 
-def _fields(body: Json) -> Fields:
+def _needed(body: Json, name: str) -> tuple[Fields, object]:
+    """The fields of a request, and the value of a required one."""
     fields = Fields(body)
     fields.text("model")
-    return fields
-
-
-def _needed(fields: Fields, name: str) -> object:
-    value = fields.take(name)
-    if value is None:
+    if (value := fields.take(name)) is None:
         raise missing(name)
-    return value
-
-
-def _warnings_field() -> Json:
-    warnings = warnings_so_far()
-    return {"warnings": list(warnings)} if warnings else {}
+    return fields, value
 
 
 def _shown(piece: bytes) -> str | list[int]:
@@ -149,3 +134,13 @@ def _shown(piece: bytes) -> str | list[int]:
         return piece.decode()
     except UnicodeDecodeError:
         return list(piece)
+
+
+READERS: dict[str, BodyReader] = {
+    "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
+    "/v1/responses/input_tokens": partial(read_openai_count, chat=False),
+    "/v1/messages/count_tokens": read_count,
+    "/v1/tokenize": read_tokenize,
+    "/v1/detokenize": read_detokenize,
+    "/v1/apply-template": read_template,
+}

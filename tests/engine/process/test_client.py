@@ -20,7 +20,7 @@ import pytest
 
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_draft, builtin_target
-from app.core.server.engine_job import DropCaches, EngineJob, RequestBegan, SessionReply
+from app.core.server.engine_job import CallJob, EngineJob, RequestBegan, SessionReply, drop_caches
 from engine.errors import ModelLoadError
 from engine.process.client import EngineClient
 from engine.records import (
@@ -234,7 +234,7 @@ class Heard:
 def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.load("model")
     bench.wait_for(EngineReady)
-    heard, turn = Heard(), EngineJob(ChatRequest(raw_prompt="a b"), "model", is_traced=True)
+    heard, turn = Heard(), EngineJob(ChatRequest(raw_prompt="a b"), "model")
     number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
     told = [heard.events.get(timeout=WAIT_S) for _ in range(8)]
     kinds = [RequestBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
@@ -242,7 +242,7 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     assert {getattr(event, "request_id", None) for event in told} == {number}
     bench.client.run_job(EngineJob(None, call=length_of_prompt), in_background=True, on_event=heard.events.put)
     assert heard.wait_for(JobEnded).value == SessionReply(4)
-    bench.client.run_job(DropCaches(), in_background=True, on_event=heard.events.put)
+    bench.client.run_job(CallJob(drop_caches), in_background=True, on_event=heard.events.put)
     heard.wait_for(JobEnded)
     assert "forget guests" in bench.noted()
     assert bench.events.empty()

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.paths import builtin_draft, builtin_target
-from app.core.server.engine_job import Unload
+from app.core.server.engine_job import CallJob, unload
 from app.core.storage.settings_file import read_settings
 from engine.records import EngineFailed, EngineReady, LoadProgress, Mode, Problem
 from engine.requests import JobEnded
@@ -315,7 +315,7 @@ def pick_action(harness: AppHarness, qtbot: QtBot, words: str) -> None:
 def test_the_model_is_unloaded_from_its_menu_and_loaded_when_it_is_chosen(harness: AppHarness, qtbot: QtBot) -> None:
     num_loads = len(harness.engine.loads)
     pick_action(harness, qtbot, "Unload the model")
-    assert isinstance(harness.engine.jobs[-1], Unload)
+    assert harness.engine.jobs[-1] == CallJob(unload)
     assert harness.window.engine.state is EngineState.EMPTY
     assert not harness.window.header.unload_action.isVisible()
     assert harness.window.problems == []

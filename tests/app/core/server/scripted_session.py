@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from starlette.testclient import TestClient
 
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
 from app.core.server.embeddings import EmbeddingSource
+from app.core.server.library import LoadableModel, ModelSwitch
 from app.core.server.metrics import Metrics
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
@@ -212,6 +214,18 @@ class ScriptedSession:
             self.ended.release()
 
 
+def named_events(raw: list[bytes]) -> list[dict[str, Any]]:
+    """The data of server-sent events that also have their type as a name."""
+    found = []
+    for event in raw:
+        kind, data, *rest = event.decode().split("\n")
+        assert rest == ["", ""]
+        fields = json.loads(data.removeprefix("data: "))
+        assert kind == f"event: {fields['type']}"
+        found.append(fields)
+    return found
+
+
 def started_worker(session: ScriptedSession) -> EngineWorker:
     """Start an engine's thread with this session."""
     worker = EngineWorker(lambda _event: None, lambda: cast("Session", session))
@@ -222,6 +236,23 @@ def started_worker(session: ScriptedSession) -> EngineWorker:
 def started_engine(session: ScriptedSession) -> Engine:
     """Start an engine thread; if the session allows parallel answers, an engine with one thread per answer."""
     return SharingEngine(session, session.parallel) if session.parallel > 1 else started_worker(session)
+
+
+class OneModel(ModelSwitch):
+    """The model of a scripted server, and those that can be loaded in its place."""
+
+    can_unload = False
+
+    def __init__(self, model: ServedModel | None = None, *others: LoadableModel) -> None:
+        super().__init__()
+        self._current = model
+        self._others = {Path(other.request.target).stem: other for other in others}
+
+    def others(self) -> list[str]:
+        return list(self._others)
+
+    def _find(self, name: str) -> LoadableModel | None:
+        return self._others.get(name)
 
 
 @dataclass
@@ -236,12 +267,8 @@ class ScriptedServer:
     def __post_init__(self) -> None:
         self.metrics = Metrics()
         self.worker: Engine = started_engine(self.session)
-        self.scheduler = Scheduler(self.worker, self.max_waiting)
-        self.scheduler.on_answer = self.metrics.count_answer
-        hosts = AllowedHosts("127.0.0.1")
-        self.app = make_application(
-            lambda: self.model, self.scheduler, self.metrics, KEY, hosts, embedder=self.embedder
-        )
+        self.scheduler = Scheduler(self.worker, OneModel(self.model), self.metrics, max_waiting=self.max_waiting)
+        self.app = make_application(self.scheduler, KEY, AllowedHosts("127.0.0.1"), embedder=self.embedder)
         self.client = TestClient(
             self.app,
             base_url="http://127.0.0.1:8080",

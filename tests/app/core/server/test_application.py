@@ -271,7 +271,7 @@ def test_what_nobody_knows_is_passed_over_and_named(server: ScriptedServer, capl
         body = server.client.post(CHAT, json=HELLO | ODD | {"messages": messages}).json()
         said = " ".join(body["warnings"])
         assert body["model"] == "tiny"
-        for name in ("`tiny` answered", "`mirostat`", "`keep_alive`", "`options`", "`store`", "`messages[0].id`"):
+        for name in ("has `tiny`", "`mirostat`", "`keep_alive`", "`options`", "`store`", "`messages[0].id`"):
             assert name in said
     assert sum("`keep_alive`" in record.getMessage() for record in caplog.records) == 1
     assert "warnings" not in server.client.post(CHAT, json=HELLO | {"mirostat": 0, "typical_p": 1.0}).json()
@@ -280,9 +280,7 @@ def test_what_nobody_knows_is_passed_over_and_named(server: ScriptedServer, capl
 
 
 def test_a_strict_server_refuses_what_nobody_knows(server: ScriptedServer) -> None:
-    app = make_application(
-        lambda: server.model, server.scheduler, server.metrics, KEY, AllowedHosts("127.0.0.1"), strict=True
-    )
+    app = make_application(server.scheduler, KEY, AllowedHosts("127.0.0.1"), strict=True)
     with TestClient(app, base_url="http://127.0.0.1:8080", headers={"x-api-key": KEY}) as client:
         for name, value in ODD.items():
             assert client.post(CHAT, json=HELLO | {name: value}).status_code in {400, 404}

@@ -158,7 +158,7 @@ def test_vectors_of_tokens_are_not_openais(embedding: ScriptedServer, embedder: 
 
 def test_another_name_is_told_and_the_model_is_listed(embedding: ScriptedServer) -> None:
     told = embedding.client.post(PATH, json={"input": "a", "model": "text-embedding-3-small"}).json()
-    assert told["warnings"] == ["Embeddings are made by `words` here."]
+    assert told["warnings"] == ["There is no such embedding model here; this server has `words`."]
     assert [one["id"] for one in embedding.client.get("/v1/models").json()["data"]] == ["tiny", "words"]
 
 

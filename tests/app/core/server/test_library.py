@@ -15,14 +15,23 @@ from starlette.testclient import TestClient
 
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
-from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer, file_of
+from app.core.server.library import LoadableModel, UnloadTimer, file_of
 from app.core.server.metrics import Metrics
-from app.core.server.ollama.request import list_models
+from app.core.server.ollama_api import list_models
 from app.core.server.protocol import ServedModel
-from app.core.server.scheduler import Scheduler
+from app.core.server.scheduler import Scheduler, ServerJob
 from engine.errors import NotEnoughMemoryError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
-from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedSession, info, started_worker
+from tests.app.core.server.scripted_session import (
+    CHAT,
+    HELLO,
+    KEY,
+    PATIENCE_S,
+    OneModel,
+    ScriptedSession,
+    info,
+    started_worker,
+)
 from tests.waiting import wait_for as until
 
 
@@ -33,26 +42,17 @@ def choice(name: str) -> LoadableModel:
     return LoadableModel(LoadRequest(info(name).path), served)
 
 
-class TwoModels:
-    """A session with a second model."""
-
-    def names(self) -> list[str]:
-        return ["tiny", "other"]
-
-    def find(self, name: str) -> LoadableModel | None:
-        return choice(name) if name == "other" else None
-
-
 class SwitchingServer:
     """A server that loads one model after another."""
 
     def __init__(self) -> None:
         self.session = ScriptedSession()
         self.worker = started_worker(self.session)
-        self.scheduler = Scheduler(self.worker, 4)
-        self.models = ModelSwitch(choice("tiny"), self.session.loaded, TwoModels())
-        self.scheduler.load_for, self.scheduler.on_loaded = self.models.load_for, self.models.note_loaded
-        app = make_application(self.models, self.scheduler, Metrics(), KEY, AllowedHosts("127.0.0.1"))
+        self.models = OneModel(None, choice("tiny"), choice("other"))
+        self.models.can_unload = True
+        self.models.begin(choice("tiny"), self.session.loaded)
+        self.scheduler = Scheduler(self.worker, self.models, Metrics(), max_waiting=4)
+        app = make_application(self.scheduler, KEY, AllowedHosts("127.0.0.1"))
         headers = {"Authorization": f"Bearer {KEY}"}
         self.client = TestClient(app, base_url="http://127.0.0.1:8080", headers=headers, raise_server_exceptions=False)
 
@@ -185,14 +185,14 @@ def test_an_unloaded_model_is_loaded_again(server: SwitchingServer) -> None:
 def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> None:
     session = ScriptedSession()
     worker = started_worker(session)
-    scheduler = Scheduler(worker)
+    scheduler = Scheduler(worker, OneModel(), Metrics())
     events, ended = list[object](), threading.Event()
 
     def post(event: object) -> None:
         events.append(event)
         ended.set()
 
-    scheduler.submit(None, post, "elsewhere.gguf")
+    scheduler.submit([ServerJob(None, post, "elsewhere.gguf")])
     assert ended.wait(PATIENCE_S)
     assert getattr(events[0], "code", None) == "model_changed"
     scheduler.close()
@@ -230,6 +230,7 @@ def test_what_holds_for_a_model_is_its_own() -> None:
         return ServedModel(ready.target.name, ready, ChatRequest(mode=mode))
 
     first = LoadableModel(LoadRequest(info("tiny").path), partial(served, mode=Mode.SUFFIX))
-    models = ModelSwitch(first, replace(EngineReady(info("tiny"))), TwoModels())
+    models = OneModel()
+    models.begin(first, EngineReady(info("tiny")))
     assert models.current().defaults.mode is Mode.SUFFIX
     assert models.known("other") is None

@@ -35,7 +35,7 @@ from engine.cache.states import StateCache
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
 from engine.requests import RunJob
 from engine.session.worker import EngineWorker
-from tests.app.core.server.scripted_session import CHAT, KEY, PATIENCE_S
+from tests.app.core.server.scripted_session import CHAT, KEY, PATIENCE_S, OneModel
 from tests.waiting import wait_for
 
 LOCAL = "127.0.0.1"
@@ -94,11 +94,11 @@ def said(answer: dict[str, Any]) -> str:
 @contextmanager
 def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
     listener, session, metrics, stats = bind(LOCAL, 0), open_session(), Metrics(), list[RunStats]()
+    metrics.count_answer = stats.append  # type: ignore[method-assign]
     ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
     model, worker = ServedModel("tiny", ready, defaults), EngineWorker(lambda _event: None, lambda: session)
-    scheduler = Scheduler(worker)
-    scheduler.on_answer, scheduler.on_pass = stats.append, metrics.count_pass
-    app = make_application(lambda: model, scheduler, metrics, KEY, AllowedHosts(LOCAL))
+    scheduler = Scheduler(worker, OneModel(model), metrics)
+    app = make_application(scheduler, KEY, AllowedHosts(LOCAL))
     server = HttpServer(app, scheduler.close)
     thread = threading.Thread(target=server.run, args=([listener],))
     found = Running(listener.getsockname()[1], scheduler, metrics, stats, worker)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.core.server.anthropic.request import parse_messages_request
+from app.core.server.anthropic_api import parse_messages_request
 from app.core.server.errors import ApiError
 from app.core.server.fields import lenient
-from app.core.server.ollama.request import parse_ollama_request
+from app.core.server.ollama_api import parse_ollama_request
 from app.core.server.protocol import parse_request
-from app.core.server.response_request import parse_response_request
+from app.core.server.responses_api import parse_response_request
 from engine.records import Message, ToolFormat
 from tests.app.core.server.scripted_session import served
 

@@ -119,7 +119,7 @@ def test_an_effort_that_a_model_does_not_know_of_is_passed_over() -> None:
     assert chat(reasoning_effort="none").thinking == chat().thinking
     with lenient():
         asked = parse_request({**HELLO, "reasoning_effort": "medium"}, served(), chat=True)
-    assert "`reasoning_effort` was ignored" in asked.warnings[0]
+    assert "`reasoning_effort` has no effect" in asked.warnings[0]
     assert refused(reasoning_effort="frantic").param == "reasoning_effort"
 
 
@@ -363,7 +363,7 @@ def test_an_answer_may_be_kept_from_its_end() -> None:
     with lenient():
         asked = parse_request({**HELLO, "min_tokens": 3, "json_schema": {"type": "string"}}, served(), chat=True)
     assert (asked.request.min_tokens, asked.request.grammar) == (0, grammar_of({"type": "string"}).text)
-    assert asked.warnings == ("`min_tokens` was ignored: the schema or grammar ends the answer.",)
+    assert asked.warnings == ("`min_tokens` is for answers without a schema or grammar, which end by themselves.",)
 
 
 def test_a_schema_may_stand_alone() -> None:
@@ -471,7 +471,7 @@ def test_messages_are_bounded() -> None:
     assert len(chat(messages=[question] * 10_000).messages) >= 10_000
     error = refused(messages=[question] * 10_001)
     assert (error.param, error.message) == (
-        "messages", "`messages` may have 10,000 messages at most, and these are 10,001.",
+        "messages", "`messages` may have 10,000 items at most, and these are 10,001.",
     )  # fmt: skip
 
 

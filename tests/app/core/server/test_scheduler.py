@@ -1,146 +1,350 @@
-"""One answer at a time, in order of arrival; pass costs are measured in between."""
+"""Tests parallel answers: their order, their events, and jobs that need the engine alone."""
 
 from __future__ import annotations
 
+import json
 import threading
-import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from app.core.domain.local_server import Activity
+from app.core.server.engine_job import EngineJob, SessionReply
 from app.core.server.errors import ApiError
-from app.core.server.scheduler import JobEvent, Scheduler
-from engine.records import ChatRequest, Finished, Message, RunStats, SamplingParams
-from tests.app.core.server.scripted_session import PATIENCE_S, STATS, ScriptedSession, started_worker
+from app.core.server.library import LoadableModel
+from app.core.server.metrics import Metrics
+from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
+from engine.records import ChatRequest, LoadRequest, Message, PrefillProgress, TextChunk
+from tests.app.core.server.scripted_session import (
+    CHAT,
+    HELLO,
+    PATIENCE_S,
+    OneModel,
+    ScriptedServer,
+    ScriptedSession,
+    served,
+    started_worker,
+)
+from tests.app.core.server.sharing_engine import SharingEngine
+from tests.waiting import wait_for
+
+TINY = str(Path("models") / "tiny.gguf")
+OTHER = str(Path("models") / "other.gguf")
 
 
 class Listener:
-    """Records the events of one request."""
+    """Records the events of one answer."""
 
     def __init__(self) -> None:
         self.events: list[JobEvent] = []
         self.ended = threading.Event()
 
     def __call__(self, event: JobEvent) -> None:
+        if isinstance(event, PrefillProgress):
+            return
         self.events.append(event)
-        if isinstance(event, Finished | ApiError):
+        if not isinstance(event, TextChunk):
             self.ended.set()
 
+    @property
+    def text(self) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, TextChunk))
 
-def asked(seed: int) -> ChatRequest:
-    return ChatRequest((Message("user", "Hello"),), sampling=SamplingParams(seed=seed))
-
-
-def test_requests_are_answered_in_their_order_and_counted() -> None:
-    session, stats = ScriptedSession(), list[RunStats]()
-    session.gate.clear()
-    worker = started_worker(session)
-    scheduler = Scheduler(worker)
-    scheduler.on_answer = stats.append
-    listeners = [Listener() for _ in range(5)]
-    for seed, listener in enumerate(listeners):
-        scheduler.submit(asked(seed), listener)
-    assert session.begun.acquire(timeout=PATIENCE_S)
-    assert scheduler.activity == Activity(0, 4, 1)
-    session.gate.set()
-    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
-    scheduler.close()
-    assert worker.close(PATIENCE_S)
-    assert [request.sampling.seed for request in session.requests] == [0, 1, 2, 3, 4]
-    assert stats == [STATS] * 5
-    assert scheduler.activity == Activity(5, 0, 0)
+    @property
+    def codes(self) -> list[str]:
+        """The codes of errors."""
+        return [str(event.code) for event in self.events if isinstance(event, ApiError)]
 
 
-def test_cancelling_reaches_the_pass_of_its_own_answer_only() -> None:
-    session = ScriptedSession()
-    session.gate.clear()
-    worker = started_worker(session)
-    scheduler = Scheduler(worker)
-    running, waiting = Listener(), Listener()
-    first = scheduler.submit(asked(1), running)
-    second = scheduler.submit(asked(2), waiting)
-    assert session.begun.acquire(timeout=PATIENCE_S)
-    scheduler.cancel(second)
-    assert not session.interrupt.event.is_set()
-    scheduler.cancel(first)
-    assert session.interrupt.event.is_set()
-    assert running.ended.wait(PATIENCE_S)
-    third = Listener()
-    job = scheduler.submit(asked(3), third)
-    assert session.begun.acquire(timeout=PATIENCE_S)
-    assert not session.interrupt.event.is_set(), "the next pass may run"
-    scheduler.cancel(first)
-    assert not session.interrupt.event.is_set(), "an answer that ended stops nobody"
-    scheduler.cancel(job)
-    scheduler.close()
-    assert worker.close(PATIENCE_S)
-    assert not waiting.events
+class Asked(Listener):
+    """A request to the scheduler."""
+
+    def __init__(self, words: str, program: str = "", target: str = "") -> None:
+        super().__init__()
+        self.job = ServerJob(asked(words), self, target, program=program)
 
 
-def test_a_queue_of_none_refuses_and_a_closed_one_too() -> None:
-    worker = started_worker(ScriptedSession())
-    scheduler = Scheduler(worker, max_waiting=0)
-    with pytest.raises(ApiError) as caught:
-        scheduler.submit(asked(1), Listener())
-    assert caught.value.status == 429
-    scheduler.close()
-    with pytest.raises(ApiError) as caught:
-        scheduler.submit(asked(1), Listener())
-    assert caught.value.status == 503
-    assert worker.close(PATIENCE_S)
+class Bench:
+    """A scheduler on an engine with ``parallel`` answers at once, which wait for the gate."""
 
+    def __init__(self, parallel: int, max_waiting: int = 32) -> None:
+        self.session = ScriptedSession(echo=True, parallel=max(parallel, 1))
+        self.session.gate.clear()
+        self.engine = SharingEngine(self.session, parallel) if parallel else started_worker(self.session)
+        self.models = OneModel(None, LoadableModel(LoadRequest(OTHER), lambda _ready: served()))
+        self.scheduler = Scheduler(self.engine, self.models, Metrics(), max_waiting=max_waiting)
 
-def test_measuring_ends_for_who_asks_and_begins_again() -> None:
-    session = ScriptedSession()
-    session.needs_measuring = True
-    worker = started_worker(session)
-    scheduler = Scheduler(worker)
-    for seed in range(2):
-        assert session.measured.acquire(timeout=PATIENCE_S)
+    def ask(self, words: str, program: str = "", target: str = "") -> Asked:
+        return self.ask_all(words, program=program, target=target)[0]
+
+    def ask_all(self, *words: str, program: str = "", target: str = "") -> list[Asked]:
+        """Ask for several answers in one request."""
+        listeners = [Asked(one, program, target) for one in words]
+        self.scheduler.submit([one.job for one in listeners])
+        return listeners
+
+    def call(self, target: str = "") -> Listener:
+        """Let the session compute a value."""
         listener = Listener()
-        asked_at = time.perf_counter()
-        scheduler.submit(asked(seed), listener)
+        self.scheduler.submit([ServerJob(None, listener, target, lambda _session, _stops: "told")])
+        return listener
+
+    @property
+    def begun(self) -> list[str]:
+        """The questions that were begun, in order."""
+        return [request.messages[-1].content for request in self.session.requests]
+
+    def await_begun(self, number: int) -> list[str]:
+        """Wait until this number of answers have begun."""
+        wait_for(lambda: len(self.session.requests) >= number)
+        return self.begun
+
+    def close(self) -> None:
+        self.session.gate.set()
+        self.scheduler.close()
+        assert self.engine.close(PATIENCE_S)
+
+
+def asked(words: str) -> ChatRequest:
+    return ChatRequest((Message("user", words),))
+
+
+@pytest.fixture(name="bench")
+def fixture_bench() -> Iterator[Callable[..., Bench]]:
+    """A function that creates a bench, which ends with the test."""
+    made: list[Bench] = []
+
+    def make(parallel: int = 4, max_waiting: int = 32) -> Bench:
+        made.append(Bench(parallel, max_waiting))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_as_many_run_as_the_loaded_model_answers(bench: Callable[..., Bench]) -> None:
+    four = bench(4)
+    listeners = [four.ask(f"{number}") for number in range(6)]
+    assert sorted(four.await_begun(4)) == ["0", "1", "2", "3"]
+    wait_for(lambda: four.scheduler.activity == Activity(0, 2, 4, 0.0))
+    four.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
+    assert [listener.text for listener in listeners] == [f"{number}" for number in range(6)]
+    wait_for(lambda: four.scheduler.activity == Activity(6, 0, 0, 0.0))
+    assert four.engine.most_at_once == 4
+
+
+def test_one_at_a_time_where_the_model_cannot_more(bench: Callable[..., Bench]) -> None:
+    one = bench(1)
+    listeners = [one.ask(f"{number}") for number in range(4)]
+    one.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
+    assert one.begun == ["0", "1", "2", "3"]
+    assert one.engine.most_at_once == 1
+
+
+def test_programs_take_turns(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.ask("warm", "script")
+    two.await_begun(1)
+    batch = [two.ask(f"script {number}", "script") for number in range(6)]
+    two.await_begun(2)
+    others = [two.ask("editor", "editor"), two.ask("agent 0", "agent"), two.ask("agent 1", "agent")]
+    two.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in (*batch, *others))
+    assert isinstance(two.engine, SharingEngine)
+    turns = [job.request for job in two.engine.begun if isinstance(job, EngineJob) and job.request is not None]
+    order = [request.messages[-1].content for request in turns]
+    assert order[:2] == ["warm", "script 0"]
+    assert order.index("editor") < order.index("script 1"), "who has none in the making comes first"
+    assert order.index("agent 0") < order.index("script 2")
+    assert [one for one in order if "script" in one] == [f"script {number}" for number in range(6)]
+
+
+def test_who_leaves_ends_only_its_own_answer(bench: Callable[..., Bench]) -> None:
+    four = bench(4)
+    stays, leaves = four.ask("stays"), four.ask("leaves")
+    four.await_begun(2)
+    four.scheduler.cancel([leaves.job])
+    assert leaves.ended.wait(PATIENCE_S)
+    assert not stays.events
+    four.session.gate.set()
+    assert stays.ended.wait(PATIENCE_S)
+    assert stays.text == "stays"
+
+
+def test_several_answers_of_a_request_are_made_at_once(bench: Callable[..., Bench]) -> None:
+    four = bench(4)
+    words = ["first", "second", "third"]
+    listeners = four.ask_all(*words)
+    assert sorted(four.await_begun(3)) == words
+    assert four.scheduler.activity.num_running == 3
+    four.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
+    assert [listener.text for listener in listeners] == words
+
+
+def test_a_question_about_the_model_is_told_beside_the_answers(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.ask("a")
+    two.await_begun(1)
+    told = two.call(TINY)
+    assert told.ended.wait(PATIENCE_S)
+    assert told.events == [SessionReply("told")]
+
+
+def test_a_request_that_needs_the_engine_alone_is_not_overtaken(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    first = two.ask("a")
+    two.await_begun(1)
+    told = two.call()
+    last = two.ask("b")
+    assert not told.events
+    assert two.begun == ["a"], "there would be room"
+    two.session.gate.set()
+    assert told.ended.wait(PATIENCE_S)
+    assert last.ended.wait(PATIENCE_S)
+    assert first.text == "a"
+    assert told.events == [SessionReply("told")]
+    assert len(two.engine.alone) == 1
+
+
+def test_another_model_is_loaded_alone_and_then_answers_beside_others(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.models.begin(LoadableModel(LoadRequest(TINY), lambda _ready: served()), two.session.loaded)
+    two.models.find("other")
+    first = two.ask("tiny", target=TINY)
+    two.await_begun(1)
+    others = [two.ask(f"other {number}", target=OTHER) for number in range(3)]
+    two.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in (first, *others))
+    assert two.session.loads == ["unloaded", "other"]
+    assert [listener.text for listener in others] == ["other 0", "other 1", "other 2"]
+    assert [job.load for job in two.engine.alone if isinstance(job, EngineJob)] == [LoadRequest(OTHER)]
+
+
+def test_a_request_for_an_unloaded_model_is_refused_without_loading(
+    bench: Callable[..., Bench],
+) -> None:
+    listener = bench(2).ask("hello", target=OTHER)
+    assert listener.ended.wait(PATIENCE_S)
+    (error,) = listener.events
+    assert isinstance(error, ApiError)
+    assert (error.status, error.code) == (503, "model_changed")
+
+
+def test_at_the_end_everybody_is_told(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    listeners = [*(two.ask(f"{number}") for number in range(5)), *two.ask_all("a", "b", "c")]
+    two.await_begun(2)
+    two.scheduler.close()
+    for listener in listeners:
         assert listener.ended.wait(PATIENCE_S)
-        assert time.perf_counter() - asked_at < PATIENCE_S
-    scheduler.close()
-    assert worker.close(PATIENCE_S)
+        assert listener.codes == ["server_closing"]
+    with pytest.raises(ApiError) as caught:
+        two.ask("too late")
+    assert caught.value.status == 503
 
 
-def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = ScriptedSession()
-    session.needs_measuring = True
-    tried = threading.Semaphore(0)
-
-    def measure(**_options: object) -> None:
-        tried.release()
-        raise RuntimeError
-
-    monkeypatch.setattr(session, "measure", measure)
-    worker = started_worker(session)
-    scheduler = Scheduler(worker)
-    assert tried.acquire(timeout=PATIENCE_S)
-    assert not tried.acquire(timeout=1.0), "three tries, if it went on"
-    scheduler.close()
-    assert worker.close(PATIENCE_S)
+def test_stopping_at_the_server_stops_all_that_run_and_not_what_waits(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    running, waiting = [two.ask("0"), two.ask("1")], two.ask("2")
+    two.await_begun(2)
+    two.scheduler.stop_running()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in running)
+    assert [listener.codes for listener in running] == [["stopped"]] * 2
+    two.session.gate.set()
+    assert waiting.ended.wait(PATIENCE_S)
+    assert waiting.text == "2"
 
 
-def test_further_requests_of_a_job_come_before_others_and_end_with_it() -> None:
-    session = ScriptedSession()
-    session.gate.clear()
-    worker = started_worker(session)
-    scheduler = Scheduler(worker, max_waiting=2)
-    several, other = Listener(), Listener()
-    job = scheduler.submit(asked(1), several, more=[asked(2), asked(3)])
-    scheduler.submit(asked(4), other)
+def test_the_bound_is_of_requests_that_wait_not_of_those_that_run(bench: Callable[..., Bench]) -> None:
+    two = bench(2, max_waiting=1)
+    two.ask("0")
+    two.await_begun(1)
+    two.ask("1")
+    two.await_begun(2)
+    two.ask("2")
+    with pytest.raises(ApiError) as caught:
+        two.ask("3")
+    assert caught.value.status == 429
+
+
+def test_cancelling_reaches_the_pass_of_its_own_answer_only(bench: Callable[..., Bench]) -> None:
+    one = bench(0)
+    first, second = one.ask("a"), one.ask("b")
+    assert one.session.begun.acquire(timeout=PATIENCE_S)
+    one.scheduler.cancel([second.job])
+    assert not one.session.interrupt.event.is_set()
+    one.scheduler.cancel([first.job])
+    assert one.session.interrupt.event.is_set()
+    assert first.ended.wait(PATIENCE_S)
+    third = one.ask("c")
+    assert one.session.begun.acquire(timeout=PATIENCE_S)
+    assert not one.session.interrupt.event.is_set(), "the next pass may run"
+    one.scheduler.cancel([first.job])
+    assert not one.session.interrupt.event.is_set(), "an answer that ended stops nobody"
+    one.scheduler.cancel([third.job])
+    assert not second.events
+
+
+def test_further_answers_of_a_request_come_before_others_and_end_with_it(bench: Callable[..., Bench]) -> None:
+    one = bench(0, max_waiting=2)
+    several, other = one.ask_all("1", "2", "3"), one.ask("4")
     for number in range(2):  # the first answer ends, the second begins
-        assert session.begun.acquire(timeout=PATIENCE_S)
+        assert one.session.begun.acquire(timeout=PATIENCE_S)
         if not number:
-            session.release_piece()
-            session.release_piece()
-    assert [request.sampling.seed for request in session.requests] == [1, 2]
-    scheduler.cancel(job)
-    session.gate.set()
+            one.session.release_piece()
+    assert one.begun == ["1", "2"]
+    one.scheduler.cancel([listener.job for listener in several])
+    one.session.gate.set()
     assert other.ended.wait(PATIENCE_S)
-    assert [request.sampling.seed for request in session.requests] == [1, 2, 4]
-    scheduler.close()
-    assert worker.close(PATIENCE_S)
+    assert one.begun == ["1", "2", "4"]
+
+
+def stream_of(server: ScriptedServer, words: str) -> str:
+    """Ask for a stream, and join its text."""
+    body = {**HELLO, "messages": [{"role": "user", "content": words}], "stream": True}
+    text = ""
+    with server.client.stream("POST", CHAT, json=body) as response:
+        assert response.status_code == 200
+        for line in response.iter_lines():
+            if line.startswith("data: {"):
+                choices = json.loads(line.removeprefix("data: "))["choices"]
+                text += choices[0]["delta"].get("content", "") if choices else ""
+    return text
+
+
+def test_four_clients_stream_at_the_same_time_and_nothing_is_mixed_up() -> None:
+    server = ScriptedServer(ScriptedSession(echo=True, parallel=4), max_waiting=8)
+    server.session.gate.clear()
+    words: Sequence[str] = [f"{letter * 40}, {number}" for number, letter in enumerate("abcdefgh")]
+    try:
+        with ThreadPoolExecutor(len(words)) as clients:
+            answers = [clients.submit(stream_of, server, one) for one in words]
+            wait_for(lambda: server.scheduler.activity.num_running == 4)
+            found = server.client.get("/metrics").text
+            server.session.gate.set()
+            assert [answer.result(PATIENCE_S) for answer in answers] == list(words)
+        assert "\npaceline_requests_running 4\n" in found
+        assert "\nllamacpp:requests_processing 4\n" in found
+        assert '\npaceline_requests{state="running"} 4\n' in found
+    finally:
+        server.close()
+
+
+def test_tokens_per_second_are_of_all_answers_together(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    answers = [two.ask("a" * 50), two.ask("b" * 50)]
+    two.await_begun(2)
+    for _ in range(40):
+        two.session.release_piece()
+    wait_for(lambda: sum(len(answer.events) for answer in answers) == 40)
+    assert two.scheduler.activity.tokens_per_second > 0
+    two.session.gate.set()
+    assert all(answer.ended.wait(PATIENCE_S) for answer in answers)
+    wait_for(lambda: two.scheduler.activity.num_running == 0)
+    assert two.scheduler.activity.tokens_per_second == 0

@@ -1,13 +1,101 @@
-"""Invalid requests at every endpoint are rejected with a sentence, and the server answers the next one."""
+"""A request body is limited in bytes, time and depth; invalid requests at every endpoint are refused by name."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator
 
 import pytest
+from starlette.requests import Request
+from starlette.types import Message
 
+from app.core.domain.local_server import GONE
+from app.core.server.errors import ApiError
+from app.core.server.fields import MAX_BODY_BYTES, MAX_DEPTH, parse_object, read_object
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer
 from tests.app.core.server.test_embeddings import ScriptedEmbedder
+
+
+def read(*messages: Message, **headers: str) -> dict[str, object]:
+    """Read a body that arrives in these messages and then stops."""
+    left = list(messages)
+
+    async def receive() -> Message:
+        if not left:
+            await asyncio.sleep(60)
+        return left.pop(0)
+
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": raw}
+    return asyncio.run(read_object(Request(scope, receive), max_bytes=20, timeout_s=0.2))
+
+
+def part(body: bytes, *, more: bool = False) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+def test_a_body_may_come_in_parts() -> None:
+    assert read(part(b'{"a"', more=True), part(b": 1}")) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("messages", "headers"),
+    [((), {"content_length": "21"}), ((part(b" " * 15, more=True), part(b" " * 15, more=True)), {})],
+    ids=["announced", "unannounced"],
+)
+def test_a_large_body_is_not_read_to_its_end(messages: tuple[Message, ...], headers: dict[str, str]) -> None:
+    with pytest.raises(ApiError) as caught:
+        read(*messages, **headers)
+    assert caught.value.status == 413
+
+
+def test_a_slow_body_is_given_up() -> None:
+    with pytest.raises(ApiError) as caught:
+        read(part(b"{", more=True))
+    assert caught.value.status == 408
+
+
+def test_a_client_that_leaves_in_the_middle_is_no_surprise() -> None:
+    with pytest.raises(ApiError) as caught:
+        read(part(b"{", more=True), {"type": "http.disconnect"})
+    assert caught.value.status == GONE
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"{", b"[]", b"5", b'"text"', b"\xff", b'{"a": NaN}', b'{"a": Infinity}', '{"a": 1}'.encode("utf-16"),
+     b'{"a": ' + b"9" * 5000 + b"}", b"[" * 200_000, b'{"a":' * 200_000],
+)  # fmt: skip
+def test_what_is_no_json_object_is_refused(raw: bytes) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_object(raw)
+    assert (caught.value.status, caught.value.code) == (400, "invalid_json")
+
+
+def test_depth_has_a_limit() -> None:
+    for depth, is_good in ((MAX_DEPTH, True), (MAX_DEPTH + 1, False)):
+        raw = b'{"a":' * depth + b"1" + b"}" * depth
+        if is_good:
+            assert parse_object(raw)
+        else:
+            with pytest.raises(ApiError, match="deeper"):
+                parse_object(raw)
+
+
+def test_the_server_refuses_a_large_body_and_a_broken_one(server: ScriptedServer) -> None:
+    large = server.client.post(CHAT, content=b" " * (MAX_BODY_BYTES + 1))
+    assert (large.status_code, large.json()["error"]["type"]) == (413, "invalid_request_error")
+    broken = server.client.post(CHAT, content=json.dumps({"messages": "secret words"})[:-1])
+    assert broken.status_code == 400
+    assert "secret" not in broken.text
+    assert not server.session.requests
+
+
+def test_half_a_character_is_a_replacement_character() -> None:
+    raw = b'{"a\\udc00": ["page \\ud83d", {"b": "\\ud83d\\ude00", "c": 1}]}'
+    assert parse_object(raw) == {"a\ufffd": ["page \ufffd", {"b": "\U0001f600", "c": 1}]}
+
 
 TEXT, RESPONSES, MESSAGES, VECTORS = "/v1/completions", "/v1/responses", "/v1/messages", "/v1/embeddings"
 USER = {"role": "user", "content": "Hello"}

@@ -1,17 +1,31 @@
-"""Tests requests of the Responses API: the same chat in its format, rejected with its field names."""
+"""Tests the Responses API: requests become chats; a stream contains what the complete response contains."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.protocol import ServedModel, parse_request
-from app.core.server.response_request import ResponseRequest, parse_response_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
+from app.core.server.responses_api import ItemBuilder, ResponseRequest, parse_response_request
 from engine.grammar.json_schema import grammar_of
-from engine.records import ChatRequest, EngineReady, Message, ToolCall, ToolFormat
-from tests.app.core.server.scripted_session import info, served
+from engine.records import (
+    ChatRequest,
+    EngineReady,
+    Finished,
+    FinishReason,
+    Message,
+    Source,
+    TextChunk,
+    TokenLogprob,
+    TokenSpan,
+    ToolCall,
+    ToolFormat,
+)
+from tests.app.core.server.scripted_session import STATS, info, named_events, served
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 WEATHER = {
@@ -104,14 +118,11 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"input": [{"role": "user", "content": [{"type": "input_image"}]}]}, "input[0].content[0].type"),
         ({"input": [{"role": "user", "content": "a", "colour": "red"}]}, "input[0].colour"),
         ({"input": [{"type": "item_reference", "id": "x"}]}, "input[0].type"),
-        ({"input": [{"type": "function_call", "call_id": "c", "name": "f"}]}, "input[0].arguments"),
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"truncation": "half"}, "truncation"),
         ({"background": True}, "background"),
         ({"max_output_tokens": -2}, "max_output_tokens"),
         ({"n": 2}, "n"),
-        ({"max_tokens": 5}, "max_tokens"),
-        ({"messages": []}, "messages"),
         ({"text": {"format": {"type": "json_schema"}}}, "text.format.schema"),
         ({"text": {"format": {"type": "xml"}}}, "text.format.type"),
         ({"text": {"verbosity": "low"}}, "text.verbosity"),
@@ -130,3 +141,98 @@ def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], para
     with pytest.raises(ApiError) as caught:
         made(**fields)
     assert (caught.value.status, caught.value.param) == (400, param)
+
+
+CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>'
+END = Finished(0, FinishReason.END, STATS)
+
+
+def builder(*, top_logprobs: int | None = None) -> ItemBuilder:
+    request = ChatRequest(top_logprobs=top_logprobs)
+    asked = CompletionRequest(request, chat=True, tool_names=frozenset({"weather"}))
+    return ItemBuilder("tiny", ResponseRequest(asked, {"temperature": 0.5}))
+
+
+def chunk(text: str, *logprobs: TokenLogprob) -> TextChunk:
+    return TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),), logprobs, "<think>\n")
+
+
+def streamed(*texts: str, finished: Finished = END) -> list[dict[str, Any]]:
+    made = builder()
+    raw = made.first_chunks()
+    for text in texts:
+        raw += made.text_chunks(chunk(text))
+    found = named_events([*raw, *made.last_chunks(finished)])
+    assert [event["sequence_number"] for event in found] == list(range(len(found)))
+    return found
+
+
+def test_reasoning_text_and_a_call_are_items_in_their_order() -> None:
+    found = streamed("Hm", "m.</think>", "Let me", " see.", CALL)
+    assert [event["type"].removeprefix("response.") for event in found] == [
+        "created", "in_progress",
+        "output_item.added", "content_part.added", "reasoning_text.delta", "reasoning_text.delta",
+        "reasoning_text.done", "content_part.done", "output_item.done",
+        "output_item.added", "content_part.added", "output_text.delta", "output_text.delta",
+        "output_text.done", "content_part.done", "output_item.done",
+        "output_item.added", "function_call_arguments.delta", "function_call_arguments.done", "output_item.done",
+        "completed",
+    ]  # fmt: skip
+    assert [event["item"]["status"] for event in found if event["type"].endswith("item.added")] == ["in_progress"] * 3
+    done = [event["item"] for event in found if event["type"].endswith("item.done")]
+    response = found[-1]["response"]
+    assert response["output"] == done
+    assert [item["type"] for item in done] == ["reasoning", "message", "function_call"]
+    assert [event["output_index"] for event in found if event["type"].endswith("item.done")] == [0, 1, 2]
+    assert done[0]["content"] == [{"type": "reasoning_text", "text": "Hmm."}]
+    assert done[1]["content"][0]["text"] == "Let me see."
+    assert json.loads(done[2]["arguments"]) == {"city": "Rome"}
+    assert (response["status"], response["store"], response["temperature"]) == ("completed", False, 0.5)
+    assert response["usage"]["input_tokens_details"]["cached_tokens"] == STATS.prompt_cached_tokens
+    assert response["usage"]["output_tokens_details"]["reasoning_tokens"] == 2
+    assert response["timings"]["draft_n"] == STATS.proposed
+
+
+def test_a_whole_response_is_what_the_stream_ends_with() -> None:
+    texts = ("Hmm.</think>", "Good", " day.")
+    whole = builder().whole([chunk(text) for text in texts], END)
+    last = streamed(*texts)[-1]["response"]
+
+    def without_ids(response: dict[str, Any]) -> dict[str, Any]:
+        items = [{**item, "id": ""} for item in response["output"]]
+        return {**response, "id": "", "created_at": 0, "output": items}
+
+    assert without_ids(whole) == without_ids(last)
+
+
+@pytest.mark.parametrize("reason", [FinishReason.LENGTH, FinishReason.CONTEXT])
+def test_what_its_length_cut_is_incomplete(reason: FinishReason) -> None:
+    found = streamed("Hm", finished=Finished(0, reason, STATS))
+    response = found[-1]["response"]
+    assert (found[-1]["type"], response["status"]) == ("response.incomplete", "incomplete")
+    assert response["incomplete_details"] == {"reason": "max_output_tokens"}
+    assert response["output"][-1]["status"] == "incomplete"
+
+
+def test_an_empty_answer_is_an_empty_message() -> None:
+    (item,) = streamed()[-1]["response"]["output"]
+    assert (item["type"], item["content"][0]["text"]) == ("message", "")
+
+
+def test_the_probabilities_are_with_their_text() -> None:
+    made = builder(top_logprobs=0)
+    made.text_chunks(chunk("</think>"))
+    tokens = [TokenLogprob(number, piece, -0.5) for number, piece in enumerate((b"Good", b" day"))]
+    raw = [event for token in tokens for event in made.text_chunks(chunk(token.piece.decode(), token))]
+    deltas = [event for event in named_events(raw) if event["type"] == "response.output_text.delta"]
+    assert [one["token"] for event in deltas for one in event["logprobs"]] == ["Good", " day"]
+    (item,) = named_events(made.last_chunks(END))[-1]["response"]["output"]
+    assert [one["logprob"] for one in item["content"][0]["logprobs"]] == [-0.5, -0.5]
+
+
+def test_a_failure_in_the_middle_is_reported_as_an_event() -> None:
+    made = builder()
+    made.text_chunks(chunk("Hm"))
+    failed, error = named_events(made.failed_chunks(ApiError(500, "The pass failed.")))
+    assert (failed["type"], failed["response"]["status"]) == ("response.failed", "failed")
+    assert failed["response"]["error"]["message"] == error["message"] == "The pass failed."

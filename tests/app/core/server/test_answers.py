@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.core.server.answers import DONE, ResponseBuilder, sse, timings
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import DONE, ResponseBuilder, sse, timings
 from engine.records import ChatRequest, Finished, FinishReason, RunStats, TextChunk, TokenLogprob
 from tests.app.core.server.scripted_session import STATS
 

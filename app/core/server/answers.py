@@ -18,6 +18,8 @@ from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
+TEXT, REASONING, CALL = "text", "reasoning", "call"  # kinds of blocks
+Json = dict[str, object]
 
 
 def finish_reason(finished: Finished, end: str, stop: str, cut: str) -> str:
@@ -33,7 +35,7 @@ def sse(value: object, kind: str = "") -> bytes:
     return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
-def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
+def usage(stats: RunStats, num_reasoning: int = 0) -> Json:
     """Token usage in OpenAI's format, with the number of reasoning tokens."""
     return {
         "prompt_tokens": stats.prompt_tokens,
@@ -71,7 +73,7 @@ def timings(stats: RunStats) -> dict[str, float | None]:
     }
 
 
-def speculation(stats: RunStats) -> dict[str, object]:
+def speculation(stats: RunStats) -> Json:
     """The counters of speculation; ``provenance`` counts tokens by source.
 
     ``looped_tokens`` is the number of repeated tokens if repetition ended the answer, else 0.
@@ -98,11 +100,13 @@ class AnswerBuilder(ABC):
 
     media_type = "text/event-stream"
 
-    def __init__(self, asked: CompletionRequest) -> None:
-        self._warnings: dict[str, object] = {"warnings": list(asked.warnings)} if asked.warnings else {}
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        self._model, self._asked = model, asked
+        self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
+        self._parts = self._new_parts()
 
     @abstractmethod
-    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]: ...
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json: ...
 
     def combined(self, answers: list[dict[str, Any]]) -> object:
         """One response with several answers."""
@@ -123,34 +127,46 @@ class AnswerBuilder(ABC):
     def keep_alive(self, *, is_begun: bool) -> bytes:  # noqa: ARG002  (only one API needs it)
         return b":\n\n"
 
-    def _metrics(self, stats: RunStats) -> dict[str, object]:
+    def _metrics(self, stats: RunStats) -> Json:
         return {"timings": timings(stats), "speculation": speculation(stats), **self._warnings}
+
+    def _new_parts(self) -> AnswerParts | None:
+        """The reader of reasoning and calls; None for a text completion, which has neither."""
+        asked = self._asked
+        return AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
+
+    def _read(self, chunk: TextChunk) -> list[Part]:
+        if self._parts is None:
+            return [chunk.text] if chunk.text else []
+        return self._parts.feed(chunk)
+
+    def _rest(self) -> list[Part]:
+        return [] if self._parts is None else self._parts.flush()
+
+    def _read_all(self, texts: Iterable[TextChunk]) -> list[Part]:
+        return [*(part for chunk in texts for part in self._read(chunk)), *self._rest()]
+
+    def _reason(self, finished: Finished, end: str, stop: str, cut: str, call: str) -> str:
+        """Like `finish_reason`; ``call`` if the answer calls tools and was not cut."""
+        is_call = self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH
+        return call if is_call else finish_reason(finished, end, stop, cut)
 
 
 class ResponseBuilder(AnswerBuilder):
-    """Builds the answers to a chat or text completion request; they share an id.
-
-    Each answer is a choice of the response. If a stream ends with its ``usage``, all earlier chunks have the field with
-    null.
-    """
+    """Builds answers of chats and text completions of OpenAI's API."""
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
-        super().__init__(asked)
-        self._model = model
+        super().__init__(model, asked)
         self._chat = asked.chat
-        self._include_usage = asked.include_usage
-        self._wants_logprobs = asked.request.top_logprobs is not None
-        self._asked = asked
-        self._usages: list[dict[str, object]] = []  # usages of finished answers
-        self._begin()
+        self._usages: list[Json] = []  # usages of finished answers
         self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
         self._created = int(time.time())
+        self._begin()
 
     def _begin(self) -> None:
-        asked = self._asked
-        self._index = len(self._usages)
-        self._echo = asked.echoes[self._index] if self._index < len(asked.echoes) else ""
-        self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
+        self._index, echoes = len(self._usages), self._asked.echoes
+        self._echo = echoes[self._index] if self._index < len(echoes) else ""
+        self._parts = self._new_parts()
         self._num_calls = 0
         self._num_chars = 0  # characters of a text completion so far
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
@@ -161,21 +177,17 @@ class ResponseBuilder(AnswerBuilder):
         self._begin()
         return len(self._usages) > len(self._asked.more)
 
-    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         chunks = list(texts)
         logprobs = self._reported_logprobs([one for chunk in chunks for one in chunk.logprobs])
-        if self._parts is None:
-            said: dict[str, object] = {"text": self._echo + "".join(chunk.text for chunk in chunks)}
-        else:
-            parts = [part for chunk in chunks for part in self._parts.feed(chunk)]
-            parts += self._parts.flush()
-            said = {"message": _message(parts)}
-        choice = {"index": self._index, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
+        parts = self._read_all(chunks)
+        content: Json = {"message": _message(parts)} if self._chat else {"text": self._echo + text_in(parts)}
+        choice = {"index": self._index, **content, "logprobs": logprobs, "finish_reason": self._finish_reason(finished)}
         self._end(finished)
         figures = self._metrics(finished.stats) | {"usage": self._usages[-1]}
         return {**self._head(is_chunk=False), "choices": [choice], **figures}
 
-    def combined(self, answers: list[dict[str, Any]]) -> dict[str, object]:
+    def combined(self, answers: list[dict[str, Any]]) -> Json:
         """Several answers in one object: each choice has its own metrics."""
         if len(answers) == 1:
             return answers[0]
@@ -191,32 +203,30 @@ class ResponseBuilder(AnswerBuilder):
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         self._logprobs += chunk.logprobs
-        return [self._text(chunk.text)] if self._parts is None else self._pieces(self._parts.feed(chunk))
+        return self._pieces(self._read(chunk) if self._chat else [chunk.text])
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
-        ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
-        chunks.append(self._chunk(ending, self._reason(finished), self._metrics(finished.stats)))
+        chunks = self._pieces(self._rest())
+        ending: Json = {"delta": {}} if self._chat else {"text": ""}
+        chunks.append(self._chunk(ending, self._finish_reason(finished), self._metrics(finished.stats)))
         if not self._end(finished):
             return chunks
-        if self._include_usage:
+        if self._asked.include_usage:
             chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage()}))
         return [*chunks, DONE]
 
-    def _usage(self) -> dict[str, object]:
+    def _usage(self) -> Json:
         """The usage of all answers; a prompt counts once."""
         return _sum_of_usages(self._usages, self._asked.num_per_prompt)
 
-    def _reason(self, finished: Finished) -> str:
-        if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
-            return "tool_calls"
-        return finish_reason(finished, "stop", "stop", "length")
+    def _finish_reason(self, finished: Finished) -> str:
+        return self._reason(finished, "stop", "stop", "length", "tool_calls")
 
     def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
         chunks = list[bytes]()
         for part in parts:
             if isinstance(part, str):
-                chunks.append(self._text(part))
+                chunks.append(self._delta({"delta": {"content": part}} if self._chat else {"text": part}))
                 continue
             if isinstance(part, ReasoningPart):
                 chunks.append(self._delta({"delta": {"reasoning_content": part.text}}))
@@ -229,19 +239,16 @@ class ResponseBuilder(AnswerBuilder):
                 chunks.append(self._call({"function": {"arguments": more}}))
         return chunks
 
-    def _call(self, said: dict[str, object]) -> bytes:
+    def _call(self, changes: Json) -> bytes:
         """A piece of the current call."""
-        return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})
+        return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **changes}]}})
 
-    def _text(self, text: str) -> bytes:
-        return self._delta({"delta": {"content": text}} if self._chat else {"text": text})
-
-    def _delta(self, said: dict[str, object]) -> bytes:
+    def _delta(self, content: Json) -> bytes:
         logprobs, self._logprobs = self._logprobs, []
-        return self._chunk(said, logprobs=logprobs)
+        return self._chunk(content, logprobs=self._reported_logprobs(logprobs) if logprobs else None)
 
-    def _reported_logprobs(self, logprobs: list[TokenLogprob]) -> dict[str, object] | None:
-        if not self._wants_logprobs:
+    def _reported_logprobs(self, logprobs: list[TokenLogprob]) -> Json | None:
+        if self._asked.request.top_logprobs is None:
             return None
         if self._chat:
             return {"content": [logprob_of_chat(one) for one in logprobs], "refusal": None}
@@ -249,18 +256,13 @@ class ResponseBuilder(AnswerBuilder):
         return reported
 
     def _chunk(
-        self,
-        said: dict[str, object],
-        reason: str | None = None,
-        figures: dict[str, object] | None = None,
-        logprobs: list[TokenLogprob] | None = None,
+        self, content: Json, reason: str | None = None, figures: Json | None = None, logprobs: Json | None = None
     ) -> bytes:
-        reported = self._reported_logprobs(logprobs) if logprobs else None
-        choice = {"index": self._index, **said, "logprobs": reported, "finish_reason": reason}
-        asked = {"usage": None} if self._include_usage else {}
+        choice = {"index": self._index, **content, "logprobs": logprobs, "finish_reason": reason}
+        asked = {"usage": None} if self._asked.include_usage else {}
         return sse({**self._head(is_chunk=True), "choices": [choice], **(figures or {}), **asked})
 
-    def _head(self, *, is_chunk: bool) -> dict[str, object]:
+    def _head(self, *, is_chunk: bool) -> Json:
         kind = ("chat.completion.chunk" if is_chunk else "chat.completion") if self._chat else "text_completion"
         return {
             "id": self._id,
@@ -271,7 +273,59 @@ class ResponseBuilder(AnswerBuilder):
         }
 
 
-def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict[str, object]:
+class BlockBuilder(AnswerBuilder):
+    """Builds an answer of blocks: reasoning, texts and calls, each of which is opened, written and closed."""
+
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        super().__init__(model, asked)
+        self._blocks: list[Json] = []
+        self._open_kind = ""  # kind of the last block while it is open: `TEXT`, `REASONING` or `CALL`
+        self._text = ""  # text of the last block so far
+
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
+        return self._events_of(self._read(chunk))
+
+    @abstractmethod
+    def _opened(self, kind: str, call: CallBegun | Called | None) -> list[bytes]:
+        """Append a block to `_blocks`; returns its events."""
+
+    @abstractmethod
+    def _delta(self, kind: str, text: str) -> bytes: ...
+
+    @abstractmethod
+    def _closed(self, kind: str, status: str) -> list[bytes]:
+        """Write `_text` to the last block; returns its events."""
+
+    def _events_of(self, parts: Iterable[Part]) -> list[bytes]:
+        events = list[bytes]()
+        for part in parts:
+            if isinstance(part, CallBegun | Called):
+                events += self._open(CALL, part)
+            if isinstance(part, Called):
+                events += [*self._write(CALL, part.arguments), *self._close()]
+            elif isinstance(part, CallText):
+                events += self._write(CALL, part.text)
+            elif isinstance(part, ReasoningPart):
+                events += self._write(REASONING, part.text)
+            elif isinstance(part, str):
+                events += self._write(TEXT, part)
+        return events
+
+    def _open(self, kind: str, call: CallBegun | Called | None = None) -> list[bytes]:
+        ended, self._open_kind, self._text = self._close(), kind, ""
+        return [*ended, *self._opened(kind, call)]
+
+    def _write(self, kind: str, text: str) -> list[bytes]:
+        events = [] if self._open_kind == kind else self._open(kind)
+        self._text += text
+        return [*events, self._delta(kind, text)]
+
+    def _close(self, status: str = "completed") -> list[bytes]:
+        kind, self._open_kind = self._open_kind, ""
+        return self._closed(kind, status) if kind else []
+
+
+def _sum_of_usages(usages: list[Json], num_per_prompt: int) -> Json:
     """The tokens of several answers; each ``num_per_prompt`` of them share a prompt, which is counted once."""
     prompts: list[dict[str, Any]] = usages[::num_per_prompt]
     answers: list[dict[str, Any]] = usages
@@ -288,18 +342,25 @@ def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict
     }
 
 
-def _message(parts: Iterable[Part]) -> dict[str, object]:
-    parts = list(parts)
-    content = "".join(part for part in parts if isinstance(part, str))
-    message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
-    if thought := "".join(part.text for part in parts if isinstance(part, ReasoningPart)):
-        message["reasoning_content"] = thought
+def text_in(parts: Iterable[Part]) -> str:
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def reasoning_in(parts: Iterable[Part]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, ReasoningPart))
+
+
+def _message(parts: list[Part]) -> Json:
+    content = text_in(parts)
+    message: Json = {"role": "assistant", "content": content, "refusal": None}
+    if reasoning := reasoning_in(parts):
+        message["reasoning_content"] = reasoning
     if calls := [_as_call(part) for part in parts if isinstance(part, Called)]:
         message |= {"content": content or None, "tool_calls": calls}
     return message
 
 
-def _as_call(call: Called) -> dict[str, object]:
+def _as_call(call: Called) -> Json:
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.call_id, "type": "function", "function": function}
 
@@ -308,19 +369,19 @@ def shown_piece(piece: bytes) -> str:
     return piece.decode("utf-8", "replace")
 
 
-def logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
+def logprob_of_chat(one: TokenLogprob) -> Json:
     """A token's probability in the format of chats and responses."""
     top = [{"token": shown_piece(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
     return {"token": shown_piece(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
 
 
-def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dict[str, object], int]:
+def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[Json, int]:
     """Logprobs in the format of text completions; ``num_chars`` characters precede the tokens."""
     tokens = [shown_piece(one.piece) for one in logprobs]
     offsets = [num_chars]
     for token in tokens:
         offsets.append(offsets[-1] + len(token))
-    reported: dict[str, object] = {
+    reported: Json = {
         "tokens": tokens,
         "token_logprobs": [one.logprob for one in logprobs],
         "top_logprobs": [{shown_piece(piece): logprob for piece, logprob in one.top} for one in logprobs],

@@ -1,0 +1,252 @@
+"""llama.cpp's own API: requests are text completions; answers are objects with llama.cpp's fields.
+
+The API: https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from app.core.server.answers import AnswerBuilder, Json, finish_reason, shown_piece, sse
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, as_list, check_text, missing, unsupported, wrong_type
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
+from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
+
+# Fields about cache slots and progress, which do not affect an answer.
+_WITHOUT_EFFECT = ("id_slot", "n_keep", "n_discard", "return_progress", "backend_sampling")
+_UNLIMITED = (-1, -2)  # values of `n_predict`: unlimited, and until the context is full
+MAX_FILES = 256  # maximum number of files in `input_extra`; the last files are used
+_CHARS_PER_TOKEN = 8  # more than code has: longer text cannot fit the context
+
+
+@dataclass(frozen=True, slots=True)
+class NativeRequest:
+    """A completion request, its ``prompts`` as they were given, and the requested fields of the answer.
+
+    ``wants_tokens`` adds the token ids of the answer. ``response_fields`` are paths such as ``timings/prompt_n``; empty
+    for all.
+    """
+
+    asked: CompletionRequest
+    prompts: tuple[object, ...]
+    wants_tokens: bool
+    response_fields: tuple[str, ...]
+
+
+def parse_native_request(body: Json, model: ServedModel) -> NativeRequest:
+    """Read the body of a request to ``/completion``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    fields = Fields(body)
+    prompt = _without_objects(fields.take("prompt"))
+    return _parsed(fields, {"prompt": prompt}, model)
+
+
+def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
+    """Read the body of a request to ``/infill``: the text before and after a gap, and other files.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    fields = Fields(body)
+    before, behind, begun = (fields.text(name) for name in ("input_prefix", "input_suffix", "prompt"))
+    if before is None or behind is None:
+        raise missing("input_prefix" if before is None else "input_suffix")
+    files = _files(fields.objects("input_extra"), _CHARS_PER_TOKEN * model.ready.target.n_ctx)
+    try:
+        made = _parsed(fields, {"prompt": before + (begun or ""), "suffix": behind}, model, may_be_empty=True)
+    except ApiError as error:
+        raise error.renamed((("suffix", "input_suffix"), ("prompt", "input_prefix"))) from error
+    asked = made.asked
+    more = tuple(replace(one, files=files) for one in asked.more)
+    return replace(made, asked=replace(asked, request=replace(asked.request, files=files), more=more))
+
+
+def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> NativeRequest:
+    fields.ignore(*_WITHOUT_EFFECT)
+    if fields.take("image_data"):
+        raise unsupported("image_data", "`image_data` is not read: send pictures as the messages of a chat.")
+    number, likeliest, answers = fields.whole("n_predict"), fields.whole("n_probs"), fields.whole("n_cmpl")
+    shown = tuple(
+        check_text("response_fields", one) for one in as_list("response_fields", fields.take("response_fields"))
+    )
+    wants_tokens = fields.flag("return_tokens")
+    bias = _bias(fields.take("logit_bias"))
+    rest = fields.rest()
+    if number is not None:
+        rest["max_tokens"] = -1 if number in _UNLIMITED else number
+    if answers is not None:
+        rest["n"] = answers
+    has_ids = wants_tokens and rest.get("stream") is True  # a stream sends ids with the probabilities
+    renamed = {"logprobs": likeliest or (0 if has_ids else None), "logit_bias": bias}
+    try:
+        asked = parse_request(
+            {**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty, max_temperature=math.inf
+        )
+    except ApiError as error:
+        raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
+    prompts = tuple(list(one.raw_ids) or one.raw_prompt for one in (asked.request, *asked.more))
+    return NativeRequest(asked, prompts, wants_tokens, shown)
+
+
+def _without_objects(value: object) -> object:
+    """Prompt objects replaced by their texts; an object with pictures is refused."""
+    if isinstance(value, list):
+        return [_without_objects(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    fields = Fields(value, "prompt")
+    text = fields.text("prompt_string")
+    if fields.take("multimodal_data"):
+        raise unsupported("prompt.multimodal_data", "No pictures are read here: send them as the messages of a chat.")
+    fields.end()
+    return text
+
+
+def _files(given: list[Fields], max_chars: int) -> tuple[tuple[str, str], ...]:
+    """Names and texts of the project's other files: the last ones, limited in characters."""
+    files, num_chars = list[tuple[str, str]](), 0
+    for fields in reversed(given[-MAX_FILES:]):
+        text, name = fields.text("text"), fields.text("filename")
+        if text is None:
+            raise missing(fields.path("text"))
+        if (num_chars := num_chars + len(text)) > max_chars:
+            break
+        files.insert(0, (name or "tmp", text))
+    return tuple(files)
+
+
+def _bias(value: object) -> object:
+    """Convert pairs to OpenAI's object; False bans a token."""
+    if not isinstance(value, list):
+        return value
+    found: Json = {}
+    for pair in value:
+        token, bias = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+        if isinstance(token, bool) or not isinstance(token, int):
+            raise wrong_type("logit_bias", "an object, or an array of pairs of a token id and a number", pair)
+        found[str(token)] = -100.0 if bias is False else bias
+    return found
+
+
+# ---- answers --------------------------------------------------------------------------------------------------------
+
+
+class CompletionBuilder(AnswerBuilder):
+    """Builds the answers of one request one by one."""
+
+    def __init__(self, model: str, made: NativeRequest) -> None:
+        super().__init__(model, made.asked)
+        self._made = made
+        self._requests = (made.asked.request, *made.asked.more)
+        self._index = 0
+        self._num_tokens = 0
+        self._has_new_line = False
+
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
+        chunks = list(texts)
+        content = "".join(chunk.text for chunk in chunks)
+        self._has_new_line = "\n" in content
+        probable = _probabilities([one for chunk in chunks for one in chunk.logprobs])
+        return self._selected(self._end(content, finished) | probable)
+
+    def combined(self, answers: list[Json]) -> Json | list[Json]:
+        return answers[0] if len(answers) == 1 else answers
+
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
+        self._num_tokens += len(chunk.spans)
+        self._has_new_line = self._has_new_line or "\n" in chunk.text
+        said: Json = {
+            "index": self._index,
+            "content": chunk.text,
+            "tokens": [one.token_id for one in chunk.logprobs],
+            "stop": False,
+            "id_slot": 0,
+            "tokens_predicted": self._num_tokens,
+        }
+        probable = _probabilities(chunk.logprobs) if self._requests[self._index].top_logprobs else {}
+        return [sse(said | probable)]
+
+    def last_chunks(self, finished: Finished) -> list[bytes]:
+        return [sse(self._selected(self._end("", finished)))]
+
+    def _end(self, content: str, finished: Finished) -> Json:
+        request, stats = self._requests[self._index], finished.stats
+        said: Json = {
+            "index": self._index,
+            "content": content,
+            "tokens": list(finished.token_ids) if self._made.wants_tokens else [],
+            "id_slot": 0,
+            "stop": True,
+            "model": self._model,
+            "tokens_predicted": stats.tokens,
+            "tokens_evaluated": stats.prompt_tokens,
+            "generation_settings": _settings(request, stream=self._made.asked.stream),
+            "prompt": self._made.prompts[self._index],
+            "has_new_line": self._has_new_line,
+            "truncated": False,
+            "stop_type": finish_reason(finished, "eos", "word", "limit"),
+            "stopping_word": finished.stop if finished.reason is FinishReason.STOP else "",
+            "tokens_cached": stats.prompt_tokens + stats.tokens,
+            **self._metrics(stats),
+        }
+        self._index, self._num_tokens, self._has_new_line = self._index + 1, 0, False
+        return said
+
+    def _selected(self, said: Json) -> Json:
+        """Select the requested fields by their paths; missing fields are omitted."""
+        if not self._made.response_fields:
+            return said
+        found: Json = {}
+        for path in self._made.response_fields:
+            value: object = said
+            for name in path.split("/"):
+                value = value.get(name) if isinstance(value, dict) else None
+            if value is not None:
+                found[path] = value
+        return found
+
+
+def _settings(request: ChatRequest, *, stream: bool) -> Json:
+    """The settings with llama.cpp's names; -1 means unlimited or unset."""
+    sampling, number = request.sampling, -1 if request.max_tokens is None else request.max_tokens
+    return {
+        "seed": -1 if sampling.seed is None else sampling.seed,
+        "temperature": sampling.temperature,
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "repeat_last_n": sampling.penalty_last_n,
+        "repeat_penalty": sampling.repeat_penalty,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
+        "logit_bias": [{"token": token, "bias": bias} for token, bias in sampling.logit_bias],
+        "stop": list(request.stop),
+        "max_tokens": number,
+        "n_predict": number,
+        "ignore_eos": request.ignore_eos,
+        "stream": stream,
+        "n_probs": request.top_logprobs or 0,
+        "grammar": request.grammar,
+    }
+
+
+def _probabilities(logprobs: Iterable[TokenLogprob]) -> Json:
+    """Token probabilities with llama.cpp's field name; empty if none were requested."""
+    told = [
+        {
+            **_one(one.token_id, one.piece, one.logprob),
+            "top_logprobs": [_one(number, *top) for number, top in zip(one.top_ids, one.top, strict=True)],
+        }
+        for one in logprobs
+    ]
+    return {"completion_probabilities": told} if told else {}
+
+
+def _one(token_id: int, piece: bytes, logprob: float) -> Json:
+    return {"id": token_id, "token": shown_piece(piece), "bytes": list(piece), "logprob": logprob}
