@@ -18,6 +18,7 @@ from engine.gguf.header import GgufHeader
 from engine.gguf.token_weights import TokenWeights
 from engine.pacing.constants import MAX_PASS
 from engine.pacing.cost_curve import CostCurve
+from engine.records import GainForecast
 from engine.storage.pass_samples import PassSample
 
 # Milliseconds of a layer, without reading its weights: attention, norms and synchronization of threads. Measured on one
@@ -63,9 +64,6 @@ WORK_MS = 0.12  # Python's share of a pass with proposals
 _ERROR = 1.1  # error factor of the forecast itself, applied to both ends
 _NO_GAIN = 1.01  # a smaller speedup counts as no gain
 _MAX_TIME = 0.97  # largest time relative to plain decoding that counts as a gain
-# Cost of a pass of four tokens, relative to a plain pass. Below the first value the memory limits the speed, above the
-# second the arithmetic.
-_MEMORY, _ARITHMETIC = 1.6, 2.4
 _BLOCK_BYTES = 64 << 20  # per thread: larger than a thread's share of the processor's cache
 _BUDGET_S = 0.3
 _BUILTIN = "paceline-tiny"
@@ -220,32 +218,6 @@ class PairKind(StrEnum):
     HEAD = "head"  # a head that reads the target's hidden rows
 
 
-class Bound(StrEnum):
-    """What limits the speed of a pass of several tokens."""
-
-    MEMORY = "memory"
-    ARITHMETIC = "arithmetic"
-    BOTH = "both"
-
-
-@dataclass(frozen=True, slots=True)
-class GainForecast:
-    """The speed relative to plain decoding, from ``low`` to ``high``; ``low`` is 1 if there may be no gain.
-
-    ``draft_cost``: cost of a drafted token relative to a plain pass; None without a draft. ``draft_pays``: whether the
-    draft adds to the gain of suffix matching at the upper end. ``break_even_cost``: the largest ``draft_cost`` that
-    pays off at this acceptance.
-    """
-
-    low: float
-    high: float
-    bound: Bound
-    cost_of_four: float
-    draft_cost: float | None = None
-    draft_pays: bool = False
-    break_even_cost: float | None = None
-
-
 def forecast_gain(  # noqa: PLR0913  (independent inputs)
     curve: CostCurve,
     step_ms: float | None = None,
@@ -274,14 +246,10 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = limit_range(max(ends[0] / _ERROR, 1.0), max(ends[1], 1.0) * (_ERROR if ends[1] > _NO_GAIN else 1.0))
     four = curve.cost_ms(4) / plain_ms
-    bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
-        return GainForecast(low, high, bound, four)
+        return GainForecast(low, high, cost_of_four=four)
     pays = _draft_time(curve, step_ms, chances[1], depths, block_size) < _MAX_TIME
-    even_ms = _bisect(lambda ms: _draft_time(curve, ms, sum(chances) / 2, depths, block_size) < _MAX_TIME, plain_ms)
-    return GainForecast(
-        low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
-    )
+    return GainForecast(low, high, step_ms / plain_ms, pays, four)
 
 
 def limit_range(low: float, high: float) -> tuple[float, float]:
@@ -323,17 +291,6 @@ def _at_temperature(ends: tuple[tuple[float, float], tuple[float, float]], tempe
     return max(low, least[0]), max(high, least[1])
 
 
-def _bisect(holds: Callable[[float], bool], most: float) -> float | None:
-    """Find the largest number up to ``most`` for which ``holds`` returns True, by bisection; None if there is none."""
-    low, high = most * 1e-3, most
-    if not holds(low):
-        return None
-    for _ in range(14):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
 def measure_read_speed(threads: int, budget_s: float = _BUDGET_S, clock: Callable[[], float] = perf_counter) -> float:
     """Bytes per second that ``threads`` threads read together: the best of at least two runs within ``budget_s``.
 
@@ -367,13 +324,6 @@ class Forecast:
     plain: PassForecast
     gain: GainForecast
     ngram_gain: GainForecast
-    temperature: float
-
-    @property
-    def tokens_per_second(self) -> tuple[float, float]:
-        """Lowest and highest speed with drafting."""
-        low, high = self.plain.tokens_per_second
-        return low * self.gain.low, high * self.gain.high
 
 
 def forecast(
@@ -395,7 +345,7 @@ def forecast(
             step_ms *= plain.curve.cost_ms(draft.block_size + 1) / plain.curve.cost_ms(1)
         facts = (plain.curve, step_ms, kind, temperature, coverage)
         gain = forecast_gain(*facts, has_template=target.has_template, block_size=draft.block_size)
-    return Forecast(plain, gain, alone, temperature)
+    return Forecast(plain, gain, alone)
 
 
 def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:

@@ -24,7 +24,6 @@ from app.core.hub.errors import HubError
 from app.core.hub.pairs.assessment import check_draft
 from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogPair, EntryStatus, check, read_catalog
 from app.core.hub.remote_header import KnownModel, read_remote_header
-from app.core.hub.sources import Hub
 from app.core.paths import assets_dir
 from engine.errors import EngineError
 from engine.gguf.head_files import has_next_token_layers, head_method, num_next_token_layers
@@ -66,7 +65,7 @@ class Verification:
         return self.status is EntryStatus.THERE and self.drafts_as_listed is True
 
 
-def verify(pair: CatalogPair, client: Hub) -> Verification:
+def verify(pair: CatalogPair, client: HubClient) -> Verification:
     """Query the hub for an entry's files, sizes and licences, then read the headers of existing files."""
     entry = check(pair, client)
     sentences = [entry.sentence]

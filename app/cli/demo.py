@@ -20,7 +20,7 @@ from app.core.benchmark.race import Race
 from app.core.domain.errors import AppError
 from app.core.domain.speed.races import LaneChoice, RaceEnded, RaceSetup
 from app.core.hub.downloads.first_model import SMALL, find_in_library
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import open_library
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, TextChunk
@@ -112,7 +112,7 @@ def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
 
 def _real_model() -> Path | None:
     try:
-        found = find_in_library(open_library(find_paths()), SMALL)
+        found = find_in_library(open_library(find_paths()))
     except (AppError, OSError) as error:
         notify(f"The library cannot be read: {error}.")
         return None

@@ -21,7 +21,7 @@ from app.cli.output import INTERRUPTED, fail, fail_with, notify, print_notices
 from app.cli.run import decoding_defaults, load_request
 from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import open_library
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_target, find_paths
 from app.core.projects.search import passages_for

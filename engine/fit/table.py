@@ -92,9 +92,10 @@ class PairPlan:
 
 @dataclass(frozen=True, slots=True)
 class FitRow:
-    """A row of the table; ``name`` is for example "Target: weights"."""
+    """A row of the table: one ``part`` of the memory of a "Target" or "Draft"."""
 
-    name: str
+    role: str
+    part: str
     main_bytes: int
     gpu_bytes: int
     disk_bytes: int = 0
@@ -133,12 +134,13 @@ class FitTable:
 
     @property
     def cache_bytes(self) -> int:
-        return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.name.endswith(CONTEXT_ROW))
+        return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.part == CONTEXT_ROW)
 
     @property
     def needed(self) -> FitRow:
         return FitRow(
-            "Together",
+            "",
+            "",
             sum(row.main_bytes for row in self.rows),
             sum(row.gpu_bytes for row in self.rows),
             sum(row.disk_bytes for row in self.rows),
@@ -216,7 +218,7 @@ def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
 def _rows(role: str, plan: ModelPlan, memory: ModelMemory, encoder: MemoryBytes | None) -> Iterator[FitRow]:
 
     def row(part: str, needed: MemoryBytes, disk_bytes: int = 0) -> FitRow:
-        return FitRow(f"{role}: {part}", needed.main_bytes, needed.gpu_bytes, disk_bytes)
+        return FitRow(role, part, needed.main_bytes, needed.gpu_bytes, disk_bytes)
 
     yield row("weights", memory.weights, plan.download_bytes)
     yield row(CONTEXT_ROW, memory.cache)
@@ -231,29 +233,45 @@ def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
     table = table_of(pair, free)
     if free.disk_bytes is not None and table.needed.disk_bytes > free.disk_bytes:
         missing = size_of(table.needed.disk_bytes - free.disk_bytes)
-        yield Change(
-            ChangeKind.DISK,
-            "",
-            said("Free {missing} of disk space, or choose another folder for the models.", missing=missing),
-        )
+        words = said("Free {missing} of disk space, or choose another folder for the models.", missing=missing)
+        yield Change(ChangeKind.DISK, "", words)
         free = replace(free, disk_bytes=None)
         table = table_of(pair, free)
-    if table.verdict is FitVerdict.FITS:
-        return
-    wanted = table.verdict
-    found = False
-    for kind in (_quantized, _smaller_context, _draft_on_cpu, _fewer_experts, _fewer_layers, _without_draft):
-        change = kind(pair, free, wanted)
-        if change is not None:
-            found = True
+    order, found = list(FitVerdict), set[ChangeKind]()
+    for changed, change in _remedies(pair, free):
+        if change.kind not in found and order.index(table_of(changed, free).verdict) < order.index(table.verdict):
+            found.add(change.kind)
             yield change
-    if not found and wanted is FitVerdict.TOO_LARGE:
+    if not found and table.verdict is FitVerdict.TOO_LARGE:
         yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
 
 
-def _helps(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> bool:
-    order = list(FitVerdict)
-    return order.index(table_of(pair, free).verdict) < order.index(before)
+def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[tuple[PairPlan, Change]]:
+    """The possible remedies with the changed plan, mildest first."""
+    target, draft, n_ctx = pair.target, pair.draft, pair.target.setup.n_ctx
+    for cache_type in ("q8_0", "q4_0"):
+        if cache_type != target.setup.cache_type_k:
+            words = said("Use the cache type {kind}: it takes less memory.", kind=cache_type)
+            yield _with_cache(pair, n_ctx, cache_type), Change(ChangeKind.CACHE_TYPE, cache_type, words)
+    while (n_ctx := n_ctx // 2) >= SMALLEST_N_CTX:
+        words = said("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx)
+        yield _with_cache(pair, n_ctx), Change(ChangeKind.CONTEXT, str(n_ctx), words)
+    if draft is not None and draft.gpu_layers:
+        words = said("Run the draft on the CPU: then the GPU has room for the target.")
+        yield replace(pair, draft=replace(draft, gpu_layers=0)), Change(ChangeKind.DRAFT_ON_CPU, "0", words)
+    num_layers = num_cached_layers(target.header)
+    if number := experts_to_leave(pair, free):
+        words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=num_layers)
+        changed = replace(pair, target=target.with_experts_on_cpu(number))
+        yield changed, Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
+    most = min(target.gpu_layers, num_layers + 1)
+    for layers in range(most - 1, -1, -1):
+        words = said("Put {layers} of {most} layers on the GPU.", layers=layers, most=most)
+        changed = replace(pair, target=replace(target, gpu_layers=layers))
+        yield changed, Change(ChangeKind.GPU_LAYERS, str(layers), words)
+    if draft is not None:
+        words = said("Do without the draft: the n-gram mode takes no memory.")
+        yield replace(pair, draft=None), Change(ChangeKind.NO_DRAFT, "", words)
 
 
 def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:
@@ -266,58 +284,3 @@ def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> Pa
         return replace(plan, setup=setup)
 
     return PairPlan(changed(pair.target), changed(pair.draft) if pair.draft else None)
-
-
-def _quantized(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
-    for cache_type in ("q8_0", "q4_0"):
-        changed = _with_cache(pair, pair.target.setup.n_ctx, cache_type)
-        if pair.target.setup.cache_type_k != cache_type and _helps(changed, free, before):
-            return Change(
-                ChangeKind.CACHE_TYPE,
-                cache_type,
-                said("Use the cache type {kind}: it takes less memory.", kind=cache_type),
-            )
-    return None
-
-
-def _smaller_context(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
-    n_ctx = pair.target.setup.n_ctx // 2
-    while n_ctx >= SMALLEST_N_CTX:
-        if _helps(_with_cache(pair, n_ctx), free, before):
-            return Change(ChangeKind.CONTEXT, str(n_ctx), said("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx))
-        n_ctx //= 2
-    return None
-
-
-def _draft_on_cpu(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
-    if pair.draft is None or not pair.draft.gpu_layers:
-        return None
-    if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), free, before):
-        return None
-    return Change(ChangeKind.DRAFT_ON_CPU, "0", said("Run the draft on the CPU: then the GPU has room for the target."))
-
-
-def _fewer_experts(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
-    number, most = experts_to_leave(pair, free), num_cached_layers(pair.target.header)
-    if not number or not _helps(replace(pair, target=pair.target.with_experts_on_cpu(number)), free, before):
-        return None
-    words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=most)
-    return Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
-
-
-def _fewer_layers(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
-    most = min(pair.target.gpu_layers, num_cached_layers(pair.target.header) + 1)
-    for layers in range(most - 1, -1, -1):
-        if _helps(replace(pair, target=replace(pair.target, gpu_layers=layers)), free, before):
-            return Change(
-                ChangeKind.GPU_LAYERS,
-                str(layers),
-                said("Put {layers} of {most} layers on the GPU.", layers=layers, most=most),
-            )
-    return None
-
-
-def _without_draft(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
-    if pair.draft is None or not _helps(replace(pair, draft=None), free, before):
-        return None
-    return Change(ChangeKind.NO_DRAFT, "", said("Do without the draft: the n-gram mode takes no memory."))

@@ -29,8 +29,8 @@ _ACTIONS = {
     DownloadStatus.WAITING: _UNDER_WAY,
     DownloadStatus.VERIFYING: (_CANCEL,),
     DownloadStatus.PAUSED: (("resume", "play", tr.mark("Resume")), _CANCEL),
-    DownloadStatus.FAILED: (("retry", "refresh-cw", tr.mark("Try again")), _CANCEL),
-    DownloadStatus.DONE: (("forget", "x", tr.mark("Remove from this list; the model is kept")),),
+    DownloadStatus.FAILED: (("resume", "refresh-cw", tr.mark("Try again")), _CANCEL),
+    DownloadStatus.DONE: (("cancel", "x", tr.mark("Remove from this list; the model is kept")),),
 }
 _MOVING = (DownloadStatus.QUEUED, DownloadStatus.RUNNING, DownloadStatus.WAITING)
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
-from shiboken6 import isValid
 
-from app.core.domain.models import LibraryRow, ModelRef, Offer
+from app.core.domain.models import LibraryRow, ModelRef, Offer, SkippedModel
 from ui.models.parts import (
     EmptyPagePlaceholder,
     ModelsRequests,
@@ -25,29 +24,16 @@ from ui.text import clock
 from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
+from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
-from ui.widgets.popups import Menu, NoWheelComboBox
+from ui.widgets.popups import Menu
 
 tr = Translator("LibraryPage")
 
 WIDTH_PX = 860
-# Sort orders of the models and their sort keys; models without a date come last.
-ORDERS = {
-    "used": tr.mark("Last used first"),
-    "name": tr.mark("By name"),
-    "size": tr.mark("Largest first"),
-}
-
-
-def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
-    if order == "name":
-        return sorted(rows, key=lambda row: row.name.casefold())
-    if order == "size":
-        return sorted(rows, key=lambda row: -row.size_bytes)
-    return sorted(rows, key=lambda row: -row.last_used.timestamp() if row.last_used else 0.0)
 
 
 def _has_words(typed: str, *texts: str) -> bool:
@@ -161,14 +147,12 @@ class LibraryPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self._kept_lines: list[LibraryLine] = []
-        self._kept_offers: list[OfferCard] = []
-        self.lines: list[LibraryLine] = []  # lines that pass the filter
-        self.offer_buttons: list[QPushButton] = []
-        self._offers: tuple[Offer, ...] = ()  # models that can be added
-        self._seen_offers: list[Offer] = []  # stay listed after they were added, so that nothing moves under a click
-        self._rows: tuple[LibraryRow, ...] = ()
-        self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
+        self._all_lines: list[LibraryLine] = []
+        self._all_offers: list[OfferCard] = []
+        # those that pass the filter
+        self.lines: list[LibraryLine] = []
+        self.offer_cards: list[OfferCard] = []
+        self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[SkippedModel, ...]] | None = None
         self.words = label(tr("Looking for your models…"), "caption", wrap=True)
         self.add_button = button(
             tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
@@ -178,9 +162,8 @@ class LibraryPage(QWidget):
         )
         self.ways = WaysToModels(requests)
         self.filter = line_edit(tr("Filter the models"), tr("Filter"))
-        orders = [(tr(words), name) for name, words in ORDERS.items()]
-        self.order = NoWheelComboBox(tr("Order of the models"), orders)
-        self._make_narrowing()
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._apply_filter)
         self.nothing = label("", "muted", wrap=True)
         self.add_all_button = button("", self._add_all, name=tr("Add all that was found"))
         self.scan = ScanLine(requests)
@@ -208,26 +191,19 @@ class LibraryPage(QWidget):
         self.add_button.hide()
         self.empty.hide()  # until the models are known
 
-    def _make_narrowing(self) -> None:
-        self.filter.setClearButtonEnabled(True)
-        self.filter.textChanged.connect(self._fill)
-        self.order.currentIndexChanged.connect(self._fill)
-
     def _arrange(self) -> None:
         names = vbox(label(tr("Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
         for each in (self.ways.folder_button, self.ways.link_button, self.scan_button, self.add_button):
             actions.add(each)
         actions.add_gap()
-        self.narrowing = QWidget()
-        hbox((self.filter, 1), self.order, parent=self.narrowing, margins=0, spacing=8)
         found = hbox((self.offers_heading, 1), self.add_all_button)
         page = page_column(
             names,
             actions,
             self.scan,
             8,
-            self.narrowing,
+            self.filter,
             found,  # above the models, so that nothing here moves
             self.offers,
             self.skipped,
@@ -243,8 +219,6 @@ class LibraryPage(QWidget):
         vbox(scrolled(page, tr("Library")), parent=self, margins=0)
 
     def start(self) -> None:
-        self._seen_offers = []
-        self._fill()
         first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._own_file)
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -253,103 +227,71 @@ class LibraryPage(QWidget):
         """The button that adds a file, or the scan button while the models are unknown."""
         if self._shown is None:
             return self.scan_button
-        return self.add_button if self._rows or self._offers else self.own_button
+        return self.own_button if self.empty.isVisibleTo(self) else self.add_button
 
-    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
+    def set_library(
+        self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[SkippedModel] = ()
+    ) -> None:
         """Show local and found models. ``skipped``: unusable files with the reasons."""
         shown = (tuple(rows), tuple(offers), tuple(skipped))
         if shown == self._shown:
             return
         self._shown = shown
-        self._rows, self._offers = shown[0], shown[1]
         is_empty = not rows and not offers
+        focus = self.focusWidget()
+        had_focus = focus is not None and focus.hasFocus()
         self.empty.setVisible(is_empty)
-        if is_empty and self.isVisible() and (self.scan_button.hasFocus() or self.add_button.hasFocus()):
-            self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
         self.add_button.setVisible(not is_empty)  # the empty page has its own button
-        self.skipped.setText("\n".join((tr("Cannot be used:"), *skipped)))
+        lines = (tr("{name}: {reason}").format(name=each.name, reason=in_language(each.reason)) for each in skipped)
+        self.skipped.setText("\n".join((tr("Cannot be used:"), *lines)))
         self.skipped.setVisible(bool(skipped))
         self.words.setText(_kept_words(rows))
-        self._fill()
+        is_removed = self._keep_cards(focus)
+        self._apply_filter()
+        if had_focus and (is_removed or (is_empty and focus in (self.scan_button, self.add_button))):
+            self._own_file.setFocus(Qt.FocusReason.OtherFocusReason)  # keyboard users need a new focus
 
-    def _fill(self) -> None:
-        here = {row.path for row in self._rows}
-        kept = [offer for offer in self._seen_offers if offer in self._offers or offer.path in here]
-        self._seen_offers = [*kept, *(offer for offer in self._offers if offer not in kept)]
-        focus = self.focusWidget()
-        had_focus = focus is not None and focus.hasFocus() and focus not in (self.filter, self.order)
-        key = next((line.row.key for line in self.lines if line.isAncestorOf(focus)), "") if focus else ""
-        number = next((number for number, add in enumerate(self.offer_buttons) if add is focus), -1)
-        self._keep_cards()
+    def _keep_cards(self, focus: QWidget | None) -> bool:
+        """Create a card per model and offer; unchanged cards are reused. True if the card of ``focus`` was removed."""
+        rows, offers, _skipped = self._shown or ((), (), ())
+        lines = {line.row: line for line in self._all_lines}
+        by_use = sorted(rows, key=lambda row: -row.last_used.timestamp() if row.last_used else 0.0)
+        wanted = [lines.get(row) or LibraryLine(self._theme, self._requests, row) for row in by_use]
+        cards = {card.offer: card for card in self._all_offers}
+        found = [cards.get(offer) or self._offer(offer) for offer in offers]
+        gone = [each for each in (*self._all_lines, *self._all_offers) if each not in wanted and each not in found]
+        is_removed = focus is not None and any(each.isAncestorOf(focus) for each in gone)
+        reorder(self.models, self._all_lines, wanted)
+        reorder(self.offers, self._all_offers, found)
+        self._all_lines, self._all_offers = wanted, found
+        return is_removed
+
+    def _apply_filter(self) -> None:
         typed = self.filter.text()
-        self.lines = [line for line in self._kept_lines if _has_words(typed, line.row.name, line.facts.text())]
-        offers = [card for card in self._kept_offers if _has_words(typed, card.offer.name, card.offer.found_in)]
-        for card in (*self._kept_lines, *self._kept_offers):
-            card.setVisible(card in self.lines or card in offers)
-        self.offer_buttons = [card.action_button for card in offers]
-        self._show_headings(len(offers))
-        if had_focus and (focus is None or not isValid(focus) or not focus.hasFocus()):
-            self._focus_again(key, number)  # the focused widget was removed; keyboard users need a new focus
-
-    def _keep_cards(self) -> None:
-        """Create a card per model and offer; unchanged cards are reused."""
-        lines = {line.row: line for line in self._kept_lines}
-        wanted = [
-            lines.get(row) or LibraryLine(self._theme, self._requests, row)
-            for row in sorted_rows(self._rows, self._order)
+        self.lines = [line for line in self._all_lines if _has_words(typed, line.row.name, line.facts.text())]
+        self.offer_cards = [
+            card for card in self._all_offers if _has_words(typed, card.offer.name, card.offer.found_in)
         ]
-        for line in wanted:
-            line.facts.setText(facts(line.row))  # "yesterday" may mean another day by now
-        cards = {(card.offer, card.action_button.isEnabled()): card for card in self._kept_offers}
-        offers = [
-            cards.get((offer, offer in self._offers)) or self._offer(offer, is_here=offer not in self._offers)
-            for offer in self._seen_offers
-        ]
-        reorder(self.models, self._kept_lines, wanted)
-        reorder(self.offers, self._kept_offers, offers)
-        self._kept_lines, self._kept_offers = wanted, offers
-
-    @property
-    def _order(self) -> str:
-        return str(self.order.currentData())
-
-    def _show_headings(self, num_offers: int) -> None:
-        left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.found_in)]
-        self.offers_heading.setVisible(bool(num_offers) or not self.skipped.isHidden())
-        self.add_all_button.setText(tr("Add all %n", None, len(left)) if left else tr("All added"))
-        self.add_all_button.setVisible(num_offers > 1)
-        self.add_all_button.setEnabled(bool(left))
-        self.models_heading.setVisible(bool(num_offers) and bool(self.lines))
-        self.narrowing.setVisible(len(self._rows) + len(self._seen_offers) > 1)
-        self.order.setVisible(len(self._rows) > 1)
-        is_found = bool(self.lines) or num_offers > 0 or not self._rows
-        self.nothing.setText(tr("No model matches “{words}”.").format(words=self.filter.text().strip()))
-        self.nothing.setVisible(not is_found)
-
-    def _focus_again(self, key: str, number: int) -> None:
-        """Focus the button of the same model, of the next offer, or the one that adds a file."""
-        same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
-        adds = [add for add in self.offer_buttons[number:] if add.isEnabled()] if number >= 0 else []
-        chosen = same.chat if same else adds[0] if adds else self._own_file
-        holder = chosen.parentWidget()
-        if holder is not None and (same or adds):
-            holder.show()  # a hidden widget cannot take the focus
-        chosen.setFocus()
+        for card in (*self._all_lines, *self._all_offers):
+            card.setVisible(card in self.lines or card in self.offer_cards)
+        number = len(self.offer_cards)
+        self.offers_heading.setVisible(bool(number) or not self.skipped.isHidden())
+        self.add_all_button.setText(tr("Add all %n", None, number))
+        self.add_all_button.setVisible(number > 1)
+        self.models_heading.setVisible(bool(number) and bool(self.lines))
+        self.filter.setVisible(len(self._all_lines) + len(self._all_offers) > 1)
+        self.nothing.setText(tr("No model matches “{words}”.").format(words=typed.strip()))
+        self.nothing.setVisible(bool(self._all_lines) and not self.lines and not number)
 
     def _add_all(self) -> None:
-        typed = self.filter.text()
-        for offer in self._offers:
-            if _has_words(typed, offer.name, offer.found_in):
-                self._requests.offer_taken.emit(offer.path)
+        for card in self.offer_cards:
+            self._requests.offer_taken.emit(card.offer.path)
 
-    def _offer(self, offer: Offer, *, is_here: bool) -> OfferCard:
-        text = tr("Added") if is_here else tr("Add")
-        named = tr("Add {name}")
-        made = OfferCard(
-            self._theme, offer, text, lambda: self._requests.offer_taken.emit(offer.path), name=named, in_list=True
-        )
-        made.action_button.setEnabled(not is_here)
-        return made
+    def _offer(self, offer: Offer) -> OfferCard:
+        def add() -> None:
+            self._requests.offer_taken.emit(offer.path)
+
+        return OfferCard(self._theme, offer, tr("Add"), add, name=tr("Add {name}"), in_list=True)
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), "", self._requests.add_requested.emit)

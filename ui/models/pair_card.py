@@ -18,10 +18,12 @@ from app.core.domain.models import (
     Presence,
     VocabularyMatch,
 )
+from engine.sentences import joined
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH, bytes_or_unknown
 from ui.text.formatting import as_written, count, size
 from ui.text.language import Translator, translate
+from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, rule, show_text, vbox
 
@@ -99,8 +101,7 @@ class FitView(QWidget):
         self.heading.setText(_heading(table))
         self._fill_parts(table)
         self._fill_rooms(table)
-        words = [table.sentence] if table.sentence else []
-        show_text(self.advice, "\n".join([*words, *(f"•  {line}" for line in table.advice)]))
+        show_text(self.advice, "\n".join(f"•  {line}" for line in table.advice))
 
     def _fill_parts(self, table: FitSummary) -> None:
         empty_layout(self.grid)
@@ -224,13 +225,13 @@ class PairCard(QFrame):
 
     def _show_gain(self, pair: PairView) -> None:
         """Show the gain measured in a race or in answers, else the expected gain."""
-        speed_forecast = pair.speed_forecast
-        is_measured = speed_forecast is not None and speed_forecast.is_measured
-        is_gain = speed_forecast is not None and speed_forecast.is_gain
-        tone = "muted" if not is_measured else "good" if is_gain else "warn"
-        self.gain.show_mark("flag" if is_measured else "lightbulb", pair.gain_words, tone)
-        self.gain.setVisible(bool(pair.gain_words))
-        show_text(self.note, pair.note)
+        forecast = pair.speed_forecast
+        self.gain.setVisible(forecast is not None)
+        show_text(self.note, in_language(joined(forecast.details)) if forecast is not None else "")
+        if forecast is not None:
+            tone = "muted" if not forecast.is_measured else "good" if forecast.is_gain else "warn"
+            icon = "flag" if forecast.is_measured else "lightbulb"
+            self.gain.show_mark(icon, in_language(forecast.headline), tone)
 
     def _show_actions(self, pair: PairView) -> None:
         """Show the possible actions, for a rejected pair those of the target alone; disabled during the check."""

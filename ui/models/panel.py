@@ -16,13 +16,13 @@ from app.core.domain.models import (
     CatalogRow,
     Download,
     DownloadStatus,
+    DraftCandidate,
     DraftList,
-    DraftRow,
     Drawback,
     FitLevel,
+    FolderScan,
     LinkView,
     PairView,
-    ScanView,
     Suitability,
     VocabularyMatch,
 )
@@ -38,6 +38,7 @@ from ui.models.welcome_page import WelcomePage
 from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown
 from ui.text.formatting import number_text
 from ui.text.language import Translator, mark, translate
+from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
@@ -184,7 +185,7 @@ class RecommendedPage(QWidget):
         lines = (
             (tr("Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
             (tr("Licence"), row.licence),
-            (tr("On this computer"), "" if row.pair.gain_words else row.expected),
+            (tr("On this computer"), "" if row.pair.speed_forecast else row.expected),
             (tr("Speed-up elsewhere"), row.speedup),
             (tr("Source"), row.source),
             (tr("Hub"), row.checked),
@@ -198,7 +199,10 @@ class RecommendedPage(QWidget):
         self.right.setCurrentIndex(1)
 
 
-def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
+ORIGINS = (mark("HubPairs", "on this computer"), mark("HubPairs", "recommended"), mark("HubPairs", "on the hub"))
+
+
+def draft_rows(rows: Sequence[DraftCandidate]) -> list[Choice]:
     """Matching drafts first, then those with another vocabulary, unchecked ones, and rejected ones with reasons."""
     groups = (
         (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
@@ -209,17 +213,17 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     return grouped((heading, [_draft_choice(row) for row in rows if row.match in kinds]) for heading, kinds in groups)
 
 
-def _key(row: DraftRow) -> str:
+def _key(row: DraftCandidate) -> str:
     ref = row.side.ref
     return f"{ref.repo}/{ref.file}:{ref.path}"
 
 
-def _draft_choice(row: DraftRow) -> Choice:
-    second = " · ".join(piece for piece in (row.place, row.side.detail) if piece)
+def _draft_choice(row: DraftCandidate) -> Choice:
+    second = " · ".join(piece for piece in (translate("HubPairs", row.place.value), row.quantization) if piece)
     return Choice(
         key=_key(row),
         title=row.side.name,
-        lines=(second, row.reason) if row.reason else (second,),
+        lines=(second, in_language(row.reason)) if row.reason else (second,),
         side=bytes_or_unknown(row.side.size_bytes),
         icon=MATCH[row.match].icon,
         tone=MATCH[row.match].tone,
@@ -336,7 +340,7 @@ class DraftsPage(QWidget):
         row = next(row for row in self.found_drafts.rows if _key(row) == key)
         if self.found_drafts.target is None:
             return
-        self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
+        self.set_pair(PairView(self.found_drafts.target, row.side, row.match, in_language(row.reason)))
         if row.side.ref.file or row.side.ref.path:  # a repository without a known file cannot be judged
             self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
 
@@ -473,7 +477,7 @@ class ModelsPanel(QWidget):
         if self.link is not None and isValid(self.link):
             self.link.set_view(view)
 
-    def show_scan(self, view: ScanView | None) -> None:
+    def show_scan(self, view: FolderScan | None) -> None:
         """Show a folder scan's progress; None hides it."""
         for page in (self.library, self.welcome):
             page.scan.set_view(view)

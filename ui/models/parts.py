@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.domain.models import FitLevel, Offer, ScanView
+from app.core.domain.models import FitLevel, FolderScan, Offer
 from engine.records import Problem
 from ui.models.words import FIT
 from ui.text.formatting import count, size
@@ -56,7 +56,7 @@ class ModelsRequests(QObject):
     catalog_requested = Signal(str)  # a recommended pair was opened
     recommendations_requested = Signal()  # reload the recommended pairs
     pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: chat afterwards
-    # the key of a download, and "pause", "resume", "cancel", "retry" or "forget"
+    # the key of a download, and "pause", "resume" or "cancel"
     download_action_requested = Signal(str, str)
     chat_requested = Signal(object, object)  # load a target and a draft (`ModelRef` or None)
     draft_requested = Signal(object)  # use this `ModelRef` as the draft of the target in use
@@ -76,9 +76,6 @@ class ModelsRequests(QObject):
     # requests of the first run
     builtin_requested = Signal()
     welcome_done = Signal()
-    # download the small real model and chat with it; cancel
-    first_model_requested = Signal()
-    first_model_stopped = Signal()
     link_requested = Signal(str)  # open a link of a README
     engine_added = Signal(str, str, bool)  # URL and key of a remote server; whether the key may be sent unencrypted
     # URL of a server
@@ -346,16 +343,16 @@ class ScanLine(QWidget):
         hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)
         self.hide()
 
-    def set_view(self, view: ScanView | None) -> None:
+    def set_view(self, view: FolderScan | None) -> None:
         if view is not None:
             self.words.setText(scan_words(view))
             self.stop_button.setVisible(view.is_running)
         self.setVisible(view is not None)
 
 
-def scan_words(view: ScanView) -> str:
+def scan_words(view: FolderScan) -> str:
     """``Searching /data: 12,345 files, 3 models``; after the scan its result."""
-    found = tr("%n models", None, view.num_found)
+    found = tr("%n models", None, len(view.offers))
     files = tr("{number} files").format(number=count(view.num_files))
     if view.is_running:
         template = tr("Searching {folder}: {files}, {models}")

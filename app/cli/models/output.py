@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import counted, table
-from app.core.domain.models import Download, DownloadStatus, FileKind, Offer, RepoModel
-from app.core.hub.licences import licence_name
-from app.core.hub.records import Gated, LibraryModel, RepoDetails, RepoSummary
+from app.core.domain.models import Download, DownloadStatus, FileKind, Gated, Offer, RepoModel, RepoSummary
+from app.core.hub.records import LibraryModel, RepoDetails
 from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6
@@ -54,7 +53,7 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
     return (
         summary.repo_id + (" (gated)" if summary.gated else ""),
         "-" if summary.downloads is None else f"{summary.downloads:,}",
-        licence_name(summary.licence) or "-",
+        summary.licence or "-",
         "-" if summary.updated is None else summary.updated.date().isoformat(),
         " ".join(some) + more or "-",
     )
@@ -62,7 +61,7 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
 
 def show_text(details: RepoDetails, url: str) -> str:
     summary = details.summary
-    facts = [summary.architecture, f"licence {licence_name(summary.licence) or 'not named'}"]
+    facts = [summary.architecture, f"licence {summary.licence or 'not named'}"]
     if summary.downloads is not None:
         facts.append(counted(summary.downloads, "download", "downloads"))
     lines = [f"{summary.repo_id}  {url}", " · ".join(filter(None, facts))]

@@ -11,13 +11,11 @@ from typing import Any
 
 from app.cli.output import fail
 from app.core.domain.errors import AppError
-from app.core.domain.models import Drafting
+from app.core.domain.models import DraftCandidate, Drafting
 from app.core.hub.client import HubClient
-from app.core.hub.library.library import Library
-from app.core.hub.licences import licence_name
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import Library, open_library
 from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
-from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
+from app.core.hub.pairs.draft_finder import DraftSearch, DraftSources, find_drafts
 from app.core.hub.remote_header import KnownModel, read_local_header
 from app.core.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import vocabulary_sentence
@@ -81,12 +79,12 @@ def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
     for pair in catalog:
         print(f"{pair.name}  ({pair.machine}, {_size(pair.size_bytes)})")
         print(f"  good for {pair.good_for}")
-        print(f"  target {pair.target.repo} {pair.target.file}, licence {licence_name(pair.target.licence)}")
+        print(f"  target {pair.target.repo} {pair.target.file}, licence {pair.target.licence}")
         if pair.draft is None:
             print(f"  draft  {_NO_DRAFT_FILE[pair.drafting]}")
         else:
             role = "head " if pair.drafting is Drafting.SIDE_FILE else "draft"
-            print(f"  {role}  {pair.draft.repo} {pair.draft.file}, licence {licence_name(pair.draft.licence)}")
+            print(f"  {role}  {pair.draft.repo} {pair.draft.file}, licence {pair.draft.licence}")
         if pair.speedup:
             low, high = pair.speedup.low, pair.speedup.high
             times = f"{low:g}" if low == high else f"{low:g} to {high:g}"
@@ -94,7 +92,7 @@ def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
     sys.stdout.write("\nSizes are approximate. `paceline models pairs TARGET` looks for drafts for one model.\n")
 
 
-def _where(candidate: Candidate) -> str:
+def _where(candidate: DraftCandidate) -> str:
     place = str(candidate.place)
     return f"{place}: {candidate.repo_id}" if candidate.repo_id else place
 
@@ -113,7 +111,7 @@ def _as_dict(target: KnownModel, search: DraftSearch) -> dict[str, Any]:
     }
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
+def _candidate(candidate: DraftCandidate) -> dict[str, Any]:
     return {
         "name": candidate.name,
         "place": candidate.place.value,
@@ -123,7 +121,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "quantization": candidate.quantization or None,
         "size_bytes": candidate.size_bytes,
         "cost_share": candidate.cost_share,
-        "reason": candidate.reason or None,
+        "reason": None if candidate.matches else candidate.reason,
         "speaks": candidate.coverage,
         "head": candidate.head or None,
     }

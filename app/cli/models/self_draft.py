@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.cli.output import ProgressLine, fail
 from app.core.domain.errors import AppError
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import open_library
 from app.core.paths import builtin_target, find_paths
 from engine.errors import EngineError
 from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper

@@ -33,12 +33,11 @@ from ui.window.navigation import ModelsNavigation
 tr = Translator("HubController")
 
 if TYPE_CHECKING:  # imported after the first paint
-    from app.controllers.models.first_model import FirstModelController
-    from app.controllers.models.hub_service import HubService, RepoAnswer
+    from app.controllers.models.hub_service import HubService
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.controllers.models.self_draft import SelfDraftController
-    from app.core.domain.models import RepoRow, SearchQuery
+    from app.core.domain.models import FitLevel, RepoSummary, RepoView, SearchQuery
     from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
@@ -61,14 +60,14 @@ class HubController(PartsController):
         self._judged: set[tuple[str, str]] = {self._pair_in_settings()}
         self._idle_drafts: set[tuple[str, str]] = set()  # pairs (names) that were reported as useless
         self._state.model_answered.connect(self._judge_answers)
-        self._repo: RepoAnswer | None = None  # the shown repository
+        self._repo: RepoView | None = None  # the shown repository
         self._wanted_repo = ""  # id of the last requested repository
         self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # called with the path after the download
         self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
         shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
         self._library = HubLibraryController(shared)
-        self._downloads = HubDownloadsController(shared)
+        self._downloads = HubDownloadsController(shared, layers)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
         self._picker = ModelPickerController(shared, models)
@@ -76,7 +75,6 @@ class HubController(PartsController):
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # None until the panel is opened
-        self._first: FirstModelController | None = None  # None until the panel is opened
         self._self_draft: SelfDraftController | None = None
         self._navigation.page_created.connect(self._attach)
 
@@ -120,10 +118,9 @@ class HubController(PartsController):
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
-        self._pairs = HubPairsController(self._window, self.jobs, self._judge, self.report)
+        self._pairs = HubPairsController(self._window, self.jobs, self._judge, self._service, self.report)
         self._pairs.set_target(self._loaded)
         self._pairs.attach(panel)
-        self._attach_first(panel)
         self._attach_self_draft(panel)
         self._downloads.attach(panel)
         self._library.attach(panel)
@@ -138,15 +135,6 @@ class HubController(PartsController):
         requests.builtin_requested.connect(self._use_builtin)
         requests.welcome_done.connect(self._end_welcome)
         requests.link_requested.connect(self._ask_link)
-
-    def _attach_first(self, panel: ModelsPanel) -> None:
-        from app.controllers.models.first_model import FirstModelController  # noqa: PLC0415
-
-        self._first = FirstModelController(self._window, self.jobs, self._service, self._layers.begin_model)
-        self._first.came.connect(self._library.show)
-        self._first.came.connect(self._models_changed)
-        self._first.complete.connect(self._chat_now)
-        self._first.attach(panel)
 
     def _attach_self_draft(self, panel: ModelsPanel) -> None:
         from app.controllers.models.self_draft import SelfDraftController  # noqa: PLC0415
@@ -165,9 +153,8 @@ class HubController(PartsController):
 
     def close(self) -> None:
         self._closed = True
-        for made_here in (self._first, self._self_draft):
-            if made_here is not None:
-                made_here.close()
+        if self._self_draft is not None:
+            self._self_draft.close()
         was_open = self._close_service()  # first: it ends requests that jobs wait for
         if not self.jobs.close(JOBS_END_S):
             log.info("a question to the hub was left without its answer")  # the job only reads
@@ -284,12 +271,11 @@ class HubController(PartsController):
             self._library.on_page()
         elif page == "downloads":
             self._downloads.show()
-        elif page == WELCOME and self._first is not None:
-            self._first.look()
+        elif page == WELCOME:
             self._library.on_page()  # that page also offers models of other apps
 
     def _search(self, query: SearchQuery) -> None:
-        def done(rows: list[RepoRow]) -> None:
+        def done(rows: list[tuple[RepoSummary, FitLevel]]) -> None:
             self._panel.search.set_results(query, rows)
 
         def failed(problem: Problem) -> None:
@@ -305,16 +291,16 @@ class HubController(PartsController):
         self._wanted_repo = repo
         self.jobs.run("repo", lambda _stop: self.service.repo(repo), self._show_repo, failed)
 
-    def _show_repo(self, answer: RepoAnswer) -> None:
+    def _show_repo(self, answer: RepoView) -> None:
         self._repo = answer
-        self._panel.search.pane.show_details(answer.details, answer.page_url)
+        self._panel.search.pane.show_details(answer)
 
     def _refresh_repo(self) -> None:
         answer = self._repo
         if answer is None:
             return
 
-        def done(now: RepoAnswer) -> None:
+        def done(now: RepoView) -> None:
             if self._repo is answer:
                 self._show_repo(now)
 
@@ -334,8 +320,6 @@ class HubController(PartsController):
         """A model was added or removed: refresh the pages that show what is here."""
         self._call_waiting()
         self._refresh_repo()
-        if self._first is not None:
-            self._first.look()
         if self._pairs is not None:
             self._pairs.models_changed()
 

@@ -16,13 +16,10 @@ from pathlib import Path
 import psutil
 
 from app.controllers.models.views import (
+    file_rows,
     library_row,
     link_view,
-    repo_details,
-    repo_row,
-    scan_view,
-    skipped_words,
-    sorted_rows,
+    repo_fit,
 )
 from app.core.domain import models as views
 from app.core.domain.model_name import name_of_file
@@ -31,30 +28,30 @@ from app.core.domain.models import (
     DownloadRequest,
     DownloadStatus,
     FileKind,
+    FitLevel,
+    FolderScan,
     LibraryRow,
     LinkView,
     ModelRef,
     Offer,
     Presence,
     RepoModel,
-    RepoRow,
-    ScanView,
+    RepoSummary,
     SearchQuery,
+    SkippedModel,
 )
 from app.core.domain.settings.values import Settings
 from app.core.hub.client import HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
+from app.core.hub.downloads.first_model import SMALL, is_first_model
 from app.core.hub.errors import HubError, HubNotFoundError, LibraryError
 from app.core.hub.file_names import is_gguf
-from app.core.hub.library.folder_scan import scan_folder
-from app.core.hub.library.library import Library
+from app.core.hub.library.library import Library, open_library
 from app.core.hub.links import request_of
-from app.core.hub.opening import open_library
 from app.core.hub.records import LibraryModel, RepoDetails, SortBy
 from app.core.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
-from engine.records import Problem
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
@@ -64,19 +61,10 @@ _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": Sort
 
 
 @dataclass(frozen=True, slots=True)
-class RepoAnswer:
-    """A repository and its page address. ``problem``: why the README is missing."""
-
-    details: views.RepoView
-    page_url: str
-    problem: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LibraryAnswer:
     rows: tuple[LibraryRow, ...]
     offers: tuple[Offer, ...]
-    skipped: tuple[str, ...] = ()  # a sentence (name and reason) for each unusable model of another app
+    skipped: tuple[SkippedModel, ...] = ()
 
 
 class HubService:
@@ -91,41 +79,41 @@ class HubService:
         self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # (architecture, name) by file
         self._side_names: dict[tuple[str, int], str] = {}
 
-    def search(self, query: SearchQuery) -> list[RepoRow]:
-        """Search the hub.
+    def search(self, query: SearchQuery) -> list[tuple[RepoSummary, FitLevel]]:
+        """Search the hub; ``only_fitting`` removes repositories that are known not to fit.
 
         Raises:
             HubError: the hub did not answer.
         """
         found = self.client.search(query.text, _SORTS.get(query.sort, SortBy.DOWNLOADS), NUM_RESULTS)
         free = free_memory()
-        rows = [repo_row(summary, free) for summary in found]
-        return sorted_rows(rows, query.sort, only_fitting=query.only_fitting)
+        rows = [(summary, repo_fit(summary, free)) for summary in found]
+        if query.only_fitting:
+            rows = [row for row in rows if row[1] in (FitLevel.FITS, FitLevel.TIGHT)]
+        return sorted(rows, key=lambda row: row[0].name.casefold()) if query.sort == "name" else rows
 
-    def repo(self, repo_id: str) -> RepoAnswer:
-        """Read one repository.
+    def repo(self, repo_id: str) -> views.RepoView:
+        """Read one repository; a missing README raises nothing.
 
         Raises:
-            HubError: the hub did not answer. A missing README raises nothing.
+            HubError: the hub did not answer.
         """
         details = self._fresh(repo_id)
-        readme, problem = "", None
+        readme = ""
         if details.has_readme:
             try:
                 readme = self.client.readme(repo_id)
             except HubError as error:
-                problem = error.problem
-        shown = repo_details(details, readme, bool(self.client.tokens.find()), self._presences(repo_id), free_memory())
-        page = self.client.page_url(repo_id)
-        return RepoAnswer(shown, page.removesuffix(repo_id), problem)
+                log.info("no description of %s: %s", repo_id, error.message)
+        page, has_token = self.client.page_url(repo_id).removesuffix(repo_id), bool(self.client.tokens.find())
+        rows = file_rows(details, self._presences(repo_id), free_memory())
+        return views.RepoView(details.summary, page, readme, rows, has_token)
 
-    def again(self, answer: RepoAnswer) -> RepoAnswer:
+    def again(self, view: views.RepoView) -> views.RepoView:
         """The same repository, with the current state of the local files."""
-        presences = self._presences(answer.details.row.repo)
-        files = tuple(
-            replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in answer.details.files
-        )
-        return replace(answer, details=replace(answer.details, files=files))
+        presences = self._presences(view.repo.repo_id)
+        files = (replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in view.files)
+        return replace(view, files=tuple(files))
 
     def model(self, ref: ModelRef) -> RepoModel:
         """Find the model that contains a file of the hub.
@@ -164,8 +152,8 @@ class HubService:
         for ref in refs:
             if ref.path or self.path_of(ref):
                 continue
-            if ref.url:
-                self.downloads.add(request_of(ref.url))
+            if ref.url or is_first_model(ref.repo, ref.file):
+                self.downloads.add(request_of(ref.url) if ref.url else SMALL.request)
                 continue
             draft_of = "" if ref is target else target.path or f"{target.repo}/{target.file}"
             model = self.model(ref)
@@ -207,27 +195,19 @@ class HubService:
         draft = by_name.get(chosen.draft) if chosen and chosen.draft else None
         return str(draft.path) if draft is not None and not draft.missing else ""
 
-    def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
-        """The library's rows; with ``offers`` also models of other apps."""
+    def library_views(
+        self, target: str, draft: str, scanned: FolderScan | None = None, *, offers: bool
+    ) -> LibraryAnswer:
+        """The library's rows; with ``offers`` also models of other apps, and of a scanned folder."""
         models = self.library.models()
         rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
         if not offers:
             return LibraryAnswer(rows, ())
         found, skipped = self.library.look()
-        return LibraryAnswer(rows, found, tuple(map(skipped_words, skipped)))
-
-    def scan(
-        self, folder: str, report: Callable[[ScanView], None], should_stop: Callable[[], bool]
-    ) -> tuple[ScanView, LibraryAnswer]:
-        """Scan a folder for models that the library lacks; ``report`` is called with the progress.
-
-        Raises:
-            LibraryError: the folder cannot be read.
-        """
-        scan = scan_folder(Path(folder), lambda so_far: report(scan_view(so_far, is_running=True)), should_stop)
-        offers = self.library.unknown(scan.offers)
-        answer = LibraryAnswer((), offers, tuple(map(skipped_words, scan.skipped)))
-        return scan_view(scan, is_running=False), answer
+        if scanned is not None:
+            found = self.library.unknown((*scanned.offers, *found))
+            skipped = tuple(dict.fromkeys((*scanned.skipped, *skipped)))
+        return LibraryAnswer(rows, found, skipped)
 
     def judge_link(self, address: str, should_stop: Callable[[], bool]) -> LinkView:
         """Judge the file behind a link by its header.
@@ -235,7 +215,7 @@ class HubService:
         Raises:
             HubError, ModelFileError: the file cannot be used.
         """
-        from app.core.hub.link_header import judge_link  # noqa: PLC0415  (NumPy, as above)
+        from app.core.hub.remote_header import judge_link  # noqa: PLC0415  (NumPy, as above)
 
         request = request_of(address)
         known, hosts = judge_link(request, should_stop)

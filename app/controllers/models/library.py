@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
+from app.controllers.layers import ChatLayers
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.model_name import name_of_file
-from app.core.domain.models import LibraryRow, LinkView, PickerView, ScanView
+from app.core.domain.models import FolderScan, LibraryRow, LinkView, PickerView
 from app.core.storage.window_state import note_welcomed
 from engine.records import Problem
 from ui.models.parts import WELCOME
@@ -59,7 +60,7 @@ class HubLibraryController(HubPartController):
         self._stop = threading.Event()  # stops a scan
         self._used = ("", "")  # the loaded files: target, draft
         self._looked_elsewhere = False
-        self._scanned: LibraryAnswer | None = None  # the result of the last folder scan
+        self._scanned: FolderScan | None = None  # the result of the last folder scan
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -94,34 +95,33 @@ class HubLibraryController(HubPartController):
         if not self._navigation.is_created:
             return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
-        used, offers = self._used, self._looked_elsewhere
+        used, scanned, offers = self._used, self._scanned, self._looked_elsewhere
 
         def done(answer: LibraryAnswer) -> None:
-            here = {row.path for row in answer.rows}
-            scanned = self._scanned
-            more = [row for row in scanned.offers if row.path not in here] if scanned else []
-            offers = tuple({row.path: row for row in (*more, *answer.offers)}.values())
-            skipped = dict.fromkeys((*(scanned.skipped if scanned else ()), *answer.skipped))
-            self._navigation.panel.library.set_library(answer.rows, offers, tuple(skipped))
-            self._navigation.panel.welcome.set_offers(offers)
+            self._navigation.panel.library.set_library(answer.rows, answer.offers, answer.skipped)
+            self._navigation.panel.welcome.set_offers(answer.offers)
 
-        self._jobs.run("library", lambda _stop: self._service().library_views(*used, offers=offers), done, self._report)
+        def work(_stop: object) -> LibraryAnswer:
+            return self._service().library_views(*used, scanned, offers=offers)
+
+        self._jobs.run("library", work, done, self._report)
 
     def _scan(self, folder: str) -> None:
         self._stop.clear()
-        panel = self._navigation.panel
-        show = panel.show_scan
-        show(ScanView(folder, is_running=True))
+        show = self._navigation.panel.show_scan
+        show(FolderScan(Path(folder)))
 
-        def work(should_stop: Callable[[], bool]) -> tuple[ScanView, LibraryAnswer]:
-            def report(view: ScanView) -> None:
-                self._jobs.post(lambda: show(view))
+        def work(should_stop: Callable[[], bool]) -> FolderScan:
+            from app.core.hub.library.folder_scan import scan_folder  # noqa: PLC0415  (the start does not wait for it)
 
-            return self._service().scan(folder, report, lambda: should_stop() or self._stop.is_set())
+            def report(scan: FolderScan) -> None:
+                self._jobs.post(lambda: show(scan))
 
-        def done(found: tuple[ScanView, LibraryAnswer]) -> None:
-            view, self._scanned = found
-            show(view)
+            return scan_folder(Path(folder), report, lambda: should_stop() or self._stop.is_set())
+
+        def done(scan: FolderScan) -> None:
+            self._scanned = scan
+            show(scan)
             self.show(look_elsewhere=True)
 
         def failed(problem: Problem) -> None:
@@ -240,8 +240,9 @@ class HubDownloadsController(HubPartController):
     changed = Signal()  # a download was added, removed, or changed its state
     complete = Signal(str, str)  # target and draft (or "") are downloaded: chat with them
 
-    def __init__(self, shared: HubParts) -> None:
+    def __init__(self, shared: HubParts, layers: ChatLayers) -> None:
         super().__init__(shared)
+        self._layers = layers
         self._rows: tuple[Download, ...] = ()
         self._looking = self._look_again = False
         self._has_begun = False  # the stored queue was loaded
@@ -285,13 +286,7 @@ class HubDownloadsController(HubPartController):
 
     def _on_action(self, key: str, action: str) -> None:
         downloads = self._service().downloads
-        actions: dict[str, Callable[[str], None]] = {
-            "pause": downloads.pause,
-            "resume": downloads.resume,
-            "retry": downloads.retry,
-            "cancel": downloads.cancel,
-            "forget": downloads.remove,
-        }
+        actions = {"pause": downloads.pause, "resume": downloads.resume, "cancel": downloads.cancel}
         if action == "cancel":
             self._chat_after = ()
         # In a job: cancelling deletes files, which may block.
@@ -316,7 +311,9 @@ class HubDownloadsController(HubPartController):
         self._log(problem)
 
     def _on_rows(self, rows: tuple[Download, ...]) -> None:
-        from app.core.domain.models import DownloadStatus  # noqa: PLC0415  (the job has loaded it)
+        # The job has loaded these.
+        from app.core.domain.models import DownloadStatus  # noqa: PLC0415
+        from app.core.hub.downloads.first_model import SMALL, is_first_model  # noqa: PLC0415
 
         self._looking = False
         if self._look_again:
@@ -325,6 +322,9 @@ class HubDownloadsController(HubPartController):
         self._rows = rows
         self._navigation.set_downloads(rows)
         ended = [row for row in rows if row.status is DownloadStatus.DONE and before.get(row.key) is not row.status]
+        for row in ended:
+            if is_first_model(row.request.repo_id, row.request.model.files[0].path):
+                self._layers.begin_model(row.path, dict(SMALL.own))
         if ended and self._is_known:  # also reports downloads that began and ended since then
             self.came.emit()
             self._window.show_notice(_arrival_notice(ended))

@@ -19,7 +19,6 @@ from app.core.domain.devices import device_names
 from app.core.domain.models import (
     Drafting,
     DraftList,
-    DraftRow,
     FileKind,
     FitLevel,
     Gpu,
@@ -36,7 +35,7 @@ from app.core.hub.file_names import quantization_of
 from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
-from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
+from app.core.hub.pairs.draft_finder import BELONGS, DraftSearch, DraftSources, find_drafts
 from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
@@ -53,7 +52,6 @@ from engine.loading.devices import split_over
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.probe import PairVerdict
-from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
@@ -71,10 +69,7 @@ DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
 MAX_HEADER_BYTES = 128 << 20  # limit of the header cache; one header has up to 20 MB
 DIFFER = tr.mark("The vocabularies differ.")
-# Where a draft was found; the keys are the search's.
-FOUND_IN = (tr.mark("on this computer"), tr.mark("recommended"), tr.mark("on the hub"))
 AGREE = tr.mark("Both vocabularies have the same tokens and settings.")
-BELONGS = tr.mark("By its file header, this head matches the target.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
@@ -84,7 +79,7 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
-        return tr(BELONGS)
+        return in_language(BELONGS)
     return tr(AGREE if verdict.matches else DIFFER)
 
 
@@ -184,8 +179,6 @@ class PairJudge:
             match=match,
             match_words=words,
             fit=fit_view(proof.fit, proof.pair),
-            gain_words=in_language(speed_forecast.headline) if speed_forecast else "",
-            note=in_language(joined(speed_forecast.details)) if speed_forecast else "",
             speed_forecast=speed_forecast,
             drafting=_drafting(first, second),
         )
@@ -286,10 +279,11 @@ class PairJudge:
         models = library.models_near(known.path) if known.path is not None else library.models()
         sources = DraftSources((*models, *self._draft_outside_library(known, models)), catalog, self.service.client)
 
-        def on_progress(search: DraftSearch) -> None:
-            report(_draft_list(side, search, busy=True))
+        def found(search: DraftSearch, *, busy: bool = True) -> DraftList:
+            return DraftList(side, search.rows, busy, in_language(search.words))
 
-        return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
+        search = find_drafts(known, sources, should_stop, lambda so_far: report(found(so_far)))
+        return found(search, busy=False)
 
     def _draft_outside_library(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
         """The draft that is used with this target, if the library lacks it."""
@@ -411,29 +405,6 @@ def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
     if draft is not None:
         return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT
-
-
-def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:
-    rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.unchecked, *search.rejected))
-    return DraftList(target, rows, busy=busy, words=in_language(search.words))
-
-
-def _draft_row(candidate: Candidate) -> DraftRow:
-    path = str(candidate.path) if candidate.path else ""
-    side = PairSide(
-        ref=ModelRef(candidate.repo_id, candidate.file, path),
-        name=Path(candidate.name).name,
-        detail=candidate.quantization,
-        size_bytes=candidate.size_bytes,
-        presence=Presence.HERE if path else Presence.ABSENT,
-    )
-    words = candidate.reason if candidate.coverage is None else vocabulary_sentence(candidate.coverage, is_listed=True)
-    return DraftRow(
-        side,
-        tr(candidate.place.value),
-        VocabularyMatch.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.coverage),
-        tr(BELONGS) if candidate.matches and candidate.head else in_language(words),
-    )
 
 
 def _match(matches: bool, coverage: float | None) -> VocabularyMatch:

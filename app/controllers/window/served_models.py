@@ -18,7 +18,7 @@ from app.core.domain.model_name import printable, shown_name
 from app.core.domain.models import FileKind
 from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import open_library
 from app.core.load_requests import load_request
 from app.core.server.errors import no_model_error
 from app.core.server.library import LoadableModel, ModelSwitch

@@ -6,8 +6,8 @@ Sizes are in bytes; None means unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
@@ -157,16 +157,35 @@ class RepoModel:
         return _sum_known(file.size_bytes for file in self.files)
 
 
+class Gated(StrEnum):
+    """Whether downloads need the publisher's consent."""
+
+    NO = ""
+    AUTOMATIC = "auto"  # the user has to accept terms on the repository's page
+    MANUAL = "manual"  # the publisher decides on each request
+
+
 @dataclass(frozen=True, slots=True)
-class RepoRow:
-    repo: str
-    author: str
-    name: str
+class RepoSummary:
+    """One repository in a search result."""
+
+    repo_id: str  # "owner/name"
     downloads: int | None = None
-    updated: date | None = None
+    updated: datetime | None = None
+    gated: Gated = Gated.NO
     licence: str = ""
-    gated: bool = False
-    fit: FitLevel = FitLevel.UNKNOWN
+    architecture: str = ""
+    num_parameters: int | None = None
+    context_length: int | None = None
+    quantizations: tuple[str, ...] = ()
+
+    @property
+    def author(self) -> str:
+        return self.repo_id.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.repo_id.partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +204,12 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class RepoView:
-    """A repository with its files. ``readme`` is untrusted Markdown. ``gated_words`` says how to get access."""
+    """A repository with its files, and the start of the hub's addresses of pages. ``readme`` is untrusted Markdown."""
 
-    row: RepoRow
-    summary: str = ""
+    repo: RepoSummary
+    page_url: str = ""
     readme: str = ""
     files: tuple[FileRow, ...] = ()
-    gated_words: str = ""
     has_token: bool = False
 
 
@@ -229,7 +247,6 @@ class FitSummary:
     parts: tuple[FitPart, ...]
     places: tuple[FitPlace, ...]
     level: FitLevel
-    sentence: str = ""
     advice: tuple[str, ...] = ()
     parallel: int = 1
     shared_context: bool = False
@@ -253,9 +270,7 @@ class PairView:
     match: VocabularyMatch = VocabularyMatch.UNCHECKED
     match_words: str = ""  # how the vocabularies differ, or the translatable share
     fit: FitSummary | None = None
-    gain_words: str = ""  # the measured or expected gain
-    note: str = ""  # what the gain is based on
-    speed_forecast: SpeedForecast | None = None  # the source of ``gain_words`` and ``note``
+    speed_forecast: SpeedForecast | None = None
     drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False if the hub no longer has the listed files
 
@@ -320,14 +335,42 @@ class CatalogRow:
         return self.suits, size <= LARGEST_DRAFT_SHARE * target, target + size
 
 
-@dataclass(frozen=True, slots=True)
-class DraftRow:
-    """One draft candidate for a target. ``place``: "on this computer", "recommended" or "on the hub"."""
+class DraftOrigin(StrEnum):
+    HERE = "on this computer"
+    RECOMMENDED = "recommended"
+    HUB = "on the hub"
 
-    side: PairSide
-    place: str
-    match: VocabularyMatch
+
+@dataclass(frozen=True, slots=True)
+class DraftCandidate:
+    """A possible draft for a target. ``match``: UNCHECKED if its header or the hub could not be read.
+
+    ``reason``: why it was rejected, or how its vocabulary differs. ``cost_share``: its cost per token / the target's.
+    ``coverage``: share of the target's tokens that are also single tokens in the draft's vocabulary.
+    """
+
+    name: str
+    place: DraftOrigin
+    match: VocabularyMatch = VocabularyMatch.NO
     reason: str = ""
+    repo_id: str = ""
+    file: str = ""
+    path: Path | None = None
+    quantization: str = ""
+    size_bytes: int | None = None
+    cost_share: float | None = None
+    coverage: float | None = None
+    head: str = ""  # for a head in a separate file its method: "MTP", "DFlash"
+
+    @property
+    def matches(self) -> bool:
+        return self.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED)
+
+    @property
+    def side(self) -> PairSide:
+        ref = ModelRef(self.repo_id, self.file, str(self.path) if self.path else "")
+        presence = Presence.HERE if self.path else Presence.ABSENT
+        return PairSide(ref, Path(self.name).name, self.quantization, self.size_bytes, presence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +378,7 @@ class DraftList:
     """The draft candidates for one target. ``words``: which sources were searched, and which failed."""
 
     target: PairSide | None = None
-    rows: tuple[DraftRow, ...] = ()
+    rows: tuple[DraftCandidate, ...] = ()
     busy: bool = False
     words: str = ""
 
@@ -444,14 +487,26 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanView:
-    """The progress or result of a folder scan. ``is_running``: the scan can be stopped."""
+class SkippedModel:
+    """A model of another program that cannot be used, and the reason as a sentence."""
 
-    folder: str
-    is_running: bool
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class FolderScan:
+    """The models found in a folder so far. ``is_complete``: the scan ended without being stopped.
+
+    ``num_unreadable`` counts unreadable folders.
+    """
+
+    folder: Path
+    offers: list[Offer] = field(default_factory=list)
+    skipped: list[SkippedModel] = field(default_factory=list)
     num_files: int = 0
-    num_found: int = 0
     num_unreadable: int = 0
+    is_running: bool = True
     is_complete: bool = False
 
 
@@ -487,29 +542,6 @@ class Hardware:
     free_memory_bytes: int
     free_disk_bytes: int | None
     gpus: tuple[Gpu, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FirstModelView:
-    """The small model of the first run. ``words``: why the download failed."""
-
-    name: str
-    maker: str
-    licence: str
-    package: str  # the PyPI package; empty if pip is missing
-    size_bytes: int
-    download_bytes: int
-    status: DownloadStatus | None = None  # None: neither installed nor requested
-    from_hub: bool = False  # the download is from the hub
-    done_bytes: int = 0
-    total_bytes: int = 0
-    words: str = ""
-    path: str = ""
-
-    @property
-    def fraction(self) -> float | None:
-        """The downloaded share; None before the first byte."""
-        return self.done_bytes / self.total_bytes if self.done_bytes and self.total_bytes else None
 
 
 class SelfDraftState(StrEnum):

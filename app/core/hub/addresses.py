@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import urllib.parse
-from collections.abc import Mapping
 
 from app.core.domain.engines import is_this_machine
 from app.core.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
@@ -106,11 +105,6 @@ def content_range(text: str) -> tuple[int, int, int | None] | None:
         return None
     first, last, total = int(match[1]), int(match[2]), None if match[3] == "*" else int(match[3])
     return (first, last + 1, total) if first <= last and (total is None or last < total) else None
-
-
-def is_plain(headers: Mapping[str, str]) -> bool:
-    """True if a body is not compressed."""
-    return headers.get("Content-Encoding", "").strip().lower() in ("", "identity")
 
 
 def host_of(url: str) -> str:

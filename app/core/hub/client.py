@@ -8,31 +8,39 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlencode
 
 import app
-from app.core.domain.models import RepoFile
-from app.core.hub import refusals
+from app.core.domain.models import Gated, RepoFile, RepoSummary
 from app.core.hub.addresses import (
     address_advice,
     content_range,
     find_endpoint,
     host_of,
-    is_plain,
     may_carry_token,
     origin,
     redirected,
     refuse_offline,
 )
-from app.core.hub.errors import HubAnswerError, HubBytesError, HubNotFoundError, HubUnreachableError, UnsafeNameError
+from app.core.hub.errors import (
+    HubAccessError,
+    HubAnswerError,
+    HubBusyError,
+    HubBytesError,
+    HubError,
+    HubNotFoundError,
+    HubRangeError,
+    HubUnreachableError,
+    UnsafeNameError,
+)
 from app.core.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
-from app.core.hub.records import Gated, RemoteLocation, RepoDetails, RepoSummary, SortBy, moment_of
+from app.core.hub.records import RemoteLocation, RepoDetails, SortBy, moment_of
 from app.core.hub.tokens import TokenStore
-from engine.sentences import said
+from engine.sentences import Sentence, said
 
 if TYPE_CHECKING:
     from huggingface_hub.utils import httpx
@@ -53,6 +61,11 @@ MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
 MAX_LIMIT = 200
 _EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
+MAX_SIZE_BYTES = 1 << 46
+MAX_WAIT_S = 3600.0
+_ETAG_CHARS = 200
+# The codes are those of the hub's header X-Error-Code
+# (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
 REDIRECTS = (301, 302, 303, 307, 308)
 _PLAIN = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
 
@@ -189,15 +202,15 @@ def _licence(entry: dict[str, Any], tags: list[str]) -> str:
 class ByteStream:
     """The body of an answer, read once.
 
-    ``start``: offset of the first byte in the file. ``etag``: the sending server's, which differs from the hub's if a
-    storage server answers. ``total_bytes``: the size of the whole file.
+    ``start``: offset of the first byte in the file. ``etag``: the sending server's (a storage server's differs from the
+    hub's); empty if it does not identify bytes. ``total_bytes``: the size of the whole file.
     """
 
     def __init__(self, response: httpx.Response, start: int, total_bytes: int | None) -> None:
         self._response = response
         self.start = start
         self.total_bytes = total_bytes
-        self.etag: str = response.headers.get("ETag", "")
+        self.etag = strong_etag(response.headers)
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes in chunks as they arrive. They are not buffered, so a broken connection loses none.
@@ -205,7 +218,7 @@ class ByteStream:
         Raises:
             HubUnreachableError: the connection broke or stalled, or `abort` was called.
         """
-        with _connection_errors():
+        with connection_errors(self._response.url.host):
             yield from self._response.iter_raw()
 
     def abort(self) -> None:
@@ -221,13 +234,10 @@ class ByteStream:
 
 
 class Connections:
-    """Opens an HTTP client at its first use. Thread-safe.
+    """Opens an HTTP client at its first use. Thread-safe."""
 
-    ``unreachable``: the error class to raise if the client cannot be used.
-    """
-
-    def __init__(self, timeout_s: float, unreachable: type[HubUnreachableError]) -> None:
-        self._timeout_s, self._unreachable = timeout_s, unreachable
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
         self._client: httpx.Client | None = None
         self._is_closed = False
         self._lock = threading.Lock()
@@ -240,14 +250,14 @@ class Connections:
         """
         with self._lock:
             if self._is_closed:
-                raise self._unreachable(said("The connections were closed."))
+                raise HubUnreachableError("The connections were closed.")
             if self._client is None:
                 try:
                     self._client = http_client(self._timeout_s)
                 except (ImportError, ValueError) as error:
                     message = said("The proxy that this system names cannot be used.")
                     advice = said("Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.")
-                    raise self._unreachable(message, advice) from error
+                    raise HubUnreachableError(message, advice) from error
             return self._client
 
     def close(self) -> None:
@@ -257,6 +267,18 @@ class Connections:
             client, self._client = self._client, None
         if client is not None:
             client.close()
+
+
+class DownloadSource(Protocol):
+    """A source of files: the hub (`HubClient`), or a link (`LinkSource`)."""
+
+    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
+        """The current address and length of a file."""
+        ...
+
+    def open(
+        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
+    ) -> AbstractContextManager[ByteStream]: ...
 
 
 class HubClient:
@@ -270,7 +292,7 @@ class HubClient:
         """
         self.endpoint = endpoint.rstrip("/") or find_endpoint()
         self.tokens = tokens or TokenStore(host_of(self.endpoint))
-        self._connections = Connections(timeout_s, HubUnreachableError)
+        self._connections = Connections(timeout_s)
         self._lock = threading.Lock()
         self._token: str | None = None  # None: the keyring was not read yet
 
@@ -321,15 +343,10 @@ class HubClient:
             UnsafeNameError: a name is invalid.
         """
         url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
-        for _ in range(MAX_REDIRECTS):
-            with self._request("HEAD", url, what, _PLAIN) as answer:
-                is_redirect = answer.status_code in REDIRECTS
-                if is_redirect:
-                    url = redirected(url, answer.headers.get("Location", ""))
-                # Read the hub's own headers: a storage server's address is short-lived and its ETag differs.
-                if not is_redirect or "X-Linked-Size" in answer.headers:
-                    return refusals.location_of(answer.headers, repo_id, path, url, self._file_url)
-        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+        with self._follow("HEAD", url, what, _PLAIN) as (answer, last_url):
+            is_redirect = answer.status_code in REDIRECTS
+            address = redirected(last_url, answer.headers.get("Location", "")) if is_redirect else last_url
+            return location_of(answer.headers, repo_id, path, address, self._file_url)
 
     @contextmanager
     def open(
@@ -343,18 +360,13 @@ class HubClient:
         Raises:
             HubError: see its subclasses.
         """
-        headers, url, what = dict(_PLAIN), location.url, f"{location.repo_id}/{location.path}"
+        headers = dict(_PLAIN)
         if start or end is not None:
             headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
             if if_range.startswith('"'):  # not a weak ETag, which does not identify bytes
                 headers["If-Range"] = if_range
-        for _ in range(MAX_REDIRECTS):
-            with self._request("GET", url, what, headers) as answer:
-                if answer.status_code not in REDIRECTS:
-                    yield ByteStream(answer, *check_body(answer, start, location.size_bytes))
-                    return
-                url = redirected(url, answer.headers.get("Location", ""))
-        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+        with self._follow("GET", location.url, f"{location.repo_id}/{location.path}", headers) as (answer, _url):
+            yield ByteStream(answer, *check_body(answer, start, location.size_bytes))
 
     def token_changed(self) -> None:
         """Read the keyring again when a token is needed next."""
@@ -376,16 +388,32 @@ class HubClient:
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
 
     def _small(self, url: str, what: str, max_bytes: int) -> bytes:
+        with self._follow("GET", url, what, {}) as (answer, _url), self._errors(url):
+            body = small_body(answer, max_bytes)
+        if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
+            raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
+        return body[:max_bytes]
+
+    @contextmanager
+    def _follow(
+        self, method: str, url: str, what: str, headers: Mapping[str, str]
+    ) -> Iterator[tuple[httpx.Response, str]]:
+        """Send a request and follow redirects; yields the answer and its address.
+
+        A redirect that describes the file ends a HEAD request: a storage server's address is short-lived, and its ETag
+        differs.
+        """
         for _ in range(MAX_REDIRECTS):
-            with self._request("GET", url, what, {}) as answer:
-                if answer.status_code not in REDIRECTS:
-                    with _connection_errors():
-                        body = small_body(answer, max_bytes)
-                    if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
-                        raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
-                    return body[:max_bytes]
+            with self._request(method, url, what, headers) as answer:
+                if answer.status_code not in REDIRECTS or (method == "HEAD" and "X-Linked-Size" in answer.headers):
+                    yield answer, url
+                    return
                 url = redirected(url, answer.headers.get("Location", ""))
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+
+    @staticmethod
+    def _errors(url: str) -> AbstractContextManager[None]:
+        return connection_errors(host_of(url), address_advice())
 
     @contextmanager
     def _request(self, method: str, url: str, what: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
@@ -394,11 +422,11 @@ class HubClient:
         own = origin(url) == origin(self.endpoint)
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
         while True:
-            with _connection_errors():
+            with self._errors(url):
                 request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
-                error = refusals.status_error(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
+                error = status_error(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
                 if error is None:
                     yield answer
                     return
@@ -425,6 +453,88 @@ class HubClient:
             **headers,
             **({"Authorization": f"Bearer {token}"} if token else {}),
         }
+
+
+def status_error(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
+    """The error for a status; None for a success. ``own``: the hub itself answered, not a storage server."""
+    code = headers.get("X-Error-Code", "")
+    error: HubError | None
+    if status in (200, 206) or 300 <= status < 400:
+        error = None
+    elif busy := busy_error(status, headers, what):
+        error = busy
+    elif not own and status in (401, 403, 404, 410):
+        error = HubUnreachableError(said("The link to {what} has expired.", what=what))
+    elif status in (401, 403):
+        error = _no_access(status, code, what, had_token=had_token)
+    elif status in (404, 410):
+        error = _absent_error(code, what)
+    else:
+        error = HubAnswerError(said("The hub answered {what} with HTTP {status}.", what=what, status=status))
+    return error
+
+
+def _absent_error(code: str, what: str) -> HubError:
+    if code == "RevisionNotFound":
+        return HubNotFoundError(said("{what} has no such revision.", what=what))
+    return HubNotFoundError(said("{what} does not exist.", what=what))
+
+
+def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubError:
+    if code == "RepoNotFound":
+        return HubNotFoundError(said("{what} does not exist, or is private.", what=what))
+    if code == "GatedRepo":
+        if had_token:
+            reason = said(
+                "{what} is shared only with those who accepted its terms, and this account has no access.",
+                what=what,
+            )
+        else:
+            reason = said(
+                "{what} is shared only with those who accepted its terms, and no access token is set.", what=what
+            )
+        return HubAccessError(reason)
+    if had_token:
+        return HubAccessError(
+            said("The hub does not accept the access token for {what} (HTTP {status}).", what=what, status=status)
+        )
+    return HubAccessError(
+        said("The hub requires an access token for {what} (HTTP {status}).", what=what, status=status)
+    )
+
+
+def location_of(
+    headers: Mapping[str, str], repo_id: str, path: str, url: str, pinned: Callable[[str, str, str], str]
+) -> RemoteLocation:
+    """Read the answer to a HEAD request. ``pinned`` makes the address of a file in a commit.
+
+    Raises:
+        HubAnswerError: the answer has no size or no ETag.
+    """
+    what = f"{repo_id}/{path}"
+    linked = "X-Linked-Size" in headers
+    size = headers.get("X-Linked-Size" if linked else "Content-Length", "")
+    etag = (headers.get("X-Linked-Etag") or headers.get("ETag", "")).removeprefix("W/").strip('"')
+    if not size.isascii() or not size.isdecimal() or len(size) > 18 or int(size) > MAX_SIZE_BYTES:
+        raise HubAnswerError(said("The hub does not say how big {what} is.", what=what))
+    if not etag or len(etag) > _ETAG_CHARS or not etag.isascii() or not etag.isprintable():
+        raise HubAnswerError(said("The hub does not give a checksum for {what}.", what=what))
+    commit = headers.get("X-Repo-Commit", "").lower()
+    if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
+        commit = ""
+    address = pinned(repo_id, path, commit) if commit and not linked else url
+    return RemoteLocation(repo_id, path, address, etag, int(size), commit)
+
+
+def busy_error(status: int, headers: Mapping[str, str], what: str) -> HubError | None:
+    """The error for a status after which another request may succeed; None for other statuses."""
+    if status == 416:
+        return HubRangeError(said("The server no longer has these bytes of {what}.", what=what))
+    if status not in (408, 429) and status < 500:
+        return None
+    text = headers.get("Retry-After", "")
+    wait_s = min(float(text), MAX_WAIT_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None
+    return HubBusyError(said("The server of {what} is busy (HTTP {status}).", what=what, status=status), None, wait_s)
 
 
 def http_library() -> Any:  # noqa: ANN401 (a module)
@@ -473,41 +583,56 @@ def _tls_context() -> Any:  # noqa: ANN401 (an ssl.SSLContext)
 
 
 @contextmanager
-def _connection_errors() -> Iterator[None]:
+def connection_errors(host: str, advice: Sentence | None = None) -> Iterator[None]:
     """Convert connection errors into errors with messages for the user."""
-    from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
-
+    library = http_library()
     try:
         yield
-    except httpx.TimeoutException as error:
-        raise HubUnreachableError("The hub did not answer in time.", address_advice()) from error
-    except httpx.ConnectError as error:
-        raise HubUnreachableError("Could not connect to the hub.", address_advice()) from error
-    except httpx.ProxyError as error:
-        raise HubUnreachableError("The proxy refused the connection to the hub.") from error
-    except httpx.TransportError as error:
-        raise HubUnreachableError("The connection to the hub was lost.") from error
-    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError) as error:
-        raise HubAnswerError("The hub's answer could not be read.") from error
+    except library.TimeoutException as error:
+        raise HubUnreachableError(said("{host} did not answer in time.", host=host), advice) from error
+    except library.ConnectError as error:
+        if "CERTIFICATE" in str(error):
+            raise HubUnreachableError(
+                said("{host} shows a certificate that is not trusted here.", host=host),
+                "The connection may be intercepted. Ask the operator of the server or of your network.",
+            ) from error
+        raise HubUnreachableError(said("Could not connect to {host}.", host=host), advice) from error
+    except library.TransportError as error:
+        raise HubUnreachableError(said("The connection to {host} was lost.", host=host)) from error
+    except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, UnicodeError) as error:
+        raise HubAnswerError(said("The answer of {host} could not be read.", host=host)) from error
 
 
-def check_body(
-    answer: httpx.Response, start: int, size_bytes: int, wrong: type[HubBytesError] = HubBytesError
-) -> tuple[int, int | None]:
+def check_body(answer: httpx.Response, start: int, size_bytes: int) -> tuple[int, int | None]:
     """Check the headers of an answer; returns the offset of its first byte, and the file's size if known.
 
     Raises:
-        HubBytesError: the headers are wrong (as its subclass ``wrong``).
+        HubBytesError: the headers are wrong.
     """
     headers: Any = answer.headers
-    if not is_plain(headers):
-        raise wrong("The server sent the file compressed, although it was asked not to.")
+    check_plain(headers)
     if answer.status_code == 206:
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise wrong("The server sent different bytes than requested.")
+            raise HubBytesError("The server sent different bytes than requested.")
         return start, span[2]
     length = headers.get("Content-Length")
     if length not in (None, str(size_bytes)):
-        raise wrong("The server sent a different number of bytes than announced.")
+        raise HubBytesError("The server sent a different number of bytes than announced.")
     return 0, size_bytes if length else None
+
+
+def check_plain(headers: Mapping[str, str]) -> None:
+    """Refuse a compressed body.
+
+    Raises:
+        HubBytesError: the body is compressed.
+    """
+    if headers.get("Content-Encoding", "").strip().lower() not in ("", "identity"):
+        raise HubBytesError("The server sent the file compressed, although it was asked not to.")
+
+
+def strong_etag(headers: Mapping[str, str]) -> str:
+    """The ETag if it identifies bytes; empty for a weak or invalid one."""
+    etag = headers.get("ETag", "")
+    return etag if etag.startswith('"') and len(etag) <= _ETAG_CHARS and etag.isascii() and etag.isprintable() else ""

@@ -17,14 +17,14 @@ class HubOfflineError(HubError):
 class HubUnreachableError(HubError):
     """There is no connection, or it broke: a retry may help."""
 
-    title = "The hub cannot be reached"
+    title = "The server cannot be reached"
     default_advice = "Check the network and the proxy; downloads continue where they stopped."
 
 
 class HubBusyError(HubError):
-    """Too many requests, or the hub is out of order. ``retry_after_s``: when to retry, if the hub says so."""
+    """Too many requests, or the server is out of order. ``retry_after_s``: when to retry, if the server says so."""
 
-    title = "The hub is busy"
+    title = "The server is busy"
     default_advice = "Try again in a few minutes."
 
     def __init__(self, message: str, advice: str | None = None, retry_after_s: float | None = None) -> None:
@@ -45,12 +45,12 @@ class HubNotFoundError(HubError):
 
 
 class HubRangeError(HubError):
-    title = "The file has changed on the hub"
+    title = "The file has changed on the server"
     default_advice = "Start the download again."
 
 
 class HubAnswerError(HubError):
-    title = "The hub's answer could not be understood"
+    title = "The server's answer could not be understood"
     default_advice = "Try again later; a proxy or a mirror may have answered in its place."
 
 
@@ -66,25 +66,6 @@ class LinkRefusedError(HubError):
 
     title = "This link cannot be used"
     default_advice = "Check the link."
-
-
-class LinkUnreachableError(HubUnreachableError):
-    title = "The server of the link cannot be reached"
-    default_advice = "Check the link, the network and the proxy. A started download can be resumed later."
-
-
-class LinkBusyError(HubBusyError):
-    title = "The server of the link is busy"
-
-
-class LinkAnswerError(HubAnswerError):
-    title = "The server's answer could not be understood"
-    default_advice = "Try again later, or look for the file elsewhere."
-
-
-class LinkBytesError(LinkAnswerError, HubBytesError):
-    title = HubBytesError.title
-    default_advice = "Look for the file elsewhere, or download it with your browser and open it."
 
 
 class DownloadError(AppError):

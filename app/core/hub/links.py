@@ -21,21 +21,23 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import app
 from app.core.domain.engines import is_this_machine
 from app.core.domain.models import DownloadRequest, RepoFile, RepoModel
-from app.core.hub.addresses import content_range, is_plain, origin
-from app.core.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, check_body, http_library
-from app.core.hub.errors import (
-    HubAnswerError,
-    HubRangeError,
-    LinkAnswerError,
-    LinkBusyError,
-    LinkBytesError,
-    LinkRefusedError,
-    LinkUnreachableError,
-    UnsafeNameError,
+from app.core.hub.addresses import content_range, origin
+from app.core.hub.client import (
+    MAX_REDIRECTS,
+    MAX_SIZE_BYTES,
+    REDIRECTS,
+    TIMEOUT_S,
+    ByteStream,
+    Connections,
+    busy_error,
+    check_body,
+    check_plain,
+    connection_errors,
+    strong_etag,
 )
+from app.core.hub.errors import HubAnswerError, HubBytesError, LinkRefusedError, UnsafeNameError
 from app.core.hub.file_names import is_gguf, kind_of, model_name, quantization_of, safe_parts, shard_of, short
 from app.core.hub.records import RemoteLocation
-from app.core.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
 from engine.sentences import said
 
 # A type of the HTTP library, which only `app.core.hub.client` imports.
@@ -44,7 +46,6 @@ Response: TypeAlias = Any
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
 _PAGES = ("text/html", "application/xhtml+xml")
-_GONE = (404, 410)
 _HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted
 
 
@@ -121,7 +122,7 @@ _Reached = tuple[Response, tuple[str, ...], str]
 
 
 class LinkSource:
-    """One link as an `app.core.hub.sources.DownloadSource`. Thread-safe."""
+    """One link as an `app.core.hub.client.DownloadSource`. Thread-safe."""
 
     def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
         """Opens nothing yet.
@@ -131,7 +132,7 @@ class LinkSource:
         """
         self.address = check_link(address)
         self._name = file_name(self.address)
-        self._connections = Connections(timeout_s, LinkUnreachableError)
+        self._connections = Connections(timeout_s)
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
         """Request a file's current address and length through its first byte, since some servers do not support HEAD.
@@ -152,7 +153,7 @@ class LinkSource:
                     said("The link leads to a web page of {host}, not to a GGUF file.", host=host),
                     "Copy the link of the download itself, not of the page around it.",
                 )
-            _check_plain(headers)
+            check_plain(headers)
             size = _size_of(answer)
             if size is None:
                 raise LinkRefusedError(
@@ -163,7 +164,7 @@ class LinkSource:
                 raise LinkRefusedError(
                     said("The link leads to only {size} bytes, which cannot be a model.", size=size), "Check the link."
                 )
-            validator = _strong_etag(headers) or headers.get("Last-Modified", "")
+            validator = strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
             location = RemoteLocation(repo_id, path, str(answer.url), etag, size)
             return Located(location, hosts)
@@ -185,9 +186,8 @@ class LinkSource:
             headers["Range"] = f"bytes={start}-{end - 1}"
         elif start and if_range.startswith('"'):
             headers |= {"Range": f"bytes={start}-", "If-Range": if_range}
-        with self._answer(self._url_of(location.path), headers) as (answer, hosts, _sha256):
-            first, _size = check_body(answer, start, location.size_bytes, LinkBytesError)
-            yield _LinkStream(answer, first, _strong_etag(answer.headers), hosts[-1])
+        with self._answer(self._url_of(location.path), headers) as (answer, _hosts, _sha256):
+            yield ByteStream(answer, *check_body(answer, start, location.size_bytes))
 
     def close(self) -> None:
         """Close the connections; none is opened later."""
@@ -205,7 +205,7 @@ class LinkSource:
         hosts, sha256 = [origin(url)[1]], ""
         agent = {"User-Agent": f"paceline/{app.__version__}"}
         for _ in range(MAX_REDIRECTS):
-            with _connection_errors(hosts[-1]):
+            with connection_errors(hosts[-1]):
                 self._connections.client().cookies.clear()  # never send cookies, not even to the same host
                 request = self._connections.client().build_request("GET", url, headers={**agent, **headers})
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
@@ -265,25 +265,12 @@ def _check_status(answer: Response, host: str) -> None:
     status = answer.status_code
     if status in (200, 206):
         return
-    if status == 416:
-        raise HubRangeError(said("{host} no longer has these bytes.", host=host))
-    if status in _GONE:
-        raise LinkRefusedError(said("{host} has no such file.", host=host), "Check the link; it may have expired.")
-    if status in (401, 403):
-        raise LinkRefusedError(
-            said("{host} requires a sign-in for this file (HTTP {status}).", host=host, status=status),
-            "Paceline sends no password with a link. Download the file with your browser and open it.",
-        )
-    if status in (408, 429) or status >= 500:
-        text = answer.headers.get("Retry-After", "")
-        wait_s = min(float(text), MAX_WAIT_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None
-        raise LinkBusyError(said("{host} is not working (HTTP {status}).", host=host, status=status), None, wait_s)
-    raise LinkRefusedError(said("{host} answered with HTTP {status}.", host=host, status=status), "Check the link.")
-
-
-def _check_plain(headers: Mapping[str, str]) -> None:
-    if not is_plain(headers):
-        raise LinkBytesError("The server sent the file compressed, although it was asked not to.")
+    if error := busy_error(status, answer.headers, host):
+        raise error
+    raise LinkRefusedError(
+        said("{host} refuses this file (HTTP {status}).", host=host, status=status),
+        "Check the link; it may have expired. If it needs a sign-in, download the file with your browser and open it.",
+    )
 
 
 def _size_of(answer: Response) -> int | None:
@@ -291,33 +278,10 @@ def _size_of(answer: Response) -> int | None:
     if answer.status_code == 206:
         span = content_range(answer.headers.get("Content-Range", ""))
         if span is None or span[0] != 0:
-            raise LinkBytesError("The server sent different bytes than requested.")
+            raise HubBytesError("The server sent different bytes than requested.")
         return span[2]
     text = answer.headers.get("Content-Length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
-
-
-class _LinkStream(ByteStream):
-    """A stream that raises the link errors if the connection breaks."""
-
-    def __init__(self, response: Response, start: int, etag: str, host: str) -> None:
-        super().__init__(response, start, None)
-        self.etag = etag
-        self._host = host
-
-    def chunks(self) -> Iterator[bytes]:
-        """The bytes in chunks as they arrive.
-
-        Raises:
-            LinkUnreachableError: the connection broke or stalled, or `abort` was called.
-        """
-        with _connection_errors(self._host):
-            yield from self._response.iter_raw()
-
-
-def _strong_etag(headers: Mapping[str, str]) -> str:
-    etag = headers.get("ETag", "")
-    return etag if etag.startswith('"') and len(etag) <= 200 and etag.isascii() and etag.isprintable() else ""
 
 
 def _reported_sha256(headers: Mapping[str, str]) -> str:
@@ -329,24 +293,3 @@ def _reported_sha256(headers: Mapping[str, str]) -> str:
         digest = ""
     linked = headers.get("X-Linked-Etag", "").strip('"').lower()
     return next((text for text in (digest, linked) if re.fullmatch(r"[0-9a-f]{64}", text)), "")
-
-
-@contextmanager
-def _connection_errors(host: str) -> Iterator[None]:
-    """Convert connection errors into errors with messages for the user."""
-    library = http_library()
-    try:
-        yield
-    except library.TimeoutException as error:
-        raise LinkUnreachableError(said("{host} did not answer in time.", host=host)) from error
-    except library.ConnectError as error:
-        if "CERTIFICATE" in str(error):
-            raise LinkRefusedError(
-                said("{host} shows a certificate that is not trusted here.", host=host),
-                "The connection may be intercepted. Ask the operator of the server or of your network.",
-            ) from error
-        raise LinkUnreachableError(said("Could not connect to {host}.", host=host)) from error
-    except library.TransportError as error:
-        raise LinkUnreachableError(said("The connection to {host} was lost.", host=host)) from error
-    except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, UnicodeError) as error:
-        raise LinkAnswerError(said("The answer of {host} could not be read.", host=host)) from error

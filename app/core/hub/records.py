@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from app.core.domain.models import FileKind, RepoModel
+from app.core.domain.models import FileKind, RepoModel, RepoSummary
 
 
 def moment_of(text: str) -> datetime | None:
@@ -32,32 +32,6 @@ class SortBy(StrEnum):
     LIKES = "likes"
     UPDATED = "lastModified"
     TRENDING = "trendingScore"
-
-
-class Gated(StrEnum):
-    """Whether downloads need the publisher's consent."""
-
-    NO = ""
-    AUTOMATIC = "auto"  # the user has to accept terms on the repository's page
-    MANUAL = "manual"  # the publisher decides on each request
-
-
-# ---- what the hub says -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RepoSummary:
-    """One repository in a search result."""
-
-    repo_id: str  # "owner/name"
-    downloads: int | None = None
-    updated: datetime | None = None
-    gated: Gated = Gated.NO
-    licence: str = ""
-    architecture: str = ""
-    num_parameters: int | None = None
-    context_length: int | None = None
-    quantizations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.core.domain.models import RepoModel
+from app.core.domain.models import DownloadRequest, RepoModel
+from app.core.hub.client import DownloadSource
 from app.core.hub.errors import HubAnswerError, HubUnreachableError
 from app.core.hub.file_names import all_shards, model_name
+from app.core.hub.links import LinkSource
 from app.core.hub.records import RemoteLocation
-from app.core.hub.sources import DownloadSource
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
@@ -152,6 +153,23 @@ def read_located_header(
     size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
     source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
     return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)), may_be_head)
+
+
+def judge_link(
+    request: DownloadRequest, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[KnownModel, tuple[str, ...]]:
+    """Read the header of a link's model; returns it with the contacted hosts, in order.
+
+    Raises:
+        HubError: the link cannot be used, or its server is unreachable.
+        ModelFileError: the file is no text model or is damaged, or the check was cancelled.
+    """
+    source = LinkSource(request.url)
+    try:
+        located = source.look(request.repo_id, request.model.files[0].path)
+        return read_located_header(source, located.location, request.model, should_stop), located.hosts
+    finally:
+        source.close()
 
 
 def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:

@@ -83,6 +83,6 @@ def test_nothing_heavy_is_loaded_before_the_first_paint() -> None:
 
 
 def test_the_page_of_a_first_start_waits_for_no_numpy() -> None:
-    code = "import sys, app.controllers.models.first_model; print('numpy' in sys.modules)"
+    code = "import sys, app.controllers.models.pairs; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -50,7 +50,7 @@ def test_the_rows_add_up(pair: PairPlan) -> None:
     table = fit_table(pair, PLENTY)
     assert table.verdict is FitVerdict.FITS
     assert table.changes == ()
-    assert [row.name.split(": ")[0] for row in table.rows] == ["Target"] * 4 + ["Draft"] * 4
+    assert [row.role for row in table.rows] == ["Target"] * 4 + ["Draft"] * 4
     assert table.needed.main_bytes == sum(row.main_bytes for row in table.rows)
     assert table.needed.disk_bytes == pair.target.download_bytes + 5 * 10**8
     assert table.needed.gpu_bytes == 0
@@ -66,7 +66,7 @@ def test_a_side_file_is_priced_where_the_target_lies(pair: PairPlan, gpu_layers:
     seeing = replace(plain, target=replace(plain.target, side=side))
     before, after = fit_table(plain, room), fit_table(seeing, room)
     row = after.rows[-1]
-    assert row.name == "Target: encoder for pictures"
+    assert (row.role, row.part) == ("Target", "encoder for pictures")
     assert row.main_bytes + row.gpu_bytes == side.weights_bytes + ENCODER_BYTES
     assert after.rows[:-1] == before.rows
     assert bool(row.gpu_bytes) is bool(gpu_layers)

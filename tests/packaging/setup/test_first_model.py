@@ -15,8 +15,7 @@ from types import ModuleType
 import psutil
 import pytest
 
-from app.core.hub.downloads.first_model import SMALL
-from app.core.hub.downloads.pip_download import OPTIONS
+from app.core.hub.downloads.first_model import OPTIONS, SMALL
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = ROOT / "packaging" / "setup"

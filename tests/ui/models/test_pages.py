@@ -11,17 +11,18 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.models import (
     DraftList,
-    DraftRow,
+    DraftOrigin,
     Drawback,
     FitLevel,
+    Gated,
     ModelRef,
     Presence,
     SearchQuery,
     VocabularyMatch,
 )
 from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
-from app.core.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
-from engine.records import Problem
+from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
+from engine.records import GainForecast, Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
@@ -56,7 +57,7 @@ def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, q
     qtbot.keyClick(place.search.field, Qt.Key.Key_Return)
     assert place.search.list.hasFocus()
     qtbot.keyClick(place.search.list, Qt.Key.Key_Down)
-    assert [repo for (repo,) in opened] == [r.results()[0].repo, r.results()[1].repo]
+    assert [repo for (repo,) in opened] == [repo.repo_id for repo, _fit in r.results()[:2]]
 
 
 def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -66,7 +67,7 @@ def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
     view = place.search.list
     spot = view.visualRect(view.rows.index(2, 0)).center()
     qtbot.mouseClick(view.viewport(), LEFT, pos=spot)
-    assert opened == [(r.results()[2].repo,)]
+    assert opened == [(r.results()[2][0].repo_id,)]
 
 
 def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -140,7 +141,7 @@ def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: ModelsPane
 def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: ModelsPanel) -> None:
     place.open("search")
     view = place.search.list
-    place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", fit=FitLevel.UNKNOWN)))
+    place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", FitLevel.UNKNOWN)))
     pictures = [view.grab(view.visualRect(view.rows.index(row, 0))).toImage() for row in (0, 1)]
     height = pictures[0].height() - 4  # without the borders
     ground = pictures[0].pixelColor(4, height // 2)
@@ -163,7 +164,7 @@ def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
 
 def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
-    place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
+    place.search.pane.show_details(r.details(Gated.AUTOMATIC))
     gate = place.search.pane.gate
     assert gate.isVisible()
     assert gate.field.echoMode() is QLineEdit.EchoMode.Password
@@ -172,7 +173,7 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsP
     qtbot.keyClick(gate.field, Qt.Key.Key_Return)
     assert tokens == [("hf_secret",)]
     assert gate.field.text() == ""
-    place.search.pane.show_details(r.details(gated_words="Accept the terms first.", has_token=True))
+    place.search.pane.show_details(r.details(Gated.AUTOMATIC, has_token=True))
     assert not gate.field.isVisible()
     assert gate.remove_button.isVisible()
 
@@ -208,7 +209,7 @@ def test_a_draft_with_another_vocabulary_is_offered_with_its_share(place: Models
     place.open("drafts")
     rows = r.drafts().rows
     place.drafts.set_drafts(
-        DraftList(r.TARGET, (*rows, DraftRow(r.OTHER, "on the hub", VocabularyMatch.TRANSLATED, words)))
+        DraftList(r.TARGET, (*rows, r.candidate(r.OTHER, DraftOrigin.HUB, VocabularyMatch.TRANSLATED, words)))
     )
     listed = place.drafts.list.rows.rows
     headings = [row.title for row in listed if not row.key]
@@ -295,13 +296,13 @@ def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: 
     assert "Expect about 20–30 tokens per second." in said(place.recommended)
     words = "Measured here: 1.62× the speed without drafting, in a race (1.48–1.77)."
     race = PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024),))
-    range_ = GainRange(1.1, 1.5, 0.2, draft_pays=True)
-    speed_forecast = SpeedForecast(SpeedRange(20.0, 30.0), range_, range_, "memory", 1.4, "model", measured=race)
-    pair = replace(catalog_row.pair, gain_words=words, note="A drafted token costs 20%.", speed_forecast=speed_forecast)
+    range_ = GainForecast(1.1, 1.5, 0.2, draft_pays=True, cost_of_four=1.4)
+    speed_forecast = SpeedForecast(SpeedRange(20.0, 30.0), range_, range_, "model", measured=race)
+    pair = replace(catalog_row.pair, speed_forecast=speed_forecast)
     place.recommended.set_rows([replace(expected, pair=pair)])
     shown, gain = said(place.recommended), place.recommended.card.gain
     assert words in shown
-    assert "A drafted token costs 20%." in shown
+    assert "checking four tokens takes 1.4 times as long" in shown
     assert "Expect about" not in shown  # the forecasts from sizes and from headers have a single range
     assert gain.text.property("kind") == "tone-good"
     slower = replace(race, races=(replace(race.races[0], speedup=0.9),))

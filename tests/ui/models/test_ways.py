@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.models import FileKind, FitLevel, Hardware, LinkView, ModelRef, Offer, ScanView
+from app.core.domain.models import FileKind, FitLevel, FolderScan, Hardware, LinkView, ModelRef, Offer
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import said
@@ -39,15 +41,18 @@ def test_the_largest_that_fits_is_offered_first_and_no_projector(place: ModelsPa
 
 def test_a_scan_says_how_far_it_is_and_can_be_stopped(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
-    place.show_scan(ScanView("/data", is_running=True, num_files=12345, num_found=1))
+    place.show_scan(FolderScan(Path("/data"), [offer("a", GB)], num_files=12345))
     line = place.library.scan
     assert line.words.text() == "Searching /data: 12,345 files, 1 model"
     with qtbot.waitSignal(place.requests.scan_stopped):
         qtbot.mouseClick(line.stop_button, LEFT)
-    place.show_scan(ScanView("/data", is_running=False, num_files=9, num_found=0, num_unreadable=2))
+    place.show_scan(FolderScan(Path("/data"), num_files=9, num_unreadable=2, is_running=False))
     assert line.words.text() == "Stopped in /data after 9 files: 0 models. 2 folders could not be read."
     assert not line.stop_button.isVisible()
-    assert scan_words(ScanView("/d", False, 1, 2, 0, True)) == "Searched /d: 1 files, 2 models."
+    assert (
+        scan_words(FolderScan(Path("/d"), [offer("a", GB), offer("b", GB)], [], 1, 0, False, True))
+        == "Searched /d: 1 files, 2 models."
+    )
     place.show_scan(None)
     assert not line.isVisible()
 

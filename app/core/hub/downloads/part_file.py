@@ -47,8 +47,8 @@ class PartFile:
         self.size_bytes = 0
         self.label: PartLabel | None = None
 
-    def open(self, etag: str, size_bytes: int) -> bool:
-        """Open for appending; False if a partial file of another version was deleted.
+    def open(self, etag: str, size_bytes: int) -> None:
+        """Open for appending; a partial file of another version is deleted.
 
         Raises:
             DownloadError: the folder is not writable.
@@ -56,23 +56,21 @@ class PartFile:
         with _disk_errors(self.path):
             self.destination.parent.mkdir(parents=True, exist_ok=True)
             label = self._read_label()
-            had = self.path.is_symlink() or self.path.exists()
             fits = (
                 label is not None
                 and (label.etag, label.size_bytes) == (etag, size_bytes)
                 and self.path.is_file()
                 and not self.path.is_symlink()
+                and self.path.stat().st_size <= size_bytes
             )
-            if had and not (fits and self.path.stat().st_size <= size_bytes):
-                fits = False
-                self.path.unlink()
+            if not fits:
+                self.path.unlink(missing_ok=True)
             self.label = label if fits and label is not None else PartLabel(etag, size_bytes)
             if not fits:
                 self._write_label(self.label)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
             self._file = os.open(self.path, flags, 0o644)
             self.size_bytes = os.fstat(self._file).st_size
-            return fits or not had
 
     def start_over(self) -> None:
         """Delete the contents; an open file stays open."""
@@ -130,7 +128,7 @@ class PartFile:
         if not matches(self.path, checksum, self.label.size_bytes, on_checked):
             self.discard()
             name = short(self.destination.name)
-            raise ChecksumError(said("{name} does not match the checksum from the hub and was discarded.", name=name))
+            raise ChecksumError(said("{name} does not match its checksum and was discarded.", name=name))
         if judge is not None:
             try:
                 judge(self.path)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.domain.models import DownloadStatus
+from app.core.hub.client import ByteStream, DownloadSource
 from app.core.hub.downloads.part_file import PartFile, check_space, matches
 from app.core.hub.errors import (
     ChecksumError,
@@ -28,7 +29,6 @@ from app.core.hub.errors import (
 )
 from app.core.hub.file_names import short
 from app.core.hub.records import RemoteLocation
-from app.core.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
 SPACE_EVERY_BYTES = 64 << 20
@@ -40,7 +40,6 @@ class RetryPolicy:
     """How often and how long to retry. Progress (a new maximum length) resets the number of failures."""
 
     max_failures: int = 12  # successive failures without progress
-    max_changes: int = 4  # changes of the hub's file during the download
     max_damaged: int = 1  # number of wrong checksums
     first_wait_s: float = 1.0
     max_wait_s: float = 60.0
@@ -76,7 +75,7 @@ class TransferControl:
 
     def __init__(self) -> None:
         self._stop = threading.Event()
-        self._stream: Stream | None = None
+        self._stream: ByteStream | None = None
         self._lock = threading.Lock()
 
     def stop(self) -> None:
@@ -105,7 +104,7 @@ class TransferControl:
         self.check()
 
     @contextmanager
-    def reading(self, stream: Stream) -> Iterator[None]:
+    def reading(self, stream: ByteStream) -> Iterator[None]:
         """Let `stop` abort this stream."""
         with self._lock:
             self._stream = stream
@@ -122,10 +121,6 @@ class TransferControl:
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         """Called after every piece."""
 
-    def also_needed_bytes(self) -> int:
-        """Bytes that other downloads will write to the same disk."""
-        return 0
-
 
 def fetch(
     source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
@@ -137,7 +132,7 @@ def fetch(
         HubError: the hub refused, or too many attempts failed in a row.
         DownloadError: the disk is full, the bytes are wrong, or another process is downloading the file.
     """
-    with _exclusive(wanted):
+    with exclusive(wanted):
         return _Transfer(source, wanted, watch, patience or RetryPolicy()).run()
 
 
@@ -147,7 +142,7 @@ def discard(wanted: FileRequest) -> None:
     Raises:
         DownloadBusyError: another process is writing it.
     """
-    with _exclusive(wanted):
+    with exclusive(wanted):
         PartFile(wanted.destination).discard()
 
 
@@ -164,11 +159,9 @@ class _Transfer:
         self._part = PartFile(wanted.destination)
         self._attempt = 0
         self._failures = 0
-        self._num_changes = 0
         self._num_damaged = 0
         self._can_resume = True  # resume where the previous attempt ended
         self._best = 0
-        self._etag = ""
 
     def run(self) -> RemoteLocation:
         while True:
@@ -191,10 +184,9 @@ class _Transfer:
         if self._is_complete(location, checksum):
             part.discard()
             return location
-        unchanged = part.open(location.etag, size)
-        self._note_changes(location, unchanged)
+        part.open(location.etag, size)
         watch.on_progress(part.size_bytes, size)
-        check_space(wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
+        check_space(wanted.destination.parent, size - part.size_bytes)
         if part.size_bytes < size:
             self._append_missing(location)
         self._best = max(self._best, part.size_bytes)
@@ -222,7 +214,7 @@ class _Transfer:
                 since_check += len(chunk)
                 if since_check >= SPACE_EVERY_BYTES:
                     since_check = 0
-                    check_space(self._wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
+                    check_space(self._wanted.destination.parent, size - part.size_bytes)
         if part.size_bytes < size:
             raise HubUnreachableError("The connection ended too early.")
 
@@ -233,18 +225,6 @@ class _Transfer:
         self._watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
         return matches(destination, checksum, location.size_bytes, lambda _checked: self._watch.check())
 
-    def _note_changes(self, location: RemoteLocation, unchanged: bool) -> None:
-        if self._etag not in ("", location.etag) or not unchanged:
-            self._num_changes += 1
-            self._best = 0
-        self._etag = location.etag
-        if self._num_changes > self._patience.max_changes:
-            name = short(self._wanted.path)
-            raise DownloadError(
-                said("{name} keeps changing on the hub.", name=name),
-                "Try again when its publisher has finished updating it.",
-            )
-
     def _wait_or_raise(self, error: HubError | DownloadError) -> None:
         """Wait for the next attempt, or raise the error to give up."""
         if isinstance(error, HubRangeError):
@@ -253,10 +233,9 @@ class _Transfer:
             if not self._can_resume:  # a full request failed, too
                 raise error
             # Request the whole file; the partial file is deleted only when the answer arrives.
-            self._can_resume, self._best = False, 0
+            self._can_resume = False
         if isinstance(error, ChecksumError):
             self._num_damaged += 1
-            self._best = 0
         progressed = self._part.size_bytes > self._best
         self._best = max(self._best, self._part.size_bytes)
         self._failures = 1 if progressed else self._failures + 1
@@ -285,11 +264,11 @@ def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
 
 
 @contextmanager
-def _exclusive(wanted: FileRequest) -> Iterator[None]:
+def exclusive(wanted: FileRequest) -> Iterator[None]:
     """Lock this destination against other threads and processes; a killed process leaves no lock."""
     import filelock  # noqa: PLC0415 (startup time)
 
-    name = hashlib.sha256(f"{wanted.repo_id}/{wanted.path}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(str(wanted.destination).encode()).hexdigest()[:32]
     lock = filelock.FileLock(wanted.lock_folder / f"{name}.lock", timeout=0)
     try:
         wanted.lock_folder.mkdir(parents=True, exist_ok=True)

@@ -8,31 +8,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.domain.models import Offer
+from app.core.domain.models import FolderScan, Offer
 from app.core.hub.errors import LibraryError
 from app.core.hub.file_names import is_gguf
 from app.core.hub.library import ollama
-from app.core.hub.library.ollama import Skipped
 from app.core.hub.library.other_folders import MAX_OFFERS, is_folder, is_known_folder, offer_of
 from engine.sentences import said
 
 REPORT_EVERY_S = 0.1
 MAX_FILES = 2_000_000
-
-
-@dataclass(slots=True)
-class FolderScan:
-    """The result so far. ``is_complete``: the scan was not stopped. ``num_unreadable`` counts unreadable folders."""
-
-    folder: Path
-    offers: list[Offer] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    num_files: int = 0
-    num_unreadable: int = 0
-    is_complete: bool = False
 
 
 def scan_folder(
@@ -59,6 +45,7 @@ def scan_folder(
     reported_s = time.monotonic()
     for path in _files(scan):
         if should_stop() or scan.num_files >= MAX_FILES or len(scan.offers) >= MAX_OFFERS:
+            scan.is_running = False
             return scan
         if path is not None and is_gguf(path.name):
             offer = offer_of(str(path.parent), path)
@@ -68,7 +55,7 @@ def scan_folder(
         if time.monotonic() - reported_s >= REPORT_EVERY_S:
             reported_s = time.monotonic()
             report(scan)
-    scan.is_complete = True
+    scan.is_running, scan.is_complete = False, True
     return scan
 
 

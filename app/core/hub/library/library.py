@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.domain.model_name import printable
-from app.core.domain.models import DownloadRequest, Offer
+from app.core.domain.models import DownloadRequest, Offer, SkippedModel
+from app.core.domain.settings.values import Settings
 from app.core.hub.errors import LibraryError, UnsafeNameError
 from app.core.hub.file_names import (
     LOCKS,
@@ -33,10 +34,11 @@ from app.core.hub.file_names import (
     short,
 )
 from app.core.hub.library import ollama
-from app.core.hub.library.ollama import Skipped
 from app.core.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
 from app.core.hub.records import LibraryModel, Origin, moment_of
+from app.core.paths import Paths
 from app.core.storage.atomic import write_atomically
+from app.core.storage.settings_file import read_settings
 from engine.errors import EngineError
 from engine.gguf.title import model_title
 from engine.sentences import Sentence, said
@@ -307,12 +309,12 @@ class Library:
         for name in [model.name for model in self.models() if _is_same_file(model.path, path)]:
             self._change_entry(name, lambda entry: replace(entry, last_used=moment))
 
-    def look(self) -> tuple[tuple[Offer, ...], tuple[Skipped, ...]]:
+    def look(self) -> tuple[tuple[Offer, ...], tuple[SkippedModel, ...]]:
         """Find models of other programs that the library lacks, and models that cannot be used.
 
         Searches the Hugging Face cache and the folders of LM Studio, Jan, llama.cpp and Ollama.
         """
-        skipped: list[Skipped] = []
+        skipped: list[SkippedModel] = []
         offers = self.unknown(self._offers_of_programs(skipped))
         return offers, tuple(skipped)
 
@@ -329,7 +331,7 @@ class Library:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _offers_of_programs(skipped: list[Skipped]) -> Iterator[Offer]:
+    def _offers_of_programs(skipped: list[SkippedModel]) -> Iterator[Offer]:
         for program, folder in known_places(os.environ, Path.home()):
             yield from offers_in(program, folder)
         for store in ollama.stores(os.environ, Path.home()):
@@ -435,6 +437,14 @@ class Library:
                 break
             folder.rmdir()
         return freed
+
+
+def open_library(paths: Paths, settings: Settings | None = None) -> Library:
+    """Open the library; ``settings`` None: read the settings file."""
+    settings = read_settings(paths.settings_file).settings if settings is None else settings
+    chosen = settings.text("models_dir").strip()
+    folder = Path(chosen).expanduser() if chosen else paths.models
+    return Library(folder if folder.is_absolute() else paths.data / folder, paths.library_file)
 
 
 def _with_new(index: Index, entries: Iterable[IndexEntry]) -> Index:

@@ -13,12 +13,11 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from app.core.domain.models import Offer
+from app.core.domain.models import Offer, SkippedModel
 from app.core.hub.file_names import kind_of, quantization_of
 from app.core.hub.library.other_folders import is_model_file
 from engine.sentences import said
@@ -34,14 +33,6 @@ TENSOR_LAYER = "application/vnd.ollama.image.tensor"
 _HOST, _NAMESPACE = "registry.ollama.ai", "library"  # defaults, which Ollama omits from a name
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}")
 _DIGEST = re.compile(r"sha256[:-]([0-9a-f]{64})")
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A model that cannot be used, and the reason as a sentence."""
-
-    name: str
-    reason: str
 
 
 class _UnusableError(Exception):
@@ -66,7 +57,7 @@ def is_store(folder: Path) -> bool:
     return (folder / "manifests").is_dir() and (folder / "blobs").is_dir()
 
 
-def models_in(store: Path) -> Iterator[Offer | Skipped]:
+def models_in(store: Path) -> Iterator[Offer | SkippedModel]:
     """The models in a store; for unusable models the reason."""
     blobs = store / "blobs"
     for path, parts in _manifests(store / "manifests"):
@@ -76,7 +67,7 @@ def models_in(store: Path) -> Iterator[Offer | Skipped]:
             blob, size = _weights(manifest, blobs)
             yield Offer(name, (blob,), kind_of(name), PROGRAM, _quantization(manifest, blobs, name), size)
         except _UnusableError as error:
-            yield Skipped(name, error.reason)
+            yield SkippedModel(name, error.reason)
 
 
 def name_of_blob(path: Path) -> str:

@@ -13,11 +13,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from app.core.domain.models import Drafting, FileKind, RepoModel
+from app.core.domain.models import Drafting, FileKind, Gated, RepoModel
+from app.core.hub.client import HubClient
 from app.core.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
 from app.core.hub.file_names import check_repo_id, safe_parts
-from app.core.hub.records import Gated, RepoDetails
-from app.core.hub.sources import Hub
+from app.core.hub.records import RepoDetails
 from engine.sentences import joined, said
 
 FORMAT = 2
@@ -130,7 +130,7 @@ def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
     return pairs
 
 
-def check(pair: CatalogPair, client: Hub) -> EntryCheck:
+def check(pair: CatalogPair, client: HubClient) -> EntryCheck:
     """Compare an entry with the hub."""
     checks = [_check_model(pair.target, ALONE, client)]
     if pair.draft is not None:
@@ -145,7 +145,7 @@ def check(pair: CatalogPair, client: Hub) -> EntryCheck:
     return EntryCheck(worst, joined(sentences), *models)
 
 
-def _check_model(model: CatalogModel, kinds: Container[FileKind], client: Hub) -> EntryCheck:
+def _check_model(model: CatalogModel, kinds: Container[FileKind], client: HubClient) -> EntryCheck:
     """Check one model; ``target`` of the result is the found model."""
     try:
         details = client.details(model.repo)

@@ -8,16 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from pathlib import Path
 
-from app.core.domain.models import Drafting, FileKind, RepoModel
+from app.core.domain.models import (
+    DraftCandidate,
+    Drafting,
+    DraftOrigin,
+    FileKind,
+    Gated,
+    RepoModel,
+    RepoSummary,
+    VocabularyMatch,
+)
+from app.core.hub.client import HubClient
 from app.core.hub.errors import HubError, HubNotFoundError
 from app.core.hub.pairs.assessment import check_draft, check_vocabularies
 from app.core.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
-from app.core.hub.records import Gated, LibraryModel, RepoSummary
+from app.core.hub.records import LibraryModel
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
-from app.core.hub.sources import Hub
+from engine.drafters.translation.comparison import vocabulary_sentence
 from engine.errors import EngineError
 from engine.gguf.head_files import (
     HEAD_ARCHITECTURES,
@@ -36,6 +44,7 @@ MAX_ASKED = 5  # maximum number of repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
+BELONGS = said("By its file header, this head matches the target.")
 _NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
 _KINDS = {
     FileKind.MMPROJ: said("the image or sound part of another model"),
@@ -45,45 +54,24 @@ _KINDS = {
 }
 
 
-class CandidateOrigin(StrEnum):
-    HERE = "on this computer"
-    RECOMMENDED = "recommended"
-    HUB = "on the hub"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A possible draft. ``reason``: why it was rejected. ``cost_share``: its cost per token / the target's.
-
-    ``coverage``: share of the target's tokens that are also single tokens in the draft's vocabulary.
-    """
-
-    name: str
-    place: CandidateOrigin
-    matches: bool = False
-    reason: str = ""
-    repo_id: str = ""
-    file: str = ""
-    path: Path | None = None
-    quantization: str = ""
-    size_bytes: int | None = None
-    cost_share: float | None = None
-    coverage: float | None = None
-    head: str = ""  # for a head in a separate file its method: "MTP", "DFlash"
-    is_unchecked: bool = False  # its header or the hub could not be read
-
-
 @dataclass(frozen=True, slots=True)
 class DraftSearch:
-    """The result so far: matching drafts (best first), rejected drafts, and a summary, which is never empty.
+    """The result so far: matching drafts (best first), unchecked and rejected ones; and a summary, never empty."""
 
-    ``unchecked``: candidates that could not be read, with the reason.
-    """
-
-    matching: tuple[Candidate, ...]
-    rejected: tuple[Candidate, ...]
+    rows: tuple[DraftCandidate, ...]
     words: str
-    unchecked: tuple[Candidate, ...] = ()
+
+    @property
+    def matching(self) -> tuple[DraftCandidate, ...]:
+        return tuple(row for row in self.rows if row.matches)
+
+    @property
+    def rejected(self) -> tuple[DraftCandidate, ...]:
+        return tuple(row for row in self.rows if row.match is VocabularyMatch.NO)
+
+    @property
+    def unchecked(self) -> tuple[DraftCandidate, ...]:
+        return tuple(row for row in self.rows if row.match is VocabularyMatch.UNCHECKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +80,22 @@ class DraftSources:
 
     library: Sequence[LibraryModel]
     catalog: Sequence[CatalogPair] = ()
-    hub: Hub | None = None
+    hub: HubClient | None = None
 
 
 @dataclass(slots=True)
 class _Findings:
-    judged: list[Candidate] = field(default_factory=list)
+    judged: list[DraftCandidate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def reject(self, candidate: Candidate, reason: str) -> None:
+    def reject(self, candidate: DraftCandidate, reason: str) -> None:
         self.judged.append(replace(candidate, reason=reason))
 
-    def mark_unchecked(self, candidate: Candidate, reason: str) -> None:
+    def mark_unchecked(self, candidate: DraftCandidate, reason: str) -> None:
         """Record a candidate that could not be checked; it may still be suitable."""
-        self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
+        self.judged.append(replace(candidate, reason=reason, match=VocabularyMatch.UNCHECKED))
 
-    def record_error(self, candidate: Candidate, error: HubError) -> None:
+    def record_error(self, candidate: DraftCandidate, error: HubError) -> None:
         """Record an error of the hub: a missing candidate is rejected, others are unchecked."""
         (self.reject if isinstance(error, HubNotFoundError) else self.mark_unchecked)(candidate, error.message)
 
@@ -160,15 +148,15 @@ def family_of(target: KnownModel) -> str:
 
 def _local_models(
     target: KnownModel, library: Iterable[LibraryModel], found: _Findings
-) -> list[tuple[Candidate, KnownModel]]:
+) -> list[tuple[DraftCandidate, KnownModel]]:
     """The local models with readable headers; unreadable ones are recorded in ``found``."""
-    known: list[tuple[Candidate, KnownModel]] = []
+    known: list[tuple[DraftCandidate, KnownModel]] = []
     for model in library:
         if target.path is not None and model.path.resolve() == target.path.resolve():
             continue
-        candidate = Candidate(
+        candidate = DraftCandidate(
             model.name,
-            CandidateOrigin.HERE,
+            DraftOrigin.HERE,
             path=model.path,
             quantization=model.quantization,
             size_bytes=model.size_bytes,
@@ -194,10 +182,10 @@ def _search_catalog(
         for pair in sources.catalog
         if pair.draft is not None and _is_family(target, pair)
     }
-    known: list[tuple[Candidate, KnownModel]] = []
+    known: list[tuple[DraftCandidate, KnownModel]] = []
     for draft, drafting in listed.values() if hub else ():
-        candidate = Candidate(
-            draft.repo.partition("/")[2], CandidateOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+        candidate = DraftCandidate(
+            draft.repo.partition("/")[2], DraftOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
             quantization=draft.quantization, size_bytes=draft.size_bytes,
         )  # fmt: skip
         try:
@@ -213,7 +201,7 @@ def _search_catalog(
     _judge(target, known, found, should_stop)
 
 
-def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Callable[[], bool]) -> None:
+def _search_hub(target: KnownModel, hub: HubClient, found: _Findings, should_stop: Callable[[], bool]) -> None:
     family = family_of(target)
     try:
         summaries = hub.search(family, limit=MAX_FOUND)
@@ -221,12 +209,12 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Cal
         found.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
         return
     seen = {candidate.repo_id for candidate in found.judged}
-    known: list[tuple[Candidate, KnownModel]] = []
+    known: list[tuple[DraftCandidate, KnownModel]] = []
     asked = 0
     for summary in summaries:
         if summary.repo_id in seen:
             continue
-        candidate = Candidate(summary.repo_id.partition("/")[2], CandidateOrigin.HUB, repo_id=summary.repo_id)
+        candidate = DraftCandidate(summary.repo_id.partition("/")[2], DraftOrigin.HUB, repo_id=summary.repo_id)
         reason = _why_not(target, summary)
         if reason:
             found.reject(candidate, reason)
@@ -272,9 +260,9 @@ def _why_not(target: KnownModel, summary: RepoSummary) -> str:
 
 def _choose(
     target: KnownModel,
-    hub: Hub,
-    candidate: Candidate,
-    known: list[tuple[Candidate, KnownModel]],
+    hub: HubClient,
+    candidate: DraftCandidate,
+    known: list[tuple[DraftCandidate, KnownModel]],
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
@@ -297,10 +285,10 @@ def _choose(
 
 
 def _read(
-    hub: Hub,
-    candidate: Candidate,
+    hub: HubClient,
+    candidate: DraftCandidate,
     model: RepoModel,
-    known: list[tuple[Candidate, KnownModel]],
+    known: list[tuple[DraftCandidate, KnownModel]],
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
@@ -325,7 +313,7 @@ def _read(
 
 def _judge(
     target: KnownModel,
-    known: Sequence[tuple[Candidate, KnownModel]],
+    known: Sequence[tuple[DraftCandidate, KnownModel]],
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
@@ -348,25 +336,28 @@ def _cost_share(target: KnownModel, draft: KnownModel) -> float | None:
     return read / target.bytes_per_token if read is not None and target.bytes_per_token else None
 
 
-def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
+def _verdict(candidate: DraftCandidate, verdict: PairVerdict) -> DraftCandidate:
     share = candidate.cost_share
     if not verdict.matches:
         return replace(candidate, reason=verdict.reason)
     if share is not None and share > LARGEST_SHARE:
         reason = said("It matches, but it is too large for this target to make it faster.")
         return replace(candidate, reason=reason)
-    return replace(candidate, matches=True, coverage=verdict.coverage)
+    if verdict.coverage is not None:
+        words = vocabulary_sentence(verdict.coverage, is_listed=True)
+        return replace(candidate, match=VocabularyMatch.TRANSLATED, reason=words, coverage=verdict.coverage)
+    return replace(candidate, match=VocabularyMatch.YES, reason=BELONGS if candidate.head else "")
 
 
 def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
-    order, judged = list(CandidateOrigin), _distinct(target, found.judged)
+    order, judged = list(DraftOrigin), _distinct(target, found.judged)
     matching = sorted(
         (one for one in judged if one.matches),
         key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0),
     )
     others = sorted((one for one in judged if not one.matches), key=lambda one: order.index(one.place))
-    rejected = [one for one in others if not one.is_unchecked]
-    unchecked = [one for one in others if one.is_unchecked]
+    rejected = [one for one in others if one.match is VocabularyMatch.NO]
+    unchecked = [one for one in others if one.match is VocabularyMatch.UNCHECKED]
     if matching:
         head = [
             said(
@@ -387,10 +378,10 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
     own = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
     left = [_unchecked_words(len(unchecked))] if unchecked else []
     words = joined([*own, *head, *left, *found.notes, more])
-    return DraftSearch(tuple(matching), tuple(rejected), words, tuple(unchecked))
+    return DraftSearch((*matching, *unchecked, *rejected), words)
 
 
-def _distinct(target: KnownModel, judged: Iterable[Candidate]) -> list[Candidate]:
+def _distinct(target: KnownModel, judged: Iterable[DraftCandidate]) -> list[DraftCandidate]:
     """Leave out copies of the target, and files that an earlier source had with the same name and size."""
     seen: set[tuple[str, int | None]] = set()
     if target.path is not None:

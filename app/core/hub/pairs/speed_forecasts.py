@@ -14,14 +14,13 @@ from pathlib import Path
 
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.pair_speed import PairSpeed
-from app.core.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
+from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from app.core.hub.pairs.assessment import LoadPlan
 from app.core.hub.remote_header import KnownModel
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.forecast import (
     LEAST_BYTES,
     Forecast,
-    GainForecast,
     MachineSpeed,
     PairKind,
     PlacedModel,
@@ -90,7 +89,9 @@ class SpeedForecasts:
         if self._speeds is not None and target.path is not None and (draft is None or draft.path is not None):
             names = [name_of_file(model.path) if model and model.path else "" for model in (target, draft)]
             measured = self._speeds.get(*names)
-        return _speed_forecast(found, measured, by_head=second is not None and kind is PairKind.HEAD)
+        return _speed_forecast(
+            found, conditions.temperature, measured, by_head=second is not None and kind is PairKind.HEAD
+        )
 
     def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
         """The forecast if only the models' sizes are known; the draft is assumed to be of the target's family."""
@@ -107,7 +108,7 @@ class SpeedForecasts:
         if first is None:
             return None
         found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
-        return _speed_forecast(found, None) if found is not None else None
+        return _speed_forecast(found, conditions.temperature) if found is not None else None
 
     def _machine(self, wanted: list[PlacedModel | None]) -> MachineSpeed:
         samples = SampleStore(self._cache).samples
@@ -177,21 +178,10 @@ def _drafter(
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
 
 
-def _speed_forecast(found: Forecast, measured: PairSpeed | None, *, by_head: bool = False) -> SpeedForecast:
+def _speed_forecast(
+    found: Forecast, temperature: float, measured: PairSpeed | None = None, *, by_head: bool = False
+) -> SpeedForecast:
     plain = found.plain
-    return SpeedForecast(
-        SpeedRange(*plain.tokens_per_second),
-        _gain(found.gain),
-        _gain(found.ngram_gain),
-        found.gain.bound.value,
-        found.gain.cost_of_four,
-        plain.basis.value,
-        plain.measured_with.removesuffix(".gguf"),
-        found.temperature,
-        measured,
-        by_head,
-    )
-
-
-def _gain(found: GainForecast) -> GainRange:
-    return GainRange(found.low, found.high, found.draft_cost, found.draft_pays, found.break_even_cost)
+    basis, name = plain.basis.value, plain.measured_with.removesuffix(".gguf")
+    speed = SpeedRange(*plain.tokens_per_second)
+    return SpeedForecast(speed, found.gain, found.ngram_gain, basis, name, temperature, measured, by_head)

@@ -9,8 +9,7 @@ import pytest
 
 from app.cli.parser import main
 from app.core.domain.models import DownloadRequest
-from app.core.hub.link_header import judge_link
-from app.core.hub.remote_header import KnownModel
+from app.core.hub.remote_header import KnownModel, judge_link
 from app.core.paths import builtin_target, find_paths
 from tests.app.core.hub.conftest import hub
 from tests.app.core.hub.link_server import LinkServer, file, says

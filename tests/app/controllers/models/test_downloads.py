@@ -65,7 +65,8 @@ class Bench:
             window=SimpleNamespace(models=doors, show_notice=self.notices.append), paths=find_paths()
         )
         service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)
-        self.made = HubDownloadsController(HubParts(parts, self.jobs, service, self.told.append, lambda _problem: None))
+        shared = HubParts(parts, self.jobs, service, self.told.append, lambda _problem: None)
+        self.made = HubDownloadsController(shared, MagicMock())
         self.made.came.connect(lambda: self.news.append("came"))
         self.made.complete.connect(lambda target, draft: self.news.append(f"chat {target} {draft}".strip()))
 

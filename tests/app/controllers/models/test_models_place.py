@@ -12,11 +12,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models.hub_service import RepoAnswer
 from app.controllers.models.pair_judge import PairJudge
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.domain.models import DownloadStatus, ModelRef, VocabularyMatch
+from app.core.domain.models import DownloadStatus, ModelRef, RepoView, VocabularyMatch
 from app.core.hub.remote_header import KnownModel
 from app.core.paths import find_paths
 from engine.records import Event
@@ -98,7 +97,7 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
     assert hub is not None
     asked, answered, answer = threading.Event(), threading.Event(), hub.service.repo
 
-    def slow(repo: str) -> RepoAnswer:
+    def slow(repo: str) -> RepoView:
         asked.set()
         assert answered.wait(WAIT_MS / 1000)
         return answer(repo)

@@ -15,7 +15,6 @@ from app.core.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import RaceSpeed
 from app.core.hub.pairs.device_list import DeviceList
-from app.core.hub.pairs.draft_finder import Candidate, CandidateOrigin, DraftSearch
 from app.core.hub.pairs.speed_forecasts import SpeedForecasts
 from app.core.paths import builtin_draft, builtin_target
 from app.core.storage.pair_speeds import PairSpeeds
@@ -59,7 +58,8 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     assert all(part.draft_bytes is None for part in refused.fit.parts)
     assert any(part.draft_bytes for part in pair.fit.parts)
     assert all(
-        view.speed_forecast is not None and "tokens per second" in view.gain_words for view in (refused, alone, pair)
+        view.speed_forecast is not None and "tokens per second" in view.speed_forecast.headline
+        for view in (refused, alone, pair)
     )
 
 
@@ -67,7 +67,7 @@ def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
     found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
-    assert (found.speed_forecast, found.gain_words, found.note) == (None, "", "")
+    assert found.speed_forecast is None
 
 
 def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
@@ -77,17 +77,20 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
     speeds = PairSpeeds(tmp_path / "speeds.json")
     judge = PairJudge(service, Settings, NO_DEVICES, speed_forecasts=SpeedForecasts(tmp_path / "cache", speeds))  # type: ignore[arg-type]
     pair = ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft()))
-    before = judge.judge(*pair, lambda: False)
-    assert "with drafting" in before.gain_words
-    assert before.note.endswith("Estimated from this model's passes, which were measured here.")
+    before = judge.judge(*pair, lambda: False).speed_forecast
+    assert before is not None
+    assert "with drafting" in before.headline
+    assert before.details[-1].endswith("Estimated from this model's passes, which were measured here.")
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024)
     speeds.add_race(builtin_target().stem, builtin_draft().stem, race)
-    after = judge.judge(*pair, lambda: False)
-    assert after.gain_words == "Measured here: 1.62× the speed without drafting, in a race (1.48–1.77)."
-    assert "Estimated" not in after.note
-    assert after.speed_forecast is not None
-    assert after.speed_forecast.is_measured
-    assert judge.judge(pair[0], None, lambda: False).gain_words.startswith("Expect about")  # another pair
+    after = judge.judge(*pair, lambda: False).speed_forecast
+    assert after is not None
+    assert after.headline == "Measured here: 1.62× the speed without drafting, in a race (1.48–1.77)."
+    assert "Estimated" not in "".join(after.details)
+    assert after.is_measured
+    alone = judge.judge(pair[0], None, lambda: False).speed_forecast
+    assert alone is not None
+    assert alone.headline.startswith("Expect about")  # another pair
 
 
 def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:
@@ -192,11 +195,3 @@ def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
     judge.known(head, lambda: False, may_be_head=True)
     with pytest.raises(ModelFileError, match="does not write text"):
         judge.known(head, lambda: False)
-
-
-def test_what_could_not_be_looked_at_is_not_refused() -> None:
-    place = CandidateOrigin.HUB
-    search = DraftSearch((), (Candidate("a", place),), "words", (Candidate("b", place, is_unchecked=True),))
-    side = hub_pairs.PairSide(ModelRef(path="target.gguf"), "target")
-    rows = hub_pairs._draft_list(side, search, busy=False).rows
-    assert [(row.side.name, row.match) for row in rows] == [("b", VocabularyMatch.UNCHECKED), ("a", VocabularyMatch.NO)]

@@ -12,10 +12,11 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
 from app.core.domain.models import Drafting, FitLevel, Hardware, Suitability
-from app.core.domain.speed.speed_forecast import FAST_ENOUGH, GainRange, SpeedForecast, SpeedRange
+from app.core.domain.speed.speed_forecast import FAST_ENOUGH, SpeedForecast, SpeedRange
 from app.core.hub.errors import HubUnreachableError
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.paths import assets_dir, builtin_draft, builtin_target
+from engine.records import GainForecast
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
@@ -46,8 +47,8 @@ def read_at(gb_per_s: float) -> Callable[[CatalogPair], SpeedForecast]:
 
     def speed_forecast(pair: CatalogPair) -> SpeedForecast:
         middle = gb_per_s * GB / pair.target.size_bytes
-        gain = GainRange(1.2, 1.5, 0.1, True, 0.5)
-        return SpeedForecast(SpeedRange(middle / 1.2, middle * 1.2), gain, gain, "memory", 1.3, "memory")
+        gain = GainForecast(1.2, 1.5, 0.1, True, 1.3)
+        return SpeedForecast(SpeedRange(middle / 1.2, middle * 1.2), gain, gain, "memory")
 
     return speed_forecast
 
@@ -125,7 +126,7 @@ def test_why_a_pair_could_not_be_checked_is_reported_once() -> None:
 
     found = recommended(500 * GB)
     found._judge.service.client = SimpleNamespace(details=unreachable)  # type: ignore[assignment]
-    row = found.open(found.pairs()[0].key, lambda: False).row
+    row = found.open(found.pairs()[0].key, lambda: False)
     assert row.pair.match_words == "It could not be checked: There is no network."
     assert row.checked == ""
 

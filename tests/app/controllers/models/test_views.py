@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from app.controllers.models.views import (
-    fit_view,
-    guess_fit,
-    library_row,
-    link_view,
-    repo_details,
-    repo_row,
-    scan_view,
-    skipped_words,
-    sorted_rows,
-)
-from app.core.domain import models as views
+from app.controllers.models.views import file_rows, fit_view, guess_fit, library_row, link_view, repo_fit
 from app.core.domain.models import (
     FileKind,
     FitLevel,
     Presence,
     RepoFile,
     RepoModel,
+    RepoSummary,
 )
-from app.core.hub.library.folder_scan import FolderScan
-from app.core.hub.library.ollama import Skipped
 from app.core.hub.links import request_of
-from app.core.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
+from app.core.hub.records import LibraryModel, Origin, RepoDetails
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
-from ui.models.words import KINDS
 
 GB = 10**9
 
@@ -51,21 +37,10 @@ def test_a_guess_from_the_size_alone() -> None:
     assert guess_fit(8 * GB, 8 * GB) is FitLevel.TOO_LARGE
 
 
-def test_a_result_and_its_order() -> None:
-    updated = datetime(2026, 9, 3, 12, tzinfo=UTC)
-    summary = RepoSummary(REPO, 12, updated, Gated.MANUAL, "mit", "llama", 8 * 10**9)
-    row = repo_row(summary, 4 * GB)
-    assert (row.author, row.name, row.downloads, row.gated, row.fit) == (
-        "owner",
-        "name-GGUF",
-        12,
-        True,
-        FitLevel.TOO_LARGE,
-    )
-    small = repo_row(RepoSummary("a/Alpha", num_parameters=10**9), 4 * GB)
-    unknown = repo_row(RepoSummary("b/beta"), 4 * GB)
-    assert sorted_rows([row, unknown, small], "name", only_fitting=False) == [small, unknown, row]
-    assert sorted_rows([row, unknown, small], "downloads", only_fitting=True) == [small]
+def test_a_result_is_judged_by_its_number_of_weights() -> None:
+    assert repo_fit(RepoSummary(REPO, num_parameters=8 * 10**9), 4 * GB) is FitLevel.TOO_LARGE
+    assert repo_fit(RepoSummary("a/Alpha", num_parameters=10**9), 4 * GB) is FitLevel.FITS
+    assert repo_fit(RepoSummary("b/beta"), 4 * GB) is FitLevel.UNKNOWN
 
 
 def test_models_of_one_quantization_differ_and_side_files_are_last() -> None:
@@ -75,19 +50,10 @@ def test_models_of_one_quantization_differ_and_side_files_are_last() -> None:
         remote("first", 2 * GB),
         remote("second", GB),
     )
-    details = RepoDetails(RepoSummary(REPO, gated=Gated.AUTOMATIC, architecture="llama"), "c", models)
-    shown = repo_details(details, "text", False, {"big.gguf": Presence.HERE}, 16 * GB)
-    assert [file.label for file in shown.files] == ["second", "first", "Q4_K_M", ""]
-    assert [file.presence for file in shown.files][2] is Presence.HERE
-    assert shown.files[-1].kind is views.FileKind.MMPROJ
-    assert "accept terms" in shown.gated_words
-
-
-@pytest.mark.parametrize("kind", list(FileKind))
-def test_every_kind_of_file_can_be_shown(kind: FileKind) -> None:
-    details = RepoDetails(RepoSummary(REPO), "", (remote("x", kind=kind),))
-    assert repo_details(details, "", False, {}, GB).files[0].kind is kind
-    assert all(KINDS[kind])
+    files = file_rows(RepoDetails(RepoSummary(REPO), "c", models), {"big.gguf": Presence.HERE}, 16 * GB)
+    assert [file.label for file in files] == ["second", "first", "Q4_K_M", ""]
+    assert [file.presence for file in files][2] is Presence.HERE
+    assert files[-1].kind is FileKind.MMPROJ
 
 
 def test_a_model_of_the_library_says_what_it_is_used_for() -> None:
@@ -100,9 +66,9 @@ def test_a_model_of_the_library_says_what_it_is_used_for() -> None:
 
 def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (
-        FitRow("Target: weights", 4 * GB, GB, 5 * GB),
-        FitRow("Target: context", GB, 0),
-        FitRow("Draft: weights", GB, 0),
+        FitRow("Target", "weights", 4 * GB, GB, 5 * GB),
+        FitRow("Target", "context", GB, 0),
+        FitRow("Draft", "weights", GB, 0),
     )
     change = Change(ChangeKind.CONTEXT, "4096", "Choose a context of 4,096 tokens.")
     table = FitTable(rows, FreeMemory(6 * GB, 2 * GB, 4 * GB), (change,))
@@ -122,12 +88,6 @@ def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> Non
     assert shown.level is FitLevel.TOO_LARGE
     assert shown.advice == ("Choose a context of 4,096 tokens.",)
     assert shown.n_ctx == 8192
-
-
-def test_a_scan_is_counted_and_what_is_skipped_has_its_reason() -> None:
-    view = scan_view(FolderScan(Path("/data"), num_files=3, num_unreadable=1), is_running=True)
-    assert (view.folder, view.num_files, view.num_found, view.num_unreadable) == ("/data", 3, 0, 1)
-    assert skipped_words(Skipped("bad:1b", "Its manifest is damaged.")) == "bad:1b: Its manifest is damaged."
 
 
 def test_a_link_is_judged_by_its_header_and_by_the_memory() -> None:

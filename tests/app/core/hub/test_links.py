@@ -15,14 +15,13 @@ import pytest
 from app.core.hub import client as client_module
 from app.core.hub.errors import (
     HubAnswerError,
+    HubBusyError,
     HubError,
-    LinkAnswerError,
-    LinkBusyError,
+    HubUnreachableError,
     LinkRefusedError,
-    LinkUnreachableError,
 )
-from app.core.hub.link_header import judge_link
 from app.core.hub.links import LinkSource, check_link, file_name, is_near, redirected, request_of
+from app.core.hub.remote_header import judge_link
 from engine.errors import ModelFileError
 from tests.app.core.hub.link_server import LinkServer, endless, file, redirect, says, silent
 from tests.engine.gguf_factory import tiny_llama
@@ -124,8 +123,8 @@ def test_a_server_without_ranges_is_judged_as_well(server: LinkServer) -> None:
         (401, LinkRefusedError),
         (404, LinkRefusedError),
         (418, LinkRefusedError),
-        (429, LinkBusyError),
-        (503, LinkBusyError),
+        (429, HubBusyError),
+        (503, HubBusyError),
     ],
 )
 def test_refusals_are_sentences(server: LinkServer, status: int, error: type[HubError]) -> None:
@@ -133,7 +132,7 @@ def test_refusals_are_sentences(server: LinkServer, status: int, error: type[Hub
     with pytest.raises(error) as refused:
         look(server, "/m.gguf")
     assert "127.0.0.1" in refused.value.problem.message
-    if isinstance(refused.value, LinkBusyError):
+    if isinstance(refused.value, HubBusyError):
         assert refused.value.retry_after_s == 3
 
 
@@ -161,13 +160,13 @@ def test_lengths_that_no_model_has(server: LinkServer, size: str) -> None:
 
 def test_what_is_compressed_is_refused(server: LinkServer) -> None:
     server.answers["/m.gguf"] = file(MODEL, Content_Encoding="gzip")
-    with pytest.raises(LinkAnswerError, match="compressed"):
+    with pytest.raises(HubAnswerError, match="compressed"):
         look(server, "/m.gguf")
 
 
 def test_silence_ends(server: LinkServer) -> None:
     server.answers["/m.gguf"] = silent(3.0)
-    with pytest.raises(LinkUnreachableError, match="did not answer in time"):
+    with pytest.raises(HubUnreachableError, match="did not answer in time"):
         look(server, "/m.gguf", 0.2)
 
 
@@ -275,7 +274,7 @@ def test_encryption_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = certificate(tmp_path)
     with LinkServer(path) as server:
         server.answers |= {"/m.gguf": file(MODEL), "/down.gguf": redirect("http://example.org/m.gguf")}
-        with pytest.raises(LinkRefusedError, match="certificate"):
+        with pytest.raises(HubUnreachableError, match="certificate"):
             look(server, "/m.gguf")
         monkeypatch.setenv("SSL_CERT_FILE", str(path))
         client_module._tls_context.cache_clear()
@@ -293,10 +292,10 @@ def test_a_proxy_that_is_none_and_a_host_where_nobody_is_are_sentences(
     with LinkServer() as other:
         gone = other.url("/m.gguf")
     source = LinkSource(gone, 5.0)
-    with pytest.raises(LinkUnreachableError, match=r"Could not connect to 127\.0\.0\.1"):
+    with pytest.raises(HubUnreachableError, match=r"Could not connect to 127\.0\.0\.1"):
         source.look("x/y", "m.gguf")
     monkeypatch.setenv("HTTPS_PROXY", "nonsense://proxy.example")
-    with pytest.raises(LinkUnreachableError, match="The proxy that this system names cannot be used") as refused:
+    with pytest.raises(HubUnreachableError, match="The proxy that this system names cannot be used") as refused:
         look(server, "/m.gguf")
     assert "HTTPS_PROXY" in refused.value.advice
 
@@ -312,7 +311,7 @@ def test_other_bytes_than_were_asked_for_are_not_taken(server: LinkServer, heade
     source = LinkSource(server.url("/m.gguf"), 5.0)
     located = source.look("x/y", "m.gguf")
     server.answers["/m.gguf"] = says(206, MODEL[:100], ETag='"v1"', **headers)
-    with pytest.raises(LinkAnswerError, match=words), source.open(located.location, 0, 100) as stream:
+    with pytest.raises(HubAnswerError, match=words), source.open(located.location, 0, 100) as stream:
         list(stream.chunks())
     source.close()
 

@@ -7,15 +7,14 @@ from dataclasses import replace
 import pytest
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
-from app.core.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange, losing_words
+from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange, losing_words
+from engine.records import GainForecast
 from engine.sentences import joined
 
 SPEED_FORECAST = SpeedForecast(
     SpeedRange(10.0, 15.0),
-    GainRange(1.12, 1.48, 0.44, True, 0.5),
-    GainRange(1.1, 1.3),
-    "memory",
-    1.31,
+    GainForecast(1.12, 1.48, 0.44, True, 1.31),
+    GainForecast(1.1, 1.3),
     "others",
     "Model X",
 )
@@ -48,14 +47,11 @@ def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
 
 
 def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
-    dear = replace(SPEED_FORECAST, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
-    assert "a smaller draft or next-token heads" in joined(dear.sentences)
-    assert "MTP" in joined(dear.sentences)
+    dear = replace(SPEED_FORECAST, gain=GainForecast(1.1, 1.3, 0.6))
     faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
     assert "slow this model down" not in joined(replace(dear, measured=faster).sentences)
     assert "slow this model down" in joined(replace(dear, measured=slower).sentences)
-    hopeless = replace(SPEED_FORECAST, gain=GainRange(1.0, 1.0, 0.6, False, None))
-    assert "Any draft model would slow this model down here" in joined(hopeless.sentences)
+    hopeless = replace(SPEED_FORECAST, gain=GainForecast(1.0, 1.0, 0.6))
     assert hopeless.headline.startswith("Expect about 10–15 tokens per second")
 
 
@@ -80,7 +76,7 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
 def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
     head = replace(SPEED_FORECAST, by_head=True)
     assert joined(head.sentences).endswith("how often this head is right was not measured here.")
-    dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
+    dear = replace(head, gain=GainForecast(1.1, 1.3, 0.6))
     assert "Drafting with it would slow this model down here. Speculation uses repeated text instead." in joined(
         dear.sentences
     )
@@ -91,13 +87,16 @@ def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"bound": "arithmetic"}, "checking four tokens takes 1.3 times as long as one (limited by arithmetic)"),
-        ({"bound": "both"}, "takes 1.3 times as long as one (limited by memory and arithmetic)"),
+        (
+            {"gain": GainForecast(1.0, 1.1, cost_of_four=2.5)},
+            "four tokens takes 2.5 times as long as one (limited by arith",
+        ),
+        ({"gain": GainForecast(1.0, 1.1, cost_of_four=2.0)}, "as long as one (limited by memory and arithmetic)"),
         ({"basis": "memory"}, "Estimated from the speed of the memory, which was measured here."),
         ({"basis": "model"}, "Estimated from this model's passes, which were measured here."),
     ],
 )
-def test_what_limits_passes_and_what_a_range_rests_on_is_told(changes: dict[str, str], words: str) -> None:
+def test_what_limits_passes_and_what_a_range_rests_on_is_told(changes: dict[str, object], words: str) -> None:
     assert words in joined(replace(SPEED_FORECAST, **changes).sentences)  # type: ignore[arg-type]
 
 
@@ -107,27 +106,27 @@ RACE = RaceSpeed(1.0, "auto", 0.0, 1.13, 1.10, 1.17, 4)
 @pytest.mark.parametrize(
     ("gain", "speed", "is_worth"),
     [
-        (GainRange(1.12, 1.48, 0.2, True), None, True),
-        (GainRange(1.02, 1.48, 0.2, True), None, False),  # the lower bound decides
-        (GainRange(1.1, 1.3, 0.2, True), None, False),  # the gain of n-grams alone
-        (GainRange(1.12, 1.48, 0.9, False), None, False),
-        (GainRange(1.0, 1.4, 0.58, False), PairSpeed("t", "d", races=(RACE,)), True),
-        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, speedup=0.96, low=0.9),)), False),
-        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, low=0.99),)), False),
-        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", answers(0.96, 9)), False),
-        (GainRange(1.0, 1.0, 0.9, False), PairSpeed("t", "d", answers(1.3, 9)), True),
-        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d"), True),  # no answer of it was measured
+        (GainForecast(1.12, 1.48, 0.2, True), None, True),
+        (GainForecast(1.02, 1.48, 0.2, True), None, False),  # the lower bound decides
+        (GainForecast(1.1, 1.3, 0.2, True), None, False),  # the gain of n-grams alone
+        (GainForecast(1.12, 1.48, 0.9, False), None, False),
+        (GainForecast(1.0, 1.4, 0.58, False), PairSpeed("t", "d", races=(RACE,)), True),
+        (GainForecast(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, speedup=0.96, low=0.9),)), False),
+        (GainForecast(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, low=0.99),)), False),
+        (GainForecast(1.5, 2.0, 0.1, True), PairSpeed("t", "d", answers(0.96, 9)), False),
+        (GainForecast(1.0, 1.0, 0.9, False), PairSpeed("t", "d", answers(1.3, 9)), True),
+        (GainForecast(1.5, 2.0, 0.1, True), PairSpeed("t", "d"), True),  # no answer of it was measured
     ],
 )
 def test_a_draft_is_offered_where_it_was_faster_or_pays_by_its_low_end(
-    gain: GainRange, speed: PairSpeed | None, *, is_worth: bool
+    gain: GainForecast, speed: PairSpeed | None, *, is_worth: bool
 ) -> None:
     assert replace(SPEED_FORECAST, gain=gain, measured=speed).is_draft_worth_using is is_worth
 
 
 def test_what_was_measured_comes_before_what_is_forecast() -> None:
     measured = replace(SPEED_FORECAST, measured=PairSpeed("t", "d", races=(RACE,)))
-    assert measured.score > replace(SPEED_FORECAST, gain=GainRange(2.0, 3.0, 0.1, True)).score
+    assert measured.score > replace(SPEED_FORECAST, gain=GainForecast(2.0, 3.0, 0.1, True)).score
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def child(home: Path, file_limit: int) -> int:
         sys.stdout.write(f"{error.message}\n")
         return 1
     for state in downloads.snapshot():
-        downloads.retry(state.key)
+        downloads.resume(state.key)
     while True:
         (state,) = downloads.snapshot()
         if state.status in (DownloadStatus.DONE, DownloadStatus.FAILED):

@@ -12,13 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileKind, RepoFile, RepoModel
 from app.core.hub.client import HubClient
-from app.core.hub.downloads import part_file
 from app.core.hub.downloads.download_queue import DownloadQueue, QueueFile, SpeedMeter
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.errors import UnsafeNameError
@@ -97,7 +95,7 @@ def test_several_at_once_with_a_bound(
         time.sleep(0.002)
     assert most == 2
     assert {model.path.name: model.path.read_bytes() for model in library.models()} == DATA
-    downloads.remove(ids[0])
+    downloads.cancel(ids[0])
     assert [one.key for one in downloads.snapshot()] == ids[1:]
     assert len(library.models()) == 4
 
@@ -131,7 +129,7 @@ def test_pause_resume_and_cancel(
     wait_for(lambda: not list(library.folder.rglob("two*")))
     again = downloads.add(request(client, "two"))
     wait_for(is_at(downloads, again, DownloadStatus.DONE))
-    for ignored in (downloads.pause, downloads.resume, downloads.cancel, downloads.remove):
+    for ignored in (downloads.pause, downloads.resume, downloads.cancel):
         ignored("gone")
 
 
@@ -149,29 +147,10 @@ def test_a_failure_is_a_sentence_and_can_be_retried(
     assert shown.done_bytes == 200_000
     assert library.models() == ()
     hub.faults.clear()
-    downloads.retry(wanted)
+    downloads.resume(wanted)
     wait_for(is_at(downloads, wanted, DownloadStatus.DONE))
     assert state(downloads, wanted).message == ""
     assert hub.sent(REPO, "one.gguf") == len(DATA["one.gguf"])
-
-
-def test_what_others_still_have_to_write_is_not_free_space(
-    client: HubClient, downloads: DownloadQueue, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = len(DATA["one.gguf"])
-    enough_for_one = part_file.RESERVE_BYTES + int(1.5 * size)
-    monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: SimpleNamespace(free=enough_for_one))
-    hub.faults.append(Fault(stall_after=1000))
-    first = downloads.add(request(client, "one"))
-    wait_for(lambda: state(downloads, first).done_bytes >= 1000)
-    second = downloads.add(request(client, "two"))
-    wait_for(is_at(downloads, second, DownloadStatus.FAILED))
-    assert "2 MB are still needed" in state(downloads, second).message
-    downloads.pause(first)
-    downloads.retry(second)
-    wait_for(is_at(downloads, second, DownloadStatus.DONE))
-    shards = downloads.add(request(client, "big-Q4_0"))
-    wait_for(is_at(downloads, shards, DownloadStatus.DONE))
 
 
 @pytest.mark.parametrize("draft_first", [False, True])

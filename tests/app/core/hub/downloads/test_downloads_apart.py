@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus
-from app.core.hub.client import HubClient
+from app.core.hub.client import ByteStream, HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.library.library import Library
 from app.core.hub.records import RemoteLocation
-from app.core.hub.sources import Stream
 from tests.app.core.hub.loopback import LoopbackHub
 from tests.waiting import wait_for
 
@@ -86,7 +85,7 @@ class Odd:
 
     def open(
         self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
-    ) -> AbstractContextManager[Stream]:
+    ) -> AbstractContextManager[ByteStream]:
         return self._client.open(location, start, end, if_range)
 
 

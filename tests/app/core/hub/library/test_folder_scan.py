@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.domain.models import FolderScan
 from app.core.hub.errors import LibraryError
 from app.core.hub.library import folder_scan
-from app.core.hub.library.folder_scan import FolderScan, scan_folder
+from app.core.hub.library.folder_scan import scan_folder
 from tests.app.core.hub.library.test_ollama import model
 
 GGUF = b"GGUF" + bytes(60)

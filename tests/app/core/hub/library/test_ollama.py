@@ -12,7 +12,7 @@ import pytest
 
 from app.core.domain.models import Offer
 from app.core.hub.library.library import Library
-from app.core.hub.library.ollama import Skipped, models_in, stores
+from app.core.hub.library.ollama import SkippedModel, models_in, stores
 from app.core.hub.records import Origin
 from tests.engine.gguf_factory import tiny_llama
 
@@ -118,7 +118,7 @@ def test_what_is_broken_is_reported_with_a_reason_and_the_rest_goes_on(store: Pa
     (store / "manifests" / "registry.ollama.ai" / "library" / "folder" / "latest").mkdir(parents=True)
     found = list(models_in(store))
     assert [one.name for one in found if isinstance(one, Offer)] == ["good:latest"]
-    skipped = {one.name.partition(":")[0]: one.reason for one in found if isinstance(one, Skipped)}
+    skipped = {one.name.partition(":")[0]: one.reason for one in found if isinstance(one, SkippedModel)}
     assert set(skipped) == {*BROKEN, "cut", "page", "adapted"}
     assert all(reason.endswith(".") for reason in skipped.values())
     assert "not complete" in skipped["cut"]
@@ -161,7 +161,7 @@ def test_a_pipe_among_manifests_does_not_block_and_their_number_is_bounded(
     pipe = store / "manifests" / "registry.ollama.ai" / "library" / "pipe"
     pipe.mkdir()
     os.mkfifo(pipe / "latest")
-    (skipped,) = (one for one in models_in(store) if isinstance(one, Skipped))
+    (skipped,) = (one for one in models_in(store) if isinstance(one, SkippedModel))
     assert (skipped.name, skipped.reason) == ("pipe:latest", "Its manifest is not a file.")
     monkeypatch.setattr("app.core.hub.library.ollama.MAX_MANIFESTS", 2)
     assert [one.name for one in models_in(store)] == ["a:latest", "b:latest"]

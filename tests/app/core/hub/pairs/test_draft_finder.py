@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.models import Drafting, FileKind
+from app.core.domain.models import Drafting, DraftOrigin, FileKind
 from app.core.hub.client import HubClient
 from app.core.hub.file_names import kind_of
 from app.core.hub.pairs.catalog import CatalogModel, CatalogPair, MachineClass
-from app.core.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, DraftSources, family_of, find_drafts
+from app.core.hub.pairs.draft_finder import DraftSearch, DraftSources, family_of, find_drafts
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
@@ -86,7 +86,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     }  # fmt: skip
     assert [name for name in matching if name != "eagle3-tiny"] == ["draft", "half", "stranger"], "the cheapest first"
     first = matching["draft"]
-    assert (first.place, first.path) == (CandidateOrigin.HERE, good)
+    assert (first.place, first.path) == (DraftOrigin.HERE, good)
     assert first.cost_share is not None
     assert 0.01 < first.cost_share < 0.1
     assert first.reason == ""
@@ -156,10 +156,10 @@ def test_recommended_and_found_drafts_come_after_those_here(
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
     search = find_drafts(target, DraftSources(library, catalog, client), on_progress=seen.append)
     assert [(one.name, one.place) for one in search.matching] == [
-        ("draft", CandidateOrigin.HERE),
-        ("Tiny-2.5-0.1B-Q8_0", CandidateOrigin.RECOMMENDED),
-        ("Tiny-2.5-0.2B-Q8_0", CandidateOrigin.HUB),
-        ("Tiny-2.5-0.3B-Q4_0", CandidateOrigin.HUB),
+        ("draft", DraftOrigin.HERE),
+        ("Tiny-2.5-0.1B-Q8_0", DraftOrigin.RECOMMENDED),
+        ("Tiny-2.5-0.2B-Q8_0", DraftOrigin.HUB),
+        ("Tiny-2.5-0.3B-Q4_0", DraftOrigin.HUB),
     ]
     assert search.matching[2].file == "Tiny-2.5-0.2B-Q8_0.gguf"
     assert [len(one.matching) for one in seen] == [1, 2]
@@ -190,7 +190,7 @@ def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
     ]
     search = find_drafts(with_heads, DraftSources((), catalog, client))
     assert [(one.name, one.head, one.place) for one in search.matching] == [
-        ("mtp-Tiny-2.5-Q8_0", "MTP", CandidateOrigin.RECOMMENDED)
+        ("mtp-Tiny-2.5-Q8_0", "MTP", DraftOrigin.RECOMMENDED)
     ]
     assert search.matching[0].cost_share is not None
     assert search.words.startswith("target drafts for itself: it has a next-token layer (MTP).")
