@@ -6,7 +6,7 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -68,7 +68,7 @@ def chip(number: int) -> str:
 
 
 def downloads(number: int) -> str:
-    return repo_facts(replace(result(), downloads=number, updated=date(2020, 1, 2))).split(" · ")[1]
+    return repo_facts(replace(result()[0], downloads=number, updated=datetime(2020, 1, 2, tzinfo=UTC))).split(" · ")[1]
 
 
 def layers(number: int) -> str:
