@@ -25,8 +25,8 @@ from app.cli.output import (
     fail,
     message_stream,
     notify,
+    option_errors,
     print_notices,
-    unreadable,
     write_reports,
 )
 from app.cli.run import load_request, open_session
@@ -39,7 +39,6 @@ from app.core.benchmark.runner import OwnEngine, Runner, make_variants
 from app.core.benchmark.runs import BenchmarkPlan, BenchmarkRun
 from app.core.domain.errors import PeerError
 from app.core.domain.speed.races import OPEN_END_MINUTES
-from app.core.hub.errors import LibraryError
 from app.core.paths import assets_dir
 from engine.errors import EngineError
 from engine.pacing.draft_length import choose_draft_length
@@ -48,35 +47,28 @@ from engine.records import Mode, Problem, SamplingParams
 
 def command(options: argparse.Namespace) -> int:
     """Measure and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
-    try:
+    with option_errors("This cannot be measured", "Change the option or the file."):
         resolve_names(options)
         check_reports(options.json, options.markdown)
         prompts = _prompts(options)
         plan = _plan(options)
         requests = read_peer_requests(options.peer, options.peer_configs)
         journal = _journal(options, plan, requests)
-    except LibraryError as error:
-        return fail(error.problem)
-    except (ValueError, OSError) as error:
-        return fail(unreadable("This cannot be measured", error, "Change the option or the file."))
-    try:
-        with sigterm_as_interrupt(), ExitStack() as stack:
-            if journal is not None:
-                stack.callback(journal.close)
-            session = open_session()
-            stack.callback(session.close)
-            load = load_request(options)
-            ready = session.load(load)
-            print_notices(ready)
-            session.measure()
-            for mode, reason in ready.unavailable.items():
-                if mode in options.modes:
-                    print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
-            own = OwnEngine(session, make_variants(options.modes, options.depths, set(ready.unavailable)))
-            runner = Runner(own, open_peers(requests, load, ready, stack), prompts, plan, journal=journal)
-            status = measure(runner)
-    except (EngineError, PeerError, KeyboardInterrupt) as stopped:
-        return report_stop(stopped)
+    with sigterm_as_interrupt(), ExitStack() as stack:
+        if journal is not None:
+            stack.callback(journal.close)
+        session = open_session()
+        stack.callback(session.close)
+        load = load_request(options)
+        ready = session.load(load)
+        print_notices(ready)
+        session.measure()
+        for mode, reason in ready.unavailable.items():
+            if mode in options.modes:
+                print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
+        own = OwnEngine(session, make_variants(options.modes, options.depths, set(ready.unavailable)))
+        runner = Runner(own, open_peers(requests, load, ready, stack), prompts, plan, journal=journal)
+        status = measure(runner)
     if not runner.runs:
         return status
     if journal is not None and (status or runner.out_of_time):

@@ -15,20 +15,19 @@ from dataclasses import replace
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify, print_notices
+from app.cli.output import fail, notify, option_errors, print_notices
 from app.cli.run import (
     MEASURE_S,
+    RUN_ERRORS,
     check_thinking,
     decoding_defaults,
     load_models,
     load_request,
     open_session,
-    problem_of,
     show_events,
     target_notices,
 )
 from app.cli.terminal_stream import Style, write_styled
-from app.core.domain.errors import AppError
 from app.core.domain.thinking import without_thinking
 from engine.errors import EngineError
 from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
@@ -49,19 +48,13 @@ HINT = 'Ctrl+C stops an answer. A line that ends with \\ continues; lines betwee
 
 def command(options: argparse.Namespace) -> int:
     """Chat until the end of the input; returns the exit code (see `main`)."""
-    try:
+    with option_errors(*RUN_ERRORS):
         resolve_names(options)
         apply_layers(options)
         request = decoding_defaults(options)
-    except AppError as error:
-        return fail(error.problem)
-    except (ValueError, OSError) as error:
-        return fail(problem_of(error))
     session = open_session()
     try:
         ready = load_models(session, load_request(options))
-        if ready is None:
-            return INTERRUPTED
         print_notices(ready, *target_notices(ready))
         if options.draft and ready.draft is None:
             return 1
@@ -70,8 +63,6 @@ def command(options: argparse.Namespace) -> int:
             session.measure(MEASURE_S)
         request = replace(request, stop=tuple(options.stop), ignore_eos=options.ignore_eos, overflow=Overflow.DROP)
         return Conversation(session, ready, request, options.system or "").run()
-    except EngineError as error:
-        return fail_with(error)
     finally:
         session.close()
 
@@ -172,7 +163,7 @@ class Conversation:
                 show_events(self._session.generate(request, interrupted.is_set), as_json=False, texts=texts)
         except EngineError as error:
             self.messages.pop()
-            fail_with(error)
+            fail(error.problem)
             return
         if interrupted.is_set():
             write_styled(sys.stderr, "stopped", Style.FAINT)

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.cli.models.output import size_words
-from app.cli.output import fail_with
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
@@ -44,38 +43,50 @@ def command(options: argparse.Namespace) -> int:
     The exit code is also 1 if the target's logits should be equal bit for bit and are not. It is 0 for a pair that fits
     but would be slower here, and for a target without heads.
     """
-    target = Path(options.target)
-    if options.draft is None:
-        return _check_own_heads(target, as_json=options.json)
-    draft = Path(options.draft)
-    try:
-        is_head = bool(head_method(read_header(draft)))
+    target, draft = Path(options.target), Path(options.draft) if options.draft is not None else None
+    is_head = draft is not None and bool(head_method(read_header(draft)))
+    if draft is None:
+        found = own_head_verdict(target)
+    else:
         found = head_verdict(target, draft) if is_head else verdict(target, draft)
-        expected = speed_forecast(target, draft if found.matches else None, found.coverage)
-        exact = compare_rows(target)
-    except EngineError as error:
-        return fail_with(error, as_json=options.json)
+    expected = speed_forecast(target, draft if found.matches else None, found.coverage)
+    exact = compare_rows(target)
     if options.json:
         facts = _as_dict(target, draft, found, expected) | {"exactness": asdict(exact)}
         print(json.dumps(facts, ensure_ascii=False))
-        return int(not found.matches or exact.is_fault)
-    if not found.matches:
-        print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
-        _print_each(_vision_sentence(target))
-        return 1
-    if expected is not None and expected.would_lose:
-        print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        words = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
-        _print_each(words, found.difference, *expected.why_not, _vision_sentence(target), exact.sentence)
-        return int(exact.is_fault)
-    if is_head:
-        print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
-    elif found.coverage is None:
-        print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
+    elif draft is None:
+        header = read_header(target)
+        _print_each(
+            f"{target.name} can be used.",
+            found.reason or own_heads_sentence(header, target.name),
+            *weak_points(header, target.name),
+            *(expected.sentences if expected else ()),
+            _vision_sentence(target),
+            exact.sentence,
+        )
+    elif not found.matches:
+        _print_each(f"{draft.name} cannot draft for {target.name}: {found.reason}", _vision_sentence(target))
     else:
-        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.coverage)}")
-    _print_each(found.difference, *(expected.sentences if expected else ()), _vision_sentence(target), exact.sentence)
-    return int(exact.is_fault)
+        _print_each(
+            *_fitting(target, draft, found, expected, is_head=is_head), _vision_sentence(target), exact.sentence
+        )
+    return int(exact.is_fault or (draft is not None and not found.matches))
+
+
+def _fitting(
+    target: Path, draft: Path, found: PairVerdict, expected: SpeedForecast | None, *, is_head: bool
+) -> list[str | None]:
+    """Sentences about a draft that fits its target."""
+    words = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
+    if expected is not None and expected.would_lose:
+        slow = f"{draft.name} could draft for {target.name}, but it would slow the target down here."
+        return [slow, words, found.difference, *expected.why_not]
+    fits = f"{draft.name} can draft for {target.name}"
+    if is_head:
+        fits += ": it is a head made for such a model, and both ran together."
+    else:
+        fits += f". {words}" if words else ": their vocabularies match."
+    return [fits, found.difference, *(expected.sentences if expected else ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +106,10 @@ class ComparedRows:
 
     @property
     def sentence(self) -> str:
-        if self.is_fault:
-            return (
-                f"{self.num_different} of {self.num_rows} rows of logits differ from those of a pass of one token. "
-                "This should not happen: answers are exact on this computer. Please report it."
-            )
+        fault = "This should not happen: answers are exact on this computer. Please report it."
         if self.num_different:
-            return (
-                f"{self.num_different} of {self.num_rows} rows of logits differ from those of a pass of one token. "
-                f"{self.reason}"
-            )
+            differ = f"{self.num_different} of {self.num_rows} rows of logits differ from those of a pass of one token."
+            return f"{differ} {self.reason or fault}"
         return (
             f"Exact: {self.num_rows} rows of logits are identical to the last bit in passes of 1, 2, 4, 8 and mixed "
             "tokens, on one thread and two, alone and beside another answer."
@@ -135,52 +140,28 @@ def _vision_sentence(target: Path) -> str:
     return f"{target.name} sees pictures with {side.name}, which takes about {size} of memory."
 
 
-def _side_path(target: Path) -> str | None:
-    side = find_side_file(target)
-    return None if side is None else str(side)
-
-
 def _print_each(*sentences: str | None) -> None:
     for sentence in filter(None, sentences):
         print(sentence)
 
 
-def _check_own_heads(target: Path, *, as_json: bool) -> int:
-    """Print that the target can be used, and whether it has heads; the exit code is always 0."""
-    try:
-        probe(target, find_paths().cache)
-        with LlamaModel(target, vocab_only=True) as model:
-            _check_template(model)
-        header = read_header(target)
-        reason = own_head_verdict(target)
-        expected, exact = speed_forecast(target, None), compare_rows(target)
-    except EngineError as error:
-        return fail_with(error, as_json=as_json)
-    if as_json:
-        facts: dict[str, object] = {"target": str(target), "draft": None, "usable": True, "compatible": not reason}
-        facts |= {"reason": reason or None, "side_file": _side_path(target), "expected": _expected(expected)}
-        print(json.dumps(facts | {"exactness": asdict(exact)}, ensure_ascii=False))
-        return int(exact.is_fault)
-    print(f"{target.name} can be used.")
-    print(reason or own_heads_sentence(header, target.name))
-    _print_each(*weak_points(header, target.name), *(expected.sentences if expected else ()), _vision_sentence(target))
-    _print_each(exact.sentence)
-    return int(exact.is_fault)
-
-
-def own_head_verdict(target: Path) -> str:
-    """Why a target has no usable heads; empty if it has.
+def own_head_verdict(target: Path) -> PairVerdict:
+    """Whether a target has usable heads, or why not.
 
     Raises:
-        ModelFileError: the file cannot be read.
+        EngineError: the file cannot be used as a model.
     """
+    probe(target, find_paths().cache)
+    with LlamaModel(target, vocab_only=True) as model:
+        _check_template(model)
     header = read_header(target)
     if not has_next_token_layers(header):
-        return own_heads_sentence(header, target.name)
+        return PairVerdict(matches=False, reason=own_heads_sentence(header, target.name))
     try:
-        return missing_sentence(MTP) or _try_head(target, None)
+        reason = missing_sentence(MTP) or _try_head(target, None)
     except EngineError as error:
-        return error.message
+        reason = error.message
+    return PairVerdict(matches=not reason, reason=reason)
 
 
 def head_verdict(target: Path, head: Path) -> PairVerdict:
@@ -198,17 +179,19 @@ def _try_head(target: Path, head: Path | None) -> str:
     return ""
 
 
-def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: SpeedForecast | None) -> dict[str, object]:
+def _as_dict(target: Path, draft: Path | None, found: PairVerdict, expected: SpeedForecast | None) -> dict[str, object]:
+    side = find_side_file(target)
     return {
         "target": str(target),
-        "draft": str(draft),
-        "side_file": _side_path(target),
+        "draft": None if draft is None else str(draft),
+        "usable": True,
+        "side_file": None if side is None else str(side),
         "compatible": found.matches,
         "verdict": _verdict_name(found, expected),
         "reason": found.reason or None,
         "speaks": found.coverage,
         "template_difference": found.difference,
-        "expected": _expected(expected) if found.matches else None,
+        "expected": _expected(expected) if found.matches or draft is None else None,
     }
 
 

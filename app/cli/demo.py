@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, fail_with, metrics_line, notify
+from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, metrics_line, notify
 from app.cli.race import RaceDisplay
 from app.cli.run import open_session
 from app.core.benchmark.race import Race
@@ -55,22 +55,17 @@ NOTE = (
 
 def command(_options: argparse.Namespace) -> int:
     """Run the demo; returns the exit code (see `main`)."""
-    session = open_session()
-    with stop_on_interrupt() as interrupted, ExitStack() as stack:
-        stack.callback(session.close)
-        try:
-            _race_real(session, interrupted.is_set)
-            if interrupted.is_set():
-                return INTERRUPTED
-            session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
-            session.measure()
-            print(f"The built-in pair is tiny and shows the mechanics only. The question: {QUESTION}\n")
-            _ask(session, _request(QUESTION))
-            status = _race(session, list(Mode), _request(QUESTION), interrupted.is_set)
-            print(NOTE)
-            return INTERRUPTED if interrupted.is_set() else status
-        except EngineError as error:
-            return INTERRUPTED if interrupted.is_set() else fail_with(error)
+    with closing(open_session()) as session, stop_on_interrupt() as interrupted:
+        _race_real(session, interrupted.is_set)
+        if interrupted.is_set():
+            return INTERRUPTED
+        session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
+        session.measure()
+        print(f"The built-in pair is tiny and shows the mechanics only. The question: {QUESTION}\n")
+        _ask(session, _request(QUESTION))
+        status = _race(session, list(Mode), _request(QUESTION), interrupted.is_set)
+        print(NOTE)
+        return INTERRUPTED if interrupted.is_set() else status
 
 
 def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_stop: Callable[[], bool]) -> int:

@@ -7,8 +7,7 @@ import json
 from collections.abc import Sequence
 
 from app.cli.models.output import size_words
-from app.cli.output import fail_with, notify, table
-from engine.errors import DeviceError
+from app.cli.output import notify, table
 from engine.llama import rpc
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import processor_name
@@ -20,11 +19,8 @@ _KINDS = {DeviceKind.GPU: "GPU", DeviceKind.INTEGRATED: "integrated GPU", Device
 def command(options: argparse.Namespace) -> int:
     """List the devices of this machine and of the named servers; exit code 1 if a server does not answer."""
     found: list[tuple[str, Device]] = [(gpu.name, gpu) for gpu in find_gpus()]
-    try:
-        for name in options.servers:
-            found.extend((name, device) for device in find_devices([rpc.checked(name)]))
-    except DeviceError as error:
-        return fail_with(error, as_json=options.json)
+    for name in options.servers:
+        found.extend((name, device) for device in find_devices([rpc.checked(name)]))
     warning = rpc.warning(options.servers)
     if warning:
         notify(warning)

@@ -10,17 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, fail, notify
-from app.cli.run import make_request, problem_of, show_events
+from app.cli.output import INTERRUPTED, notify, option_errors
+from app.cli.run import RUN_ERRORS, make_request, show_events
 from app.core.domain.engines import RemoteModel
-from app.core.domain.errors import AppError
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
 from app.core.remote.errors import EngineRefusedError, ModelGoneError
 from app.core.remote.fitting import FittingAnswer
 from app.core.remote.identity import detect
 from app.core.remote.thinking import ReasoningMode, reasoning_modes
-from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 
@@ -29,13 +27,8 @@ LOCAL_OPTIONS = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools",
 
 def command(options: argparse.Namespace) -> int:
     """Answer the prompt of the options; returns the exit code (see `app.cli.parser.main`)."""
-    with stop_on_interrupt() as interrupted:
-        try:
-            finished = _ask(options, interrupted)
-        except (AppError, GrammarError) as error:
-            return INTERRUPTED if interrupted.is_set() else fail(error.problem, as_json=options.json)
-        except (ValueError, OSError) as error:
-            return fail(problem_of(error), as_json=options.json)
+    with stop_on_interrupt() as interrupted, option_errors(*RUN_ERRORS):
+        finished = _ask(options, interrupted)
     if finished is not None and finished.stats.decisions and not options.json:
         print("; ".join(finished.stats.decisions), file=sys.stderr)
     return INTERRUPTED if interrupted.is_set() else 0

@@ -9,14 +9,15 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, cast
 
 from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
+from app.core.domain.errors import AppError
 from app.core.domain.speed.verdict import answer_verdict
-from engine.errors import EngineError
 from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
 
 INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
@@ -88,6 +89,12 @@ class ProgressLine:
         self._on_terminal = sys.stderr.isatty()
         self._is_shown = False
 
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.end()
+
     def show(self, text: str, fraction: float | None = None) -> None:
         if self._on_terminal:
             self._is_shown = True
@@ -126,10 +133,6 @@ def print_notices(ready: EngineReady, *more: str) -> None:
 def warn(problem: Problem) -> None:
     """Print a problem that does not end the command."""
     notify(f"{problem.title}. {problem.message} {problem.advice}")
-
-
-def fail_with(error: EngineError, *, as_json: bool = False) -> int:
-    return fail(error.problem, as_json=as_json)
 
 
 def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
@@ -227,14 +230,26 @@ def check_positive(options: argparse.Namespace, *names: str, least: float | None
             raise ValueError(f"--{name.replace('_', '-')} must be {words}.")
 
 
-def unreadable(title: str, error: ValueError | OSError, advice: str) -> Problem:
-    """The problem of an invalid command line, or of a file that it names."""
-    if isinstance(error, UnicodeDecodeError):
-        return Problem(title, "The prompt is not UTF-8 text.", "Save it as UTF-8.")
-    if isinstance(error, OSError):
-        reason = error.strerror or error
-        return Problem(title, f"{error.filename or 'A file'} cannot be read: {reason}.", "Check the path.")
-    return Problem(title, str(error), advice)
+class OptionsError(AppError):
+    """An invalid command line, or a file that it names and that cannot be read."""
+
+    def __init__(self, title: str, message: str, advice: str) -> None:
+        super().__init__(message, advice)
+        self.title = title
+
+
+@contextmanager
+def option_errors(title: str, advice: str) -> Iterator[None]:
+    """Raise an `OptionsError` for an invalid value, or a file that cannot be read."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise OptionsError(title, "The prompt is not UTF-8 text.", "Save it as UTF-8.") from error
+    except OSError as error:
+        message = f"{error.filename or 'A file'} cannot be read: {error.strerror or error}."
+        raise OptionsError(title, message, "Check the path.") from error
+    except ValueError as error:
+        raise OptionsError(title, str(error), advice) from error
 
 
 def counted(number: int, one: str, many: str) -> str:

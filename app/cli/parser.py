@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import app
 from app.cli import option_values as values
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
-from app.cli.terminal_stream import Style, write_styled
 from engine.embeddings import Pooling
-from engine.errors import NativeLibraryError
+from engine.errors import PacelineError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
@@ -67,9 +66,6 @@ EXAMPLES = {
 }
 _NO_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
 _NO_CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", re.DOTALL)
-_HEADING = re.compile(r"^[a-z][^:\n]*:(?=$| )")  # "usage:", "options:", and the headings of groups
-_NAMES_AT = 4  # largest indentation of the names of options and commands
-_OPTION = re.compile(r"^( +)(-{1,2}[\w-]+(?:, -{1,2}[\w-]+)*|\{?[a-z][\w-]*)")
 
 _Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
 
@@ -91,8 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except NativeLibraryError as error:  # a command's module may load llama.cpp when imported
-        return fail(error.problem)
+    except PacelineError as error:  # also of llama.cpp, which a command's module may load when imported
+        return fail(error.problem, as_json=getattr(options, "json", None) is True)
     except OSError as error:  # commands handle errors of files themselves
         return _report_failed_output(error)
     return code
@@ -135,9 +131,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         """Report failed output of help to `main`, since argparse ignores it. Failed output to stderr is ignored."""
-        if file is sys.stdout:
-            for line in message.splitlines(keepends=True):
-                _print_help_line(line)
+        if file is not None and file is sys.stdout:
+            file.write(message)
         else:
             super()._print_message(message, file)
 
@@ -171,19 +166,6 @@ def _did_you_mean(word: str, known: Sequence[str]) -> str:
 def _number_words(found: re.Match[str]) -> str:
     """The message of argparse with the names of Python types replaced."""
     return f"{found[2]} is not a whole number" if found[1] == "int" else f"{found[2]} is not a number"
-
-
-def _print_help_line(line: str) -> None:
-    """Highlight headings, options and commands."""
-    heading, option = _HEADING.match(line), _OPTION.match(line)
-    if heading:
-        write_styled(sys.stdout, heading[0], Style.STRONG)
-        line = line[heading.end() :]
-    elif option and len(option[1]) <= _NAMES_AT:
-        sys.stdout.write(option[1])
-        write_styled(sys.stdout, option[2], Style.NAME)
-        line = line[option.end() :]
-    sys.stdout.write(line)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -14,7 +14,6 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, message_stream, table
 from app.cli.stored_chats import with_chats
-from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
 from app.core.domain.projects import MOST_FILES, FileState, Project
 from app.core.paths import find_paths
@@ -37,8 +36,6 @@ def command(options: argparse.Namespace) -> int:
     try:
         paths.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         return _ACTIONS[options.action](options, projects, index)
-    except AppError as error:
-        return fail(error.problem)
     finally:
         index.close()
 

@@ -6,8 +6,8 @@ Only the requested reports and the measured pass costs are stored.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TextIO
 
@@ -23,17 +23,16 @@ from app.cli.output import (
     fail,
     message_stream,
     notify,
+    option_errors,
     print_notices,
     table,
-    unreadable,
     write_reports,
 )
-from app.cli.run import load_request, make_request, open_session
+from app.cli.run import load_models, load_request, make_request, open_session
 from app.core.benchmark.markdown import lane_table
 from app.core.benchmark.opened_lanes import LaneFailedError, read_lanes
 from app.core.benchmark.race import Race, RacePlan
 from app.core.benchmark.runs import variant_of
-from app.core.domain.errors import AppError
 from app.core.domain.speed.races import (
     OPEN_END_MINUTES,
     LaneChoice,
@@ -44,7 +43,7 @@ from app.core.domain.speed.races import (
     RaceSetup,
     verdict_sentence,
 )
-from engine.errors import DraftRefusedError, EngineError
+from engine.errors import DraftRefusedError
 from engine.records import ChatRequest, EngineReady, JobEvent, LoadRequest, Mode, RunStats
 from engine.session.session import Session
 
@@ -54,25 +53,13 @@ NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 
 def command(options: argparse.Namespace) -> int:
     """Race and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
-    try:
+    with option_errors("This cannot be raced", "See paceline race --help."):
         resolve_names(options)
         check_reports(options.json, options.markdown)
         choices, plan, request = _choices(options), _plan(options), _request(options)
-    except AppError as error:
-        return fail(error.problem)
-    except (ValueError, OSError) as error:
-        return fail(unreadable("This cannot be raced", error, "See paceline race --help."))
-    with stop_on_interrupt() as interrupted, ExitStack() as stack:
-        session, progress = open_session(), ProgressLine()
-        stack.callback(session.close)
+    with closing(open_session()) as session, ProgressLine() as progress, stop_on_interrupt() as interrupted:
         progress.show(LOADING)
-        try:
-            load = load_request(options)
-            load = load if any(choice.uses_draft for choice in choices) else replace(load, draft=None)
-            ready = _load(session, load, choices, interrupted.is_set)
-        except (LaneFailedError, EngineError) as error:
-            progress.end()
-            return INTERRUPTED if interrupted.is_set() else fail(error.problem)
+        ready = _load(session, load_request(options), choices)
         question = request.raw_prompt or request.messages[-1].content
         race = Race(RaceSetup(question, choices, plan.rounds, request.max_tokens or 0), request, plan)
         display = RaceDisplay(choices, message_stream(options.json, options.markdown), progress)
@@ -110,17 +97,16 @@ def _request(options: argparse.Namespace) -> ChatRequest:
     return replace(request, sampling=replace(request.sampling, seed=request.sampling.seed or 0))
 
 
-def _load(
-    session: Session, load: LoadRequest, choices: Sequence[LaneChoice], interrupted: Callable[[], bool]
-) -> EngineReady:
+def _load(session: Session, load: LoadRequest, choices: Sequence[LaneChoice]) -> EngineReady:
     """Load the models once for all lanes.
 
     Raises:
         LaneFailedError: the draft cannot be used; `auto` would answer without it.
         EngineError: the models cannot be loaded.
+        KeyboardInterrupt: after Ctrl+C.
     """
-    session.is_load_cancelled = interrupted
-    ready = session.load(load, lambda _path, _fraction: not interrupted())
+    load = load if any(choice.uses_draft for choice in choices) else replace(load, draft=None)
+    ready = load_models(session, load)
     if load.draft is not None and ready.draft is None:
         error = DraftRefusedError(ready.unavailable.get(Mode.DRAFT, ""), NO_DRAFT_ADVICE)
         raise LaneFailedError(next(choice for choice in choices if choice.uses_draft), error)

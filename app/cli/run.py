@@ -18,7 +18,7 @@ from typing import IO
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, metrics_line, notify, print_notices, run_as_dict, unreadable
+from app.cli.output import INTERRUPTED, fail, metrics_line, notify, option_errors, print_notices, run_as_dict
 from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, start_tools
 from app.core.attachments.reading import MAX_CHARS, read_attachment
@@ -32,7 +32,7 @@ from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from app.core.projects.projects import Projects
 from app.core.storage.pictures import is_picture
-from engine.errors import EngineError, PacelineError, SettingError, SideFileError
+from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import weak_points
 from engine.grammar.json_schema import grammar_of
@@ -65,6 +65,7 @@ from engine.session.worker import probing_session
 MAX_PROMPT_CHARS = MAX_CHARS  # the limit of an attachment
 MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # MAX_CHARS characters of UTF-8 and a byte order mark
 _HEAD_BYTES = 64  # the bytes by which a picture is recognized
+RUN_ERRORS = ("This cannot be run", "See paceline run --help.")
 MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one answer gains
 
 
@@ -74,7 +75,7 @@ def command(options: argparse.Namespace) -> int:
         from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
 
         return chat(options)
-    try:
+    with option_errors(*RUN_ERRORS):
         if options.project and not options.model:
             options.model = Projects(find_paths().projects_file).find(options.project).model_path or None
         resolve_names(options)
@@ -82,15 +83,9 @@ def command(options: argparse.Namespace) -> int:
         _check_trace(options.trace)
         _find_mmproj(options)
         tools = start_tools(options)
-    except PacelineError as error:
-        return fail(error.problem, as_json=options.json)
-    except (ValueError, OSError) as error:
-        return fail(problem_of(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None, as_json=options.json)
     try:
         return _run(session, options, request, tools)
-    except EngineError as error:
-        return fail_with(error, as_json=options.json)
     finally:
         if tools is not None:
             tools.close()
@@ -124,8 +119,6 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
         EngineError: loading or answering failed.
     """
     ready = load_models(session, load_request(options))
-    if ready is None:
-        return INTERRUPTED
     print_notices(ready, *(() if options.raw else target_notices(ready)))
     if (options.draft and ready.draft is None) or (options.image and not ready.target.has_vision):
         return 1
@@ -144,11 +137,6 @@ def target_notices(ready: EngineReady) -> tuple[str, ...]:
     """Notices about the target's file."""
     target = Path(ready.target.path)
     return weak_points(read_header(target), target.name)
-
-
-def problem_of(error: ValueError | OSError) -> Problem:
-    """Describe an error of the options to the user."""
-    return unreadable("This cannot be run", error, "See paceline run --help.")
 
 
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
@@ -421,21 +409,19 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
     return [read_picture_file(Path(name)) for name in options.image]
 
 
-def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
-    """Load the models; None after Ctrl+C, which only sets an event, since llama.cpp's callbacks cannot raise.
+def load_models(session: Session, request: LoadRequest) -> EngineReady:
+    """Load the models. Ctrl+C only sets an event at first, since llama.cpp's callbacks cannot raise.
 
     Raises:
         EngineError: the models cannot be loaded.
+        KeyboardInterrupt: after Ctrl+C.
     """
     with stop_on_interrupt() as interrupted:
         session.is_load_cancelled = interrupted.is_set
-        try:
-            ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
-        except EngineError:
-            if not interrupted.is_set():
-                raise
-            return None
-        return None if interrupted.is_set() else ready
+        ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
+    if interrupted.is_set():
+        raise KeyboardInterrupt
+    return ready
 
 
 def _check_trace(name: str | None) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify, print_notices
+from app.cli.output import INTERRUPTED, fail, notify, print_notices
 from app.cli.run import decoding_defaults, load_request
 from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
@@ -79,7 +79,7 @@ def command(options: argparse.Namespace) -> int:
         try:
             return _serve_loaded(library, listener, key, embedder, options, served)
         except EngineError as error:
-            return fail_with(error)
+            return fail(error.problem)
 
 
 def _serve_loaded(

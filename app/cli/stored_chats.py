@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.cli.output import fail
-from app.core.domain.errors import AppError
 from app.core.paths import find_paths
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
@@ -21,7 +20,5 @@ def with_chats(work: Callable[[ChatStore], int], *, only_reads: bool) -> int:
         if problem is not None and not (only_reads and store.has_stored):
             return fail(problem)
         return work(store)
-    except AppError as error:
-        return fail(error.problem)
     finally:
         store.close()

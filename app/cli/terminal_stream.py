@@ -32,7 +32,6 @@ class Style(StrEnum):
     BAD = "1;31"
     GOOD = "32"
     WARN = "33"
-    NAME = "36"
 
 
 def write_styled(stream: TextIO, text: str, style: Style) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from app.cli.models.output import as_dict, list_text, progress_line, repo_row, show_text, side_name, size_words
 from app.cli.output import INTERRUPTED, fail, notify, run_hint, table, warn
-from app.core.domain.errors import AppError
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoModel
 from app.core.hub.client import HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
@@ -177,8 +176,6 @@ def command(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("\npaceline: Stopped.", file=sys.stderr)
         return INTERRUPTED
-    except (AppError, EngineError) as error:
-        return fail(error.problem, as_json=options.json)
     except OSError as error:
         problem = Problem("The disk reported an error", f"{error.strerror or error}.", "Check the library folder.")
         return fail(problem, as_json=options.json)

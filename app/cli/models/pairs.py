@@ -9,8 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from app.cli.output import fail
-from app.core.domain.errors import AppError
 from app.core.domain.models import DraftCandidate, Drafting
 from app.core.hub.client import HubClient
 from app.core.hub.library.library import Library, open_library
@@ -19,7 +17,6 @@ from app.core.hub.pairs.draft_finder import DraftSearch, DraftSources, find_draf
 from app.core.hub.remote_header import KnownModel, read_local_header
 from app.core.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import vocabulary_sentence
-from engine.errors import EngineError
 
 _NO_DRAFT_FILE = {
     Drafting.HEADS_INSIDE: "none needed: next-token layers (MTP) in the target's own file",
@@ -33,14 +30,11 @@ def command(options: argparse.Namespace) -> int:
     if options.target is None:
         _print_catalog(catalog, as_json=options.json)
         return 0
-    try:
-        library = open_library(find_paths())
-        target = _target(options.target, library)
-        with closing(HubClient()) as client:
-            sources = DraftSources(library.models(), catalog, None if options.offline else client)
-            search = find_drafts(target, sources)
-    except (AppError, EngineError) as error:
-        return fail(error.problem, as_json=options.json)
+    library = open_library(find_paths())
+    target = _target(options.target, library)
+    with closing(HubClient()) as client:
+        sources = DraftSources(library.models(), catalog, None if options.offline else client)
+        search = find_drafts(target, sources)
     if options.json:
         print(json.dumps(_as_dict(target, search), ensure_ascii=False))
     else:

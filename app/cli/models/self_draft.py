@@ -6,11 +6,9 @@ import argparse
 import json
 from pathlib import Path
 
-from app.cli.output import ProgressLine, fail
-from app.core.domain.errors import AppError
+from app.cli.output import ProgressLine
 from app.core.hub.library.library import open_library
 from app.core.paths import builtin_target, find_paths
-from engine.errors import EngineError
 from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper
 from engine.tuning.self_draft import SelfDraft
 
@@ -23,8 +21,6 @@ def command(options: argparse.Namespace) -> int:
         target = target if target.is_file() else open_library(paths).find(options.target).path
         plan = SelfDraftPlan(target, paths.self_drafts, paths.cache, builtin_target(), options.layers)
         found = make_in_helper(plan, lines.show)
-    except (AppError, EngineError) as error:
-        return fail(error.problem, as_json=options.json)
     finally:
         lines.end()
     best = found[0]

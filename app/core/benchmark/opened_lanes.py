@@ -8,13 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.core.domain.speed.races import MAX_LANES, MIN_LANES, PLAIN_LANE, LaneChoice
-from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError, SettingError
+from engine.errors import (
+    EngineError,
+    ModeUnavailableError,
+    NotEnoughMemoryError,
+    PacelineError,
+    PromptTooLongError,
+    SettingError,
+)
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.pacing.draft_length import choose_draft_length
-from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo, Problem
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
 from engine.sentences import joined, phrase, said
 from engine.session.session import Session
 
@@ -32,17 +39,13 @@ class Lane:
     session: Session
 
 
-class LaneFailedError(Exception):
-    """The engine of one lane failed; `problem` names the lane."""
+class LaneFailedError(PacelineError):
+    """The engine of one lane failed; the message names the lane."""
 
     def __init__(self, choice: LaneChoice, error: EngineError) -> None:
-        super().__init__(f"{choice.mode}: {error.message}")
-        self.choice, self.error = choice, error
-
-    @property
-    def problem(self) -> Problem:
-        problem, lane = self.error.problem, phrase("Modes", self.choice.mode.value)
-        return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
+        lane = phrase("Modes", choice.mode.value)
+        super().__init__(said("The lane {lane}: {reason}", lane=lane, reason=joined([error.message])), error.advice)
+        self.title, self.choice, self.error = error.title, choice, error
 
 
 def read_lanes(text: str) -> tuple[LaneChoice, ...]:
