@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QKeyEvent
 from PySide6.QtWidgets import (
-    QListWidget,
-    QListWidgetItem,
     QMenu,
     QSizePolicy,
     QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QToolButton,
     QWidget,
 )
@@ -25,14 +21,14 @@ from engine.records import Message, Picture, Problem
 from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
 from ui.race.words import against, lane_name, pair_name, when
-from ui.text.formatting import UNKNOWN, times_plain
+from ui.text.formatting import times_plain
 from ui.text.language import Translator
-from ui.text.one_line import cut
 from ui.text.problem_words import in_language
-from ui.theme.theme import SEMIBOLD, Theme
+from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scrolled, vbox
+from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.icon_button import IconButton
 
@@ -43,122 +39,55 @@ EXPORTS = (  # file filters by extension
     ("md", tr.mark("Markdown…")),
     ("json", tr.mark("JSON…")),
 )
-INSET_PX, GAP_PX = 12, 16
 PICTURE_SCALE = 2  # device pixels of a picture per pixel of the window
 QUESTION_CHARS = 300  # more than one line of the list can show
-_TOP, _BOTTOM, _FIGURE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
-_ID = Qt.ItemDataRole.UserRole + 3
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class _TwoLines(QStyledItemDelegate):
-    """Paints the question above its pair of models, and the ratio at the right."""
-
-    def __init__(self, theme: Theme, parent: QListWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002
-        return QSize(200, round(self._theme.text_height() + self._theme.text_height(-1)) + 18)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        super().paint(painter, option, index)
-        paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
-        area = option.rect.adjusted(INSET_PX, 6, -INSET_PX, -6)
-        painter.save()
-        large = paint_cache.font(3, SEMIBOLD)
-        figure = str(index.data(_FIGURE))
-        width = round(paint_cache.metrics(3, SEMIBOLD).horizontalAdvance(figure))
-        painter.setFont(large)
-        painter.setPen(QColor(tokens.accent_text))
-        painter.drawText(area, _RIGHT, figure)
-        room = area.width() - width - GAP_PX
-        half = round(area.height() * 0.54)
-        for role, step, color, top, height in (
-            (_TOP, 0, tokens.text, area.top(), half),
-            (_BOTTOM, -1, tokens.text_muted, area.top() + half, area.height() - half),
-        ):
-            painter.setFont(paint_cache.font(step))
-            painter.setPen(QColor(color))
-            text = cut(str(index.data(role)), painter.fontMetrics(), room)
-            painter.drawText(QRect(area.left(), top, room, height), _LEFT, text)
-        painter.restore()
-
-
-class EarlierRaces(QListWidget):
+class EarlierRaces(ChoiceList):
     """Earlier races, newest first. It is as high as its rows: the page around it scrolls."""
 
-    # the id of a race
-    chosen = Signal(str)
-    delete_requested = Signal(str)
+    delete_requested = Signal(str)  # the id of a race
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, tr("Earlier races"))
         self.setObjectName("choices")
-        self.setAccessibleName(tr("Earlier races"))
-        self.setItemDelegate(_TwoLines(theme, self))
-        self.setUniformItemSizes(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.itemClicked.connect(self._choose)
-        self.itemActivated.connect(self._choose)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
+        self.clicked.connect(self._open)
+        theme.changed.connect(self.updateGeometry)
 
-    def set_rows(self, rows: Sequence[RaceResult]) -> None:
-        current = self.currentRow()
-        self.clear()
-        for row in rows:
-            self.addItem(_item(row))
-        if self.count():
-            self.setCurrentRow(min(max(current, 0), self.count() - 1))
-            self.clearSelection()
+    def show_races(self, races: Sequence[RaceResult]) -> None:
+        self.set_rows([_choice(race) for race in races])
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         """The height of all rows; Qt would add space for scroll bars that never appear."""
-        rows = sum(self.sizeHintForRow(row) for row in range(self.count()))
+        rows = sum(self.sizeHintForRow(row) for row in range(self.rows.rowCount()))
         around = 2 * self.frameWidth() + self.contentsMargins().top() + self.contentsMargins().bottom()
         return QSize(super().sizeHint().width(), rows + around)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
-    def _choose(self, item: QListWidgetItem) -> None:
-        self.chosen.emit(str(item.data(_ID)))
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        item = self.currentItem()
-        if item is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._choose(item)
-        elif item is not None and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.delete_requested.emit(str(item.data(_ID)))
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.current_key():
+            self.delete_requested.emit(self.current_key())
         else:
             super().keyPressEvent(event)
 
 
-def _item(row: RaceResult) -> QListWidgetItem:
-    item = QListWidgetItem()
-    question = " ".join(row.setup.question[:QUESTION_CHARS].split())
-    lanes = [lane.choice for lane in row.lanes]
-    verdict, names = main_verdict(row.verdicts, lanes), [lane_name(lane) for lane in lanes]
-    ratio, compared = None, lanes
-    if verdict is not None:
-        ratio, compared = verdict.ratio, [lanes[verdict.lane], lanes[verdict.base]]
-    models = pair_name(row.target, row.draft)
-    below = " · ".join(part for part in (when(row.created), against(compared), models) if part)
-    figure = UNKNOWN if ratio is None else times_plain(ratio)
-    item.setData(_TOP, question)
-    item.setData(_BOTTOM, below)
-    item.setData(_FIGURE, figure)
-    item.setData(_ID, row.id)
-    spoken = in_language(speed_sentence(verdict, names)) if verdict is not None else ""
-    item.setData(Qt.ItemDataRole.AccessibleTextRole, " ".join(part for part in (question, below, spoken) if part))
-    return item
+def _choice(race: RaceResult) -> Choice:
+    lanes = [lane.choice for lane in race.lanes]
+    verdict = main_verdict(race.verdicts, lanes)
+    compared = lanes if verdict is None else [lanes[verdict.lane], lanes[verdict.base]]
+    models = pair_name(race.target, race.draft)
+    return Choice(
+        race.id,
+        " ".join(race.setup.question[:QUESTION_CHARS].split()),
+        (" · ".join(part for part in (when(race.created), against(compared), models) if part),),
+        times_plain(verdict.ratio if verdict is not None else None),
+        spoken=in_language(speed_sentence(verdict, [lane_name(lane) for lane in lanes])) if verdict is not None else "",
+    )
 
 
 class RacePage(QWidget):
@@ -234,7 +163,7 @@ class RacePage(QWidget):
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)
         self.form.drafts_needed.connect(self.drafts_needed)
-        self.earlier.chosen.connect(self.result_requested)
+        self.earlier.opened.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
 
     def set_blocked(self, reason: str) -> None:
@@ -243,7 +172,7 @@ class RacePage(QWidget):
         self.again_button.setToolTip(reason or tr("The same race once more"))
 
     def set_earlier(self, rows: Sequence[RaceResult]) -> None:
-        self.earlier.set_rows(rows)
+        self.earlier.show_races(rows)
         self.earlier_title.setVisible(bool(rows))
         self.earlier.setVisible(bool(rows))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
@@ -173,20 +173,16 @@ class NowPage(StatsPage):
         self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(name_of("why"))
         self._shown_decisions: tuple[tuple[str, ...], bool] | None = None
-        self._memory_widgets: list[QWidget] = []
         self.empty = label("", "caption", wrap=True)
         self.not_drafted = label("", "caption", wrap=True)
         self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit)
         self._wants_draft = False
         self.details = QToolButton()
         self._make_buttons()
-        self._answer_widgets: list[QWidget] = []  # hidden without an answer
-        self._draft_widgets: list[QWidget] = []  # hidden for an answer without drafts
-        self._detail_widgets: list[QWidget] = []  # hidden while the details are folded
-        self._shown_parts: tuple[object, ...] | None = None  # the parts shown last, to skip equal updates
+        self._needs: dict[QWidget, frozenset[str]] = {}  # a widget is shown if all its conditions hold
+        self._shown_parts: tuple[object, object] | None = None  # the parts shown last, to skip equal updates
         self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
         self._has_memory = self._is_away = False
-        self._local_engine_widgets: list[QWidget] = []  # statistics that remote servers do not report
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -206,47 +202,36 @@ class NowPage(StatsPage):
 
     def _arrange(self) -> None:
         speed = heading(tr("Speed"))
-        top = hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0))
         self.add([self.empty])
-        self.column.addLayout(top)
+        self.column.addLayout(hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0)))
         for each in (*self.speed.figures, self.speed.basis):
             self.column.addWidget(each)
-        passes = hbox((self.per_pass, 1), (self.spark, 1), margins=(0, 4, INSET_PX, 0), spacing=10)
-        self.column.addLayout(passes)
-        self._answer_widgets += [speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass, self.spark]
-        self._add_answer_section(tr("Acceptance"), [self.not_drafted])
-        find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
-        self.column.addLayout(find)
-        accepted = [self.acceptance.rate, self.acceptance.by_depth]
-        self.add(accepted)
-        self._draft_widgets += accepted
-        sources = self._add_answer_section(name_of("source"), [self.origin, *self.sources.values(), self.rejected])
-        self._local_engine_widgets = [self.acceptance.by_depth, *sources]
-        self._add_answer_section(tr("Context"), [self.context_bar, self.context])
-        self._local_engine_widgets += self._add_answer_section(tr("Why"), [self.why])
-        self._arrange_details()
+        self.column.addLayout(hbox((self.per_pass, 1), (self.spark, 1), margins=(0, 4, INSET_PX, 0), spacing=10))
+        first = (speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass, self.spark)
+        self._needs |= dict.fromkeys(first, frozenset({"answer"}))
+        self._add_part(tr("Acceptance"), [], "answer")
+        self.add([self.not_drafted])
+        self.column.addLayout(hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0)))
+        self.add([self.acceptance.rate, self.acceptance.by_depth])
+        self._needs |= {
+            self.not_drafted: frozenset({"answer", "no drafts"}),
+            self.find_draft_button: frozenset({"answer", "no drafts", "wants a draft"}),
+            self.acceptance.rate: frozenset({"answer", "drafts"}),
+            self.acceptance.by_depth: frozenset({"answer", "drafts", "local"}),
+        }
+        self._add_part(name_of("source"), [self.origin, *self.sources.values(), self.rejected], "answer", "local")
+        self._add_part(tr("Context"), [self.context_bar, self.context], "answer")
+        self._add_part(tr("Why"), [self.why], "answer", "local")
+        self.column.addLayout(hbox(self.details, Stretch(), margins=(0, 10, 0, 0)))
+        self._needs[self.details] = frozenset({"memory"})
+        self._add_part(tr("This answer"), list(self.rows.values()), "answer", "details")
+        self._add_part(name_of("lengths"), [self.acceptance.lengths], "answer", "details", "drafts")
+        self._add_part(name_of("split"), self.split.widgets, "answer", "details")
+        self._add_part(tr("Memory"), list(self.memory.values()), "memory", "details")
         self.column.addStretch(1)
 
-    def _arrange_details(self) -> None:
-        row = hbox(self.details, Stretch(), margins=(0, 10, 0, 0))
-        self.column.addLayout(row)
-        self._add_details(tr("This answer"), list(self.rows.values()))
-        lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
-        self._draft_widgets += lengths
-        self._add_details(name_of("split"), self.split.widgets)
-        memory = self.add_section(tr("Memory"), list(self.memory.values()))
-        self._memory_widgets = [memory, *self.memory.values()]
-
-    def _add_answer_section(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
-        added = [self.add_section(title, widgets), *widgets]
-        self._answer_widgets += added
-        return added
-
-    def _add_details(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
-        added = [self.add_section(title, widgets), *widgets]
-        self._answer_widgets += added
-        self._detail_widgets += added
-        return added
+    def _add_part(self, title: str, widgets: Sequence[QWidget], *needs: str) -> None:
+        self._needs |= dict.fromkeys([self.add_section(title, widgets), *widgets], frozenset(needs))
 
     def clear(self) -> None:
         self._begin(tr("no answer yet"), live=False)
@@ -345,30 +330,28 @@ class NowPage(StatsPage):
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
             self.not_drafted.setText(nothing_drafted(stats))
-        offers_draft = has_answer and not has_drafts and self._wants_draft
-        has_memory = self._has_memory or has_answer
-        is_open = self.details.isChecked()
+        is_local = not self._is_away if self._live else bool(stats.provenance or stats.decisions or not stats.passes)
+        conditions = {
+            "answer": has_answer,
+            "drafts": has_drafts,
+            "no drafts": not has_drafts,
+            "wants a draft": self._wants_draft,
+            "local": is_local,  # remote servers do not report all
+            "memory": self._has_memory or has_answer,
+            "details": self.details.isChecked(),
+        }
+        holding = {name for name, holds in conditions.items() if holds}
         sources = self._offered | stats.sources
-        is_told = not self._is_away if self._live else bool(stats.provenance or stats.decisions or not stats.passes)
-        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, sources, is_told)
-        if shown == self._shown_parts:
+        if (holding, sources) == self._shown_parts:
             return
-        self._shown_parts = shown
+        self._shown_parts = holding, sources
         self.empty.setVisible(not has_answer)
-        hidden = set() if is_open else set(self._detail_widgets)
-        hidden |= set() if has_drafts else set(self._draft_widgets)
-        hidden |= {row for source, row in self.sources.items() if source not in sources}
-        hidden |= set() if is_told else set(self._local_engine_widgets)
-        for widget in {*self._answer_widgets, *self._draft_widgets}:
-            widget.setVisible(has_answer and widget not in hidden)
-        self.not_drafted.setVisible(has_answer and not has_drafts)
-        self.find_draft_button.setVisible(offers_draft)
-        self.details.setVisible(has_memory)
-        for widget in self._memory_widgets:
-            widget.setVisible(has_memory and is_open)
+        absent = {row for source, row in self.sources.items() if source not in sources}
+        for widget, needs in self._needs.items():
+            widget.setVisible(needs <= holding and widget not in absent)
         if has_answer:
             self.move_tab_stop(self.speed.headline)
-        elif is_open and has_memory:
+        elif {"details", "memory"} <= holding:
             self.move_tab_stop(next(iter(self.memory.values())))
         # Lay out at once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()

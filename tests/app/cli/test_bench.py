@@ -18,7 +18,6 @@ from app.core.benchmark.prompts import BenchmarkPrompt
 from app.core.benchmark.runner import Runner
 from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.paths import builtin_target
-from engine.llama import library
 from engine.records import Mode
 from engine.session.session import Session
 from tests.app.cli.test_race import Terminal
@@ -158,23 +157,6 @@ def test_a_full_disk_ends_it_with_what_there_is(
     assert "The answers cannot be stored: No space left on device." in capsys.readouterr().err
 
 
-def test_other_libraries_than_the_package_s_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="0123456789ab")
-    monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
-    page = tmp_path / "report.md"
-    options = ["--categories", "maths", "--modes", "off", "--markdown", str(page)]
-    assert main(["bench", *SHORT, *options]) == 0
-    assert "libggml-cpu.so.0 came from another folder" in capsys.readouterr().err
-    text = page.read_text("utf-8")
-    assert (
-        "| llama cpp libraries | ANOTHER library: libggml-cpu.so.0 (build 0123456789ab, no kernels of the set-up) |"
-        in text
-    )
-    assert str(tmp_path) not in text
-
-
 def test_what_was_measured_before_a_peer_died_is_reported(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,28 +194,12 @@ def test_bad_options_are_one_sentence(capsys: pytest.CaptureFixture[str], option
     assert said.count("\n") == 1
 
 
-def test_a_peer_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", *SHORT, "--modes", "off", "--peer", f"llama-server={tmp_path / 'none'}"]) == 1
-    said = capsys.readouterr().err
-    assert "The other program could not be measured: There is no llama-server at" in said
-    assert said.count("\n") == 1
-
-
 def test_on_a_terminal_the_answers_of_a_round_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--repeat", "2"]) == 0
     lines = [line[: len("round 1: 1 of 2")] for line in screen.getvalue().split("\r\x1b[K")]
     assert lines[1:] == ["round 1: 1 of 2", "round 1: 2 of 2", "round 2: 1 of 2", "round 2: 2 of 2", ""]
-
-
-def test_a_model_that_does_not_load_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(b"GGUF" + b"\x03" * 100)
-    assert main(["bench", *SHORT, "--model", str(broken)]) == 1
-    said = capsys.readouterr().err
-    assert "broken.gguf" in said
-    assert said.count("\n") == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

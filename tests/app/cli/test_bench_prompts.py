@@ -76,12 +76,3 @@ def test_a_folder_that_may_not_be_read_is_one_sentence(
     assert main(["bench", "--prompts", str(folder)]) == 1
     said = f"{folder} cannot be read: Permission denied. Check the path."
     assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
-
-
-@pytest.mark.usefixtures("tried")
-def test_a_folder_is_measured(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.json"
-    options = ["--modes", "off", "--max-tokens", "4", "--temperature", "0", "--json", str(out)]
-    assert main(["bench", "--prompts", str(folder), *options]) == 0
-    report = json.loads(out.read_text(encoding="utf-8"))
-    assert {row["category"] for row in report["rows"]} == {"letters", "poems", "all"}

@@ -22,7 +22,7 @@ from app.core.benchmark.opened_lanes import LaneFailedError
 from app.core.benchmark.race import Rounds
 from app.core.domain.speed.races import AUTO_LANE, LaneProgress
 from app.core.paths import builtin_target
-from engine.errors import DecodeError, NotEnoughMemoryError
+from engine.errors import DecodeError
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.exact import require_exact
@@ -91,15 +91,6 @@ def test_what_cannot_be_raced_is_refused_in_one_sentence(words: list[str], sente
     assert len(told.strip().splitlines()) == 1
 
 
-def test_lanes_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    def refuse(*_arguments: object) -> None:
-        raise NotEnoughMemoryError("The 2 lanes need too much.", "Race less.")
-
-    monkeypatch.setattr("app.core.benchmark.race.open_lanes", refuse)
-    assert main(QUESTION) == 1
-    assert capsys.readouterr().err == "paceline: Not enough memory: The 2 lanes need too much. Race less.\n"
-
-
 def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     whole = Rounds.events
 
@@ -162,26 +153,6 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "All 1 round\n" in told.out
     assert "too short for a reliable verdict" in told.err  # sixteen tokens are less than a time slice
     assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"caf\xe9", "The prompt is not UTF-8 text. Save it as UTF-8."),
-        (None, "prompt.txt cannot be read: No such file or directory. Check the path."),
-    ],
-)
-def test_a_prompt_that_cannot_be_read_is_one_sentence(
-    content: bytes | None, sentence: str, tmp_path: Path, capsys: Capture
-) -> None:
-    file = tmp_path / "prompt.txt"
-    if content is not None:
-        file.write_bytes(content)
-    assert main(["race", "--prompt-file", str(file)]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith("paceline: This cannot be raced: ")
-    assert told.strip().endswith(sentence)
-    assert told.count("\n") == 1
 
 
 def test_a_draft_that_does_not_fit_is_no_race_of_the_rest(tmp_path: Path, capsys: Capture) -> None:

@@ -79,20 +79,9 @@ def test_libraries_from_another_folder_are_reported(
     assert "libggml-cpu.so.0 came from another folder" in capsys.readouterr().err
 
 
-def test_plain_decoding_knows_no_acceptance(capsys: Capture) -> None:
-    result = run_json(capsys, "--mode", "off")
-    assert set(result) == KEYS
-    assert (result["tokens_per_pass"], result["acceptance_rate"], result["proposed"]) == (1.0, None, 0)
-
-
 def test_all_modes_say_the_same(capsys: Capture) -> None:
     texts = {str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "suffix", "draft", "auto")}
     assert len(texts) == 1
-
-
-def test_the_mode_is_automatic_unless_asked_otherwise(capsys: Capture) -> None:
-    assert run_json(capsys)["mode"] == "auto"
-    assert run_json(capsys, draft=False)["mode"] == "auto"
 
 
 def test_text_goes_to_stdout_and_figures_to_stderr(capsys: Capture) -> None:
@@ -138,12 +127,6 @@ def test_bad_input_is_one_sentence_and_exit_1(
     assert "\n" not in error
 
 
-def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Path) -> None:
-    (tmp_path / "prompt.txt").write_bytes(b"caf\xe9")
-    assert main(words("--prompt-file", str(tmp_path / "prompt.txt"))) == 1
-    assert "The prompt is not UTF-8 text." in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])  # encoding of the terminal's locale
 def test_a_prompt_from_a_pipe_that_is_no_text_is_the_same_sentence(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, encoding: str
@@ -164,12 +147,6 @@ def test_a_byte_order_mark_is_no_part_of_a_prompt(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
     options = make_parser().parse_args(words("--prompt-file", str(tmp_path / "prompt.txt") if place == "file" else "-"))
     assert make_request(options).raw_prompt == "Sag 你好\nnow"
-
-
-def test_prompts_to_measure_that_are_not_there_are_reported_in_words(capsys: Capture) -> None:
-    assert main(["bench", "--prompts", "/no/such/file"]) == 1
-    said = "/no/such/file cannot be read: No such file or directory. Check the path."
-    assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
 
 
 def test_a_prompt_without_end_is_not_read_to_its_end(

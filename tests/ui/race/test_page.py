@@ -263,10 +263,10 @@ def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: Main
 
 def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None:
     page.set_earlier([replace(RESULT, id="1")])
-    spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
-    assert spoken.startswith("Where does water flow? ")
-    assert " · Auto against Off · target-7b with draft-0.5b " in spoken
-    assert spoken.endswith("Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds).")
+    spoken = str(page.earlier.rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole))
+    assert spoken.startswith("Where does water flow?")
+    assert spoken.endswith(" · Auto against Off · target-7b with draft-0.5b")
+    assert "Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds)." in spoken
 
 
 def test_the_picture_shows_the_result_in_the_colours_of_the_window(page: RacePage, theme: Theme) -> None:

@@ -19,7 +19,7 @@ from engine.records import MemoryUse, Mode, RunStats, Source
 from engine.sentences import said
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from ui.statistics.panel import ALL, CHAT, NOW, RecentSpeed, StatsPanel, TotalsPage
-from ui.statistics.plots import DEPTHS, LinePlot
+from ui.statistics.plots import DEPTHS
 from ui.text.formatting import UNKNOWN
 from ui.text.model_titles import note_title
 from ui.theme.theme import Theme
@@ -315,20 +315,6 @@ def test_live_then_last_answer(window: MainWindow) -> None:
     assert window.stats.accessibleDescription() == (
         "Statistics of this answer. 41.2 tokens per second, 2.71 tokens per pass, 68% of 210 drafted tokens accepted."
     )
-
-
-def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
-    page = panel.now
-    empty = page.acceptance.by_depth.grab().toImage()
-    panel.show_stats(STATS)
-    panel.show_stats(replace(STATS, tokens=500, passes=170))
-    page.show_context(ContextParts(conversation=1000, size=4096))
-    for plot in (page.acceptance.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
-        plot.resize(240, plot.height())
-    assert page.acceptance.by_depth.grab().toImage() != empty
-    image = page.split.bar.grab().toImage()
-    colours = {image.pixelColor(x, image.height() // 2).name() for x in range(image.width())}
-    assert {theme.tokens.draft, theme.tokens.verify} <= colours
 
 
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
@@ -661,18 +647,6 @@ def test_one_answer_makes_no_line_but_a_race_is_reported(theme: Theme, qtbot: Qt
     shown.show_speed(PairSpeed("T", "D", answers(1.2), (RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4),)))
     assert all(plot.isHidden() for plot in shown.plots)
     assert "1.62× the speed without drafting, in a race" in shown.measured.text()
-
-
-def test_the_plot_marks_what_plain_decoding_is(theme: Theme, qtbot: QtBot) -> None:
-    plot = LinePlot(theme, "Speed-up", "", mark=1.0)
-    qtbot.addWidget(plot)
-    plot.resize(200, plot.height())
-    empty = plot.grab().toImage()
-    plot.set_values((1.5, 1.5))
-    high = plot.grab().toImage()
-    plot.set_values((0.5, 0.5))
-    low = plot.grab().toImage()
-    assert len({bytes(picture.constBits()) for picture in (empty, high, low)}) == 3
 
 
 def test_pairs_of_which_answers_are_kept_have_plots(theme: Theme, qtbot: QtBot) -> None:

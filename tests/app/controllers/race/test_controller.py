@@ -285,7 +285,7 @@ def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, q
     dialog = next(each for each in page.findChildren(QPushButton) if each.text() == "Delete")
     qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: harness.controller.races.store.all() == ())
-    assert page.earlier.count() == 0
+    assert page.earlier.rows.rowCount() == 0
 
 
 def test_a_damaged_race_is_reported_where_it_was_opened_and_deleted(harness: AppHarness, qtbot: QtBot) -> None:
@@ -302,7 +302,7 @@ def test_a_damaged_race_is_reported_where_it_was_opened_and_deleted(harness: App
     dialog = next(each for each in page.findChildren(QPushButton) if each.text() == "Delete")
     qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "The race could not be deleted" in page.problem.message.text())
-    assert page.earlier.count() == 1
+    assert page.earlier.rows.rowCount() == 1
 
 
 def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -> None:

@@ -1,9 +1,10 @@
-"""The bundled workloads are complete, without duplicates, and the built-in pair follows them."""
+"""The bundled workloads are complete and without duplicates; the built-in pair follows its own prompts."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -11,29 +12,59 @@ import pytest
 
 from app.core.benchmark.prompts import read_prompts
 from app.core.paths import assets_dir, builtin_target
+from engine.llama.model import LlamaModel
+from engine.llama.vocab import Vocab
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Message, SamplingParams, TextChunk
 from engine.session.session import Session
+from tests.shared_files import shared_file
 
-FILES = sorted((assets_dir() / "workloads").glob("*.jsonl"))
-CATEGORIES = {"chat", "copying", "summarising", "code", "maths", "free"}
-
-
-def test_each_category_has_its_file_with_at_least_ten_prompts() -> None:
-    prompts = {file.stem: read_prompts(file) for file in FILES}
-    assert prompts.keys() == CATEGORIES
-    for name, own in prompts.items():
-        assert len(own) >= 10
-        assert {prompt.category for prompt in own} == {name}
-        assert [prompt.id for prompt in own] == [f"{name}-{number:02d}" for number in range(1, len(own) + 1)]
+OWN = sorted((assets_dir() / "workloads").glob("*.jsonl"))
+REAL = sorted((assets_dir() / "workloads" / "real").glob("*.jsonl"))
+CATEGORIES = (
+    (OWN, ["chat", "code", "copying", "free", "maths", "summarising"], 10),
+    (REAL, ["chat", "completion", "editing", "reasoning", "rewriting", "structured"], 20),
+)
+VOCABULARIES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2", "qwen35")
+MAX_TOKENS = 1500
 
 
-def test_no_prompt_is_there_twice() -> None:
-    prompts = [prompt for file in FILES for prompt in read_prompts(file)]
+@pytest.mark.parametrize(("files", "names", "least"), CATEGORIES)
+def test_each_category_has_its_file_of_numbered_prompts(files: list[Path], names: list[str], least: int) -> None:
+    assert [file.stem for file in files] == names
+    for file in files:
+        own = read_prompts(file)
+        assert len(own) >= least
+        assert {prompt.category for prompt in own} == {file.stem}
+        assert [prompt.id for prompt in own] == [f"{file.stem}-{number:02d}" for number in range(1, len(own) + 1)]
+
+
+@pytest.mark.parametrize("files", [OWN, REAL])
+def test_prompts_differ_and_end_with_the_user(files: list[Path]) -> None:
+    prompts = [prompt for file in files for prompt in read_prompts(file)]
     assert [text for text, times in Counter(prompt.messages for prompt in prompts).items() if times > 1] == []
+    for prompt in prompts:
+        roles = [message.role for message in prompt.messages if message.role != "system"]
+        assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], prompt.id
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_built_in_pair_follows_them(file: Path) -> None:
+@pytest.fixture(scope="module", params=VOCABULARIES)
+def vocab(request: pytest.FixtureRequest) -> Iterator[Vocab]:
+    with LlamaModel(shared_file(f"vocabs/ggml-vocab-{request.param}.gguf"), vocab_only=True) as model:
+        yield model.vocab
+
+
+def test_no_prompt_is_too_long(vocab: Vocab) -> None:
+    """A context of a few thousand tokens must also hold the answer."""
+    lengths = {
+        prompt.id: sum(len(vocab.tokenize(message.content, special=False)) for message in prompt.messages)
+        for file in REAL
+        for prompt in read_prompts(file)
+    }
+    assert {name: length for name, length in lengths.items() if length > MAX_TOKENS} == {}
+
+
+@pytest.mark.parametrize("file", OWN, ids=lambda file: file.stem)
+def test_the_built_in_pair_follows_its_own_prompts(file: Path) -> None:
     """The rule by which they were chosen: at least nine of ten words correct, and the answer ends by itself."""
     session = Session()
     session.load(LoadRequest(str(builtin_target())))
@@ -52,15 +83,10 @@ def test_the_built_in_pair_follows_them(file: Path) -> None:
 
 
 def answer(session: Session, messages: tuple[Message, ...]) -> tuple[str, FinishReason]:
-    texts = []
-    for event in session.generate(
-        ChatRequest(messages=messages, sampling=SamplingParams(temperature=0.0), max_tokens=300)
-    ):
-        if isinstance(event, TextChunk):
-            texts.append(event.text)
-        elif isinstance(event, Finished):
-            return "".join(texts), event.reason
-    raise AssertionError("an answer ended without its last event")
+    request = ChatRequest(messages=messages, sampling=SamplingParams(temperature=0.0), max_tokens=300)
+    events = list(session.generate(request))
+    text = "".join(event.text for event in events if isinstance(event, TextChunk))
+    return text, next(event.reason for event in events if isinstance(event, Finished))
 
 
 def words_in_place(expected: str, got: str) -> float:
