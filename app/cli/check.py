@@ -80,7 +80,8 @@ def _fitting(
     words = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
     if expected is not None and expected.would_lose:
         slow = f"{draft.name} could draft for {target.name}, but it would slow the target down here."
-        return [slow, words, found.difference, *expected.why_not]
+        why = expected.sentences if expected.is_measured else expected.details
+        return [slow, words, found.difference, *why]
     fits = f"{draft.name} can draft for {target.name}"
     if is_head:
         fits += ": it is a head made for such a model, and both ran together."

@@ -18,7 +18,6 @@ from app.core.domain.models import (
     DownloadStatus,
     DraftCandidate,
     DraftList,
-    Drawback,
     FitLevel,
     FolderScan,
     LinkView,
@@ -57,28 +56,16 @@ PAGES = (
     ("downloads", mark("Place", "Downloads"), "download"),
     ("engines", mark("Place", "Remote servers"), "server"),
 )
-DRAWBACKS = {
-    Drawback.THINKS: tr.mark("Think before they answer, so you wait longer"),
-    Drawback.MEMORY: tr.mark("Leave little memory for other programs"),
-    Drawback.UNKNOWN: tr.mark("Fit this computer; how fast is not known"),
-    Drawback.SLOW: tr.mark("Slow on this computer"),
-}
 _TOP = Qt.AlignmentFlag.AlignTop
 
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """Models that run well first; the rest grouped by their drawback, smallest first."""
+    """Models that run well first; the rest grouped by their fit, smallest first."""
     well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
     rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
-    fitting = _rows_of_level(rest, FitLevel.FITS)
     groups = (
         (tr("Run well on this computer"), well),
-        *(
-            ((tr(words), [row for row in fitting if row.drawback is drawback]))
-            for drawback, words in DRAWBACKS.items()
-            if well
-        ),
-        (tr("Fit this computer"), [] if well else fitting),
+        (tr("Fit this computer"), _rows_of_level(rest, FitLevel.FITS)),
         (tr("A tight fit"), _rows_of_level(rest, FitLevel.TIGHT)),
         (tr("Not checked yet"), _rows_of_level(rest, FitLevel.UNKNOWN)),
         (tr("Too large for this computer"), _rows_of_level(rest, FitLevel.TOO_LARGE)),

@@ -17,14 +17,11 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
-from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
-from app.core.storage.chats.answer_records import AnswerRecord, last_answers
 from app.core.storage.window_state import is_first_run, note_welcomed
-from engine.records import EngineReady, LoadRequest, ModelInfo, Problem, Source
+from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
 from ui.models.parts import WELCOME
-from ui.text.formatting import count, size
 from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
@@ -44,7 +41,6 @@ log = logging.getLogger(__name__)
 
 JOBS_END_S = 2.0
 SUGGEST = "draft here"
-IDLE_ANSWERS = 10  # successive answers without an accepted draft token: the draft only takes memory
 
 
 class HubController(PartsController):
@@ -56,10 +52,6 @@ class HubController(PartsController):
         self._ready: EngineReady | None = None  # the local models; also read by jobs
         self._judge = Lazy(self._make_judge)
         self._suggested: set[str] = set()  # targets that had a draft, or a suggestion of one
-        # Pairs that were judged. The pair in the settings was judged when it was chosen.
-        self._judged: set[tuple[str, str]] = {self._pair_in_settings()}
-        self._idle_drafts: set[tuple[str, str]] = set()  # pairs (names) that were reported as useless
-        self._state.model_answered.connect(self._judge_answers)
         self._repo: RepoView | None = None  # the shown repository
         self._wanted_repo = ""  # id of the last requested repository
         self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # called with the path after the download
@@ -98,11 +90,14 @@ class HubController(PartsController):
 
     def _make_judge(self) -> PairJudge:
         # Imported late: they load NumPy and llama.cpp.
-        from app.controllers.models.pair_judge import MeasuredDevices, PairJudge  # noqa: PLC0415
+        from app.controllers.models.pair_judge import PairJudge  # noqa: PLC0415
         from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
         from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
+        from engine.loading.loading import draft_options  # noqa: PLC0415
         from engine.sandbox.machine_check import check_kernels  # noqa: PLC0415
+        from engine.session.draft_placement import DraftPlacement  # noqa: PLC0415
+        from engine.storage.cost_store import CostStore  # noqa: PLC0415
 
         state, paths = self._state, self._parts.paths
 
@@ -111,9 +106,13 @@ class HubController(PartsController):
 
         check_kernels(builtin_target(), paths.cache)  # first: stored costs depend on the kernels
         devices = DeviceList(paths.cache, lambda: self._ready)
-        places = MeasuredDevices(in_use, paths.cache, devices.gpus)
+
+        def is_faster_on_cpu(draft: str) -> bool | None:
+            # Read again for each query: the engine may have measured in between.
+            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(draft, draft_options(in_use(), 0))
+
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: state.settings, devices, places.is_cpu_faster, in_use, speed_forecasts)
+        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu, in_use)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
@@ -178,8 +177,6 @@ class HubController(PartsController):
         if self._pairs is not None:
             self._pairs.set_target(target)
         self._library.use(self._own_file(target), self._own_file(draft))
-        if target is not None and draft is not None:
-            self._judge_draft(target, draft)
         if target is not None:
             self._suggest_draft(target, draft)
 
@@ -188,56 +185,6 @@ class HubController(PartsController):
         if model is None:
             return ""
         return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
-
-    def _pair_in_settings(self) -> tuple[str, str]:
-        held = self._state.settings
-        return held.text("target_path"), held.text("draft_path")
-
-    def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
-        """If the chosen draft would slow this target down, report it once."""
-        pair = target.path, draft.path
-        if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
-            return
-        self._judged.add(pair)
-
-        def done(found: SpeedForecast | None) -> None:
-            ready = self._ready
-            in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
-            if found is None or in_use != pair or self._state.models.is_loading:
-                return
-            words = tr(
-                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead."
-            ).format(name=draft.name)
-            why = in_language(found.headline) if found.is_measured else ""
-            self._window.notice_banner.show_suggestion(
-                f"{words} {why}".rstrip(), tr("Use no draft"), self._models.remove_draft
-            )
-
-        refs = ModelRef(path=target.path), ModelRef(path=draft.path)
-        self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
-
-    def _judge_answers(self) -> None:
-        """If the last answers accepted no draft token, report it once, with the draft's memory."""
-        draft = self._ready.draft if self._ready is not None else None
-        pair = self._state.models.names
-        if draft is None or pair in self._idle_drafts:
-            return
-
-        def done(answers: tuple[AnswerRecord, ...]) -> None:
-            was_idle = not any(each.stats.sources & {Source.DRAFT, Source.HEAD} for each in answers)
-            if len(answers) < IDLE_ANSWERS or not was_idle or self._state.models.names != pair:
-                return
-            self._idle_drafts.add(pair)
-            words = tr("The draft “{name}” added no token to the last {number} answers. It takes {size} of memory.")
-            used = draft.memory.all_bytes if draft.memory is not None else draft.size_bytes
-            words = words.format(name=draft.name, number=count(IDLE_ANSWERS), size=size(used))
-            action = tr("Use no draft")
-            self._window.notice_banner.show_suggestion(words, action, self._models.remove_draft)
-
-        store = self._parts.store
-        self.jobs.run(
-            "answers", lambda _stop: store.read(lambda db: last_answers(db, *pair, IDLE_ANSWERS)), done, self._log
-        )
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
         """Suggest a local draft for a target without one, once, with the expected gain."""

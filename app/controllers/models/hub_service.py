@@ -76,8 +76,7 @@ class HubService:
         self.downloads = downloads
         self._lock = threading.Lock()
         self._repos: dict[str, RepoDetails] = {}
-        self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # (architecture, name) by file
-        self._side_names: dict[tuple[str, int], str] = {}
+        self._headers: dict[tuple[str, int, int], tuple[str, str, str]] = {}  # by file, and its times of change
 
     def search(self, query: SearchQuery) -> list[tuple[RepoSummary, FitLevel]]:
         """Search the hub; ``only_fitting`` removes repositories that are known not to fit.
@@ -291,41 +290,27 @@ class HubService:
         return tuple(row for row in self.picker_rows() if row.side_file)
 
     def _by_header(self, model: LibraryModel) -> tuple[str, str, str]:
-        """Architecture and name of a model, and its side file; empty if the header is unreadable."""
-        return *self._names_in_header(model), self._side_of(model)
-
-    def _side_of(self, model: LibraryModel) -> str:
-        from engine.pictures.side_file import find_side_file  # noqa: PLC0415  (NumPy, as below)
-
+        """Architecture and name of a model, and its side file; empty if the header is unreadable. Cached."""
         path = model.path
         try:
-            key = (str(path), path.parent.stat().st_mtime_ns)
+            key = (str(path), path.stat().st_mtime_ns, path.parent.stat().st_mtime_ns)
         except OSError:
-            return ""
-        if key not in self._side_names:
+            return "", "", ""
+        if key not in self._headers:
+            # NumPy: the start does not wait for it
+            from engine.gguf.header import read_header  # noqa: PLC0415
+            from engine.pictures.side_file import find_side_file  # noqa: PLC0415
+
             side = find_side_file(path) if model.kind is FileKind.MODEL else None
-            self._side_names[key] = side.name if side is not None else ""
-        return self._side_names[key]
-
-    def _names_in_header(self, model: LibraryModel) -> tuple[str, str]:
-        """Architecture and name of a model; cached."""
-        path = model.path
-        try:
-            key = (str(path), path.stat().st_mtime_ns)
-        except OSError:
-            return "", ""
-        if key not in self._header_names:
-            from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
-
+            architecture = title = ""
             try:
                 header = read_header(path)
                 name = name_of_file(path) if is_gguf(path.name) else model.name  # else a blob: named by its digest
-                title = model_title(header.metadata, name, header.num_params)
-                self._header_names[key] = header.architecture, title
+                architecture, title = header.architecture, model_title(header.metadata, name, header.num_params)
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
-                self._header_names[key] = "", ""
-        return self._header_names[key]
+            self._headers[key] = architecture, title, side.name if side is not None else ""
+        return self._headers[key]
 
 
 def _refers_to(ref: ModelRef, file: str) -> bool:

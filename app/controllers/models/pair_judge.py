@@ -49,11 +49,8 @@ from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
 from engine.llama.library import physical_cores
 from engine.loading.devices import split_over
-from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.probe import PairVerdict
-from engine.session.draft_placement import DraftPlacement
-from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -102,13 +99,11 @@ class PairJudge:
         service: HubService,
         settings: Callable[[], Settings],
         devices: DeviceList,
+        speed_forecasts: SpeedForecasts,
         is_faster_on_cpu: IsFasterOnCpu = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
-        speed_forecasts: SpeedForecasts | None = None,
     ) -> None:
-        """``speed_forecasts`` estimates a pair's gain on this machine; None: no gain is shown.
-
-        ``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU.
+        """``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU.
 
         ``in_use`` returns the load request of the settings, whose draft may be outside the library.
         """
@@ -124,7 +119,7 @@ class PairJudge:
     @property
     def is_doubtful(self) -> bool:
         """True if speeds were estimated on a busy machine and should be estimated again."""
-        return self._speed_forecasts is not None and self._speed_forecasts.is_doubtful
+        return self._speed_forecasts.is_doubtful
 
     def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
         """The header of a model; cached. ``may_be_head``: also accept a separate head file.
@@ -186,8 +181,6 @@ class PairJudge:
     def _speed_forecast(
         self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, coverage: float
     ) -> SpeedForecast | None:
-        if self._speed_forecasts is None:
-            return None
         return self._speed_forecasts.of_pair(target, draft, replace(self._conditions(plan), coverage=coverage))
 
     def _conditions(self, plan: LoadPlan) -> Conditions:
@@ -197,8 +190,6 @@ class PairJudge:
 
     def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
         """Expected speed of a recommended pair, by the sizes in the list; None if unknown."""
-        if self._speed_forecasts is None:
-            return None
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
         plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
         listed = [ListedModel(one.size_bytes, one.quantization, one.repo) for one in pair.models]
@@ -231,18 +222,6 @@ class PairJudge:
             if best is None or best.speed_forecast is None or view.speed_forecast.score > best.speed_forecast.score:
                 best = view
         return best
-
-    def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
-        """The expected speed of a pair that would lose speed even if the draft shared all tokens.
-
-        None if the pair may be faster, or if no forecast is possible.
-
-        Raises:
-            HubError, ModelFileError: a header cannot be used, or the job was stopped.
-        """
-        first, second = self.known(target, should_stop), self.known(draft, should_stop, may_be_head=True)
-        expected = self._speed_forecast(first, second, self.plan_for(first, second, self.room()), 1.0)
-        return expected if expected is not None and expected.would_lose else None
 
     def _promising_drafts(
         self, target: KnownModel, should_stop: ShouldStop
@@ -378,22 +357,6 @@ class PairJudge:
         gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
         disk = free_memory_at(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
-
-
-class MeasuredDevices:
-    """Measured draft devices, read again for each query because the engine may have measured in between."""
-
-    def __init__(
-        self, request: Callable[[], LoadRequest], cost_folder: Path, gpus: Callable[[], tuple[Device, ...]]
-    ) -> None:
-        """``request`` returns the load request; ``cost_folder`` holds the engine's measured costs."""
-        self._request, self._gpus = request, gpus
-        self._folder = cost_folder
-
-    def is_cpu_faster(self, path: str) -> bool | None:
-        """True if a draft's file runs faster on the CPU than on the GPU; None if that was not measured."""
-        request = self._request()
-        return DraftPlacement(CostStore(self._folder), self._gpus).is_cpu_faster(path, draft_options(request, 0))
 
 
 def _is_head(model: KnownModel | None) -> bool:

@@ -34,15 +34,6 @@ class Suitability(IntEnum):
     FAST = 3  # like `WELL`, and at least twice reading speed
 
 
-class Drawback(StrEnum):
-    """Why a model that fits does not run well."""
-
-    THINKS = "thinks"  # fast enough, but it reasons before it answers
-    MEMORY = "memory"  # it leaves less than half of the free memory
-    UNKNOWN = "unknown"  # the speed is unknown
-    SLOW = "slow"
-
-
 class FileKind(StrEnum):
     """The kind of a GGUF file, by its name."""
 
@@ -315,15 +306,6 @@ class CatalogRow:
             return Suitability.SOMEHOW
         plain = self.plain.halved() if self.thinks else self.plain
         return Suitability.FAST if plain.is_fast else Suitability.WELL if plain.is_surely_fast else Suitability.SOMEHOW
-
-    @property
-    def drawback(self) -> Drawback:
-        """Why the target does not run well here, although it fits."""
-        if not self.leaves_room:
-            return Drawback.MEMORY
-        if self.plain is None:
-            return Drawback.UNKNOWN
-        return Drawback.THINKS if self.thinks and self.plain.is_surely_fast else Drawback.SLOW
 
     @property
     def preference(self) -> tuple[Suitability, bool, int]:

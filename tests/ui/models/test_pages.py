@@ -12,7 +12,6 @@ from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, 
 from app.core.domain.models import (
     DraftList,
     DraftOrigin,
-    Drawback,
     FitLevel,
     Gated,
     ModelRef,
@@ -344,8 +343,6 @@ def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: Mo
     quick, slow = SpeedRange(9.0, 14.0), SpeedRange(1.0, 2.0)
     rows = [replace(row, plain=quick if row.key in ("q7", "q14") else slow, leaves_room=True) for row in r.catalog()]
     full = replace(rows[1], key="full", name="Fills the memory", leaves_room=False)
-    assert replace(rows[1], plain=quick, thinks=True).drawback is Drawback.THINKS
-    assert replace(rows[1], plain=None).drawback is Drawback.UNKNOWN
     place.recommended.set_rows([*rows[::-1], full])
     listing = place.recommended.list
     assert opened == [("q7",)], "neither a tight fit, nor what fills the memory"
@@ -355,10 +352,9 @@ def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: Mo
     assert titles[:4] == [
         "Run well on this computer",
         "Qwen2.5 7B + 0.5B",
-        "Leave little memory for other programs",
-        "Fills the memory",
+        "Fit this computer",
+        "Qwen2.5 3B + 0.5B",
     ]
-    assert titles[titles.index("Slow on this computer") + 1] == "Qwen2.5 3B + 0.5B"
     assert listing.rows.rows[1].lines == ("Questions and code on a good laptop", "9–14 tokens per second")
     assert listing.verticalScrollBar().value() == 0
     place.recommended.list.choose("l8")

@@ -131,13 +131,6 @@ class SpeedForecast:
         return not self.is_gain if self.is_measured else not self.gain.draft_pays
 
     @property
-    def why_not(self) -> tuple[Sentence, ...]:
-        """Sentences that say why a draft with `would_lose` is not offered; the main reason first."""
-        if self.is_measured:
-            return (self.headline, *self.details)
-        return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)
-
-    @property
     def score(self) -> tuple[bool, float]:
         """Sort key of drafts, larger is better: measured gains come before expected ones."""
         if self.measured is not None and self.is_measured:

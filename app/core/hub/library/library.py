@@ -5,12 +5,11 @@ Only files inside the library folder are ever deleted.
 
 from __future__ import annotations
 
-import difflib
 import json
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -41,7 +40,7 @@ from app.core.storage.atomic import write_atomically
 from app.core.storage.settings_file import read_settings
 from engine.errors import EngineError
 from engine.gguf.title import model_title
-from engine.sentences import Sentence, said
+from engine.sentences import said
 
 LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
@@ -49,7 +48,6 @@ MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
 _TEXTS = ("repo_id", "licence", "draft", "added", "last_used", "source")
 PART_ENDINGS = (".part", ".part.json")
-MAX_SUGGESTED_NAMES = 3  # maximum number of suggested names
 log = logging.getLogger(__name__)
 
 
@@ -93,14 +91,7 @@ class IndexFile:
 
     def read(self) -> Index:
         """The index on the disk; empty if the file is missing or invalid."""
-        try:
-            with self._path.open("rb") as file:
-                return _index_of(json.loads(file.read(MAX_INDEX_BYTES)))
-        except FileNotFoundError:
-            return Index()
-        except (OSError, ValueError, RecursionError) as error:
-            log.warning("The library's index cannot be read, so it is built anew: %s", type(error).__name__)
-            return Index()
+        return self._parse() or Index()
 
     def change(self, change: Callable[[Index], Index]) -> Index:
         """Read, change and write the index under the lock. An unreadable file is renamed and replaced.
@@ -113,9 +104,10 @@ class IndexFile:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=LOCK_WAIT_S):
-                before = self.read()
-                self._set_aside(before)
-                after = change(before)
+                before = self._parse()
+                if before is None and self._path.exists():
+                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+                after = change(before or Index())
                 if after != before:
                     content = {"version": 1, "models": [asdict(entry) for entry in after.entries.values()]}
                     write_atomically(self._path, json.dumps(content, indent=1).encode())
@@ -127,27 +119,21 @@ class IndexFile:
                 said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
             ) from error
 
-    def _set_aside(self, read: Index) -> None:
-        if read.entries or not self._path.exists() or self._path.stat().st_size == 0:
-            return
-        with self._path.open("rb") as file:
-            text = file.read(MAX_INDEX_BYTES)
+    def _parse(self) -> Index | None:
+        """The index on the disk; None if the file is missing or invalid."""
         try:
-            is_empty_on_purpose = json.loads(text).get("models") == []
-        except (ValueError, RecursionError, AttributeError):
-            is_empty_on_purpose = False
-        if not is_empty_on_purpose:
-            self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+            with self._path.open("rb") as file:
+                entries = map(_entry_of, json.loads(file.read(MAX_INDEX_BYTES))["models"])
+                return Index({entry.name: entry for entry in entries if entry is not None})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+            log.warning("The library's index cannot be read, so it is built anew: %s", type(error).__name__)
+            return None
 
 
-def _index_of(content: object) -> Index:
-    models = content.get("models") if isinstance(content, dict) else None
-    entries = (_entry_of(facts) for facts in models if isinstance(facts, dict)) if isinstance(models, list) else ()
-    return Index({entry.name: entry for entry in entries if entry is not None})
-
-
-def _entry_of(facts: dict[str, Any]) -> IndexEntry | None:
-    files = facts.get("files")
+def _entry_of(facts: Any) -> IndexEntry | None:  # noqa: ANN401 (whatever the file holds)
+    files = facts.get("files") if isinstance(facts, dict) else None
     if not isinstance(files, list) or not 0 < len(files) <= MAX_FILES:
         return None
     good_files = tuple(file for file in files if isinstance(file, str) and file and "\0" not in file)
@@ -204,22 +190,22 @@ class Library:
             LibraryError: no model matches, or several do.
         """
         models = self.models()
-        found = [model for model in models if model.name == name]
-        found = found or [model for model in models if name in self._other_names(model)]
-        found = found or [model for model in models if name == self._name_on_hub(model)]
-        found = found or [model for model in models if model.name.lower() == name.lower().removesuffix(".gguf")]
-        found = found or [model for model in models if _title(model).lower() == name.lower()]
+        ways: tuple[Callable[[LibraryModel], bool], ...] = (
+            lambda model: model.name == name,
+            lambda model: name in self._other_names(model),
+            lambda model: name == f"{model.repo_id}/{model_name(model.path.name)}",  # before the library renamed it
+            lambda model: model.name.lower() == name.lower().removesuffix(".gguf"),
+            lambda model: _title(model).lower() == name.lower(),
+        )
+        found = next((named for matches in ways if (named := [one for one in models if matches(one)])), [])
         if len(found) > 1:
+            names = ", ".join(model.name for model in found)
             raise LibraryError(
-                said(
-                    "{name} matches several models: {names}.",
-                    name=short(name),
-                    names=", ".join(model.name for model in found),
-                ),
-                "Name one.",
+                said("{name} matches several models: {names}.", name=short(name), names=names), "Name one."
             )
         if not found:
-            raise LibraryError(said("The library has no model {name}.", name=short(name)), _similar_names(name, models))
+            message = said("The library has no model {name}.", name=short(name))
+            raise LibraryError(message, said("See `paceline models list`."))
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
@@ -390,11 +376,6 @@ class Library:
             names |= {f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"}
         return names
 
-    @staticmethod
-    def _name_on_hub(model: LibraryModel) -> str:
-        """``repository/name`` with the original name, before the library renamed it; empty without a repository."""
-        return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
-
     def _unknown_models(self, index: Index) -> list[IndexEntry]:
         """Complete models in the folder that the index lacks: the user put them there, or the index was lost."""
         known = {file for entry in index.entries.values() for file in entry.files}
@@ -495,14 +476,3 @@ def _title(model: LibraryModel) -> str:
     except (EngineError, OSError):
         return ""
     return model_title(header.metadata, model.path.stem if is_gguf(model.path.name) else model.name, header.num_params)
-
-
-def _similar_names(name: str, models: Sequence[LibraryModel]) -> Sentence:
-    """A sentence with names that are similar to an unknown name."""
-    wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
-    holding = [shown for lower, shown in by_name.items() if wanted in lower]
-    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MAX_SUGGESTED_NAMES, cutoff=0.5)]
-    near = list(dict.fromkeys([*holding, *close]))[:MAX_SUGGESTED_NAMES]
-    if not near:
-        return said("See `paceline models list`.")
-    return said("Did you mean {names}? See `paceline models list`.", names=" or ".join(near))

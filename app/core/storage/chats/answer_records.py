@@ -54,12 +54,6 @@ def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[Answe
     return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
 
 
-def last_answers(db: sqlite3.Connection, target: str, draft: str, limit: int) -> tuple[AnswerRecord, ...]:
-    """The last answers of a pair, newest first."""
-    sql = f"{_COLUMNS} AND target = ? AND draft = ? ORDER BY messages.id DESC LIMIT ?"
-    return _readable(db.execute(sql, (target, draft, limit)))
-
-
 def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
     """One answer; None if it is deleted or has no counters."""
     return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -10,7 +9,7 @@ from typing import cast
 import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
-from app.controllers.models.pair_judge import MeasuredDevices, PairJudge
+from app.controllers.models.pair_judge import PairJudge
 from app.core.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import RaceSpeed
@@ -20,10 +19,7 @@ from app.core.paths import builtin_draft, builtin_target
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.errors import ModelFileError
 from engine.loading.devices import free_memory
-from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest
-from engine.session.draft_placement import DraftPlacement
-from engine.storage.cost_store import CostStore, SavedCosts
 from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp, stripped
@@ -35,7 +31,7 @@ def judged(folder: Path, draft: Path | None) -> PairView:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(folder / "cache", model, plain_ms)
-    judge = PairJudge(service, Settings, NO_DEVICES, speed_forecasts=SpeedForecasts(folder / "cache"))  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(folder / "cache"))  # type: ignore[arg-type]
     target = ModelRef(path=str(builtin_target()))
     return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
 
@@ -63,19 +59,12 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     )
 
 
-def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
-    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
-    found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
-    assert found.speed_forecast is None
-
-
 def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(tmp_path / "cache", model, plain_ms)
     speeds = PairSpeeds(tmp_path / "speeds.json")
-    judge = PairJudge(service, Settings, NO_DEVICES, speed_forecasts=SpeedForecasts(tmp_path / "cache", speeds))  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path / "cache", speeds))  # type: ignore[arg-type]
     pair = ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft()))
     before = judge.judge(*pair, lambda: False).speed_forecast
     assert before is not None
@@ -108,7 +97,7 @@ def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_pa
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
     target = builtin_target() if used_with == "this target" else builtin_draft()
     request = LoadRequest(str(target), str(builtin_draft()))
-    judge = PairJudge(service, Settings, NO_DEVICES, in_use=lambda: request)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path), in_use=lambda: request)  # type: ignore[arg-type]
     found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
     paths = [row.side.ref.path for row in found.rows]
     assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
@@ -145,22 +134,11 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
-    judge = PairJudge(service, lambda: chosen, devices, lambda _path: faster_beside)  # type: ignore[arg-type]
+    judge = PairJudge(service, lambda: chosen, devices, SpeedForecasts(tmp_path), lambda _path: faster_beside)  # type: ignore[arg-type]
     target, draft = (
         judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
     )
     assert bool(judge.plan_for(target, draft, judge.room()).draft_gpu_layers) == on_gpu
-
-
-def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path) -> None:
-    request, path = LoadRequest("target.gguf"), str(builtin_draft())
-    places = MeasuredDevices(lambda: request, tmp_path, tuple)
-    assert places.is_cpu_faster(path) is None
-    store = CostStore(tmp_path)
-    options = draft_options(request, 4096)
-    for place, step_ms in ((options, 2.0), (replace(options, gpu_layers=0), 1.0)):
-        store.put(DraftPlacement(store, tuple)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
-    assert places.is_cpu_faster(path) is True
 
 
 @pytest.mark.parametrize(
@@ -178,7 +156,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
     target: GgufFile, draft: GgufFile | None, drafting: Drafting, match: VocabularyMatch, tmp_path: Path
 ) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path))  # type: ignore[arg-type]
     second = ModelRef(path=str(draft.write(tmp_path / "draft.gguf"))) if draft is not None else None
     view = judge.judge(ModelRef(path=str(target.write(tmp_path / "target.gguf"))), second, lambda: False)
     assert (view.drafting, view.match) == (drafting, match)
@@ -190,8 +168,23 @@ def test_how_a_target_drafts_is_read_from_the_headers(
 
 def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path))  # type: ignore[arg-type]
     head = ModelRef(path=str(eagle3_for().write(tmp_path / "head.gguf")))
     judge.known(head, lambda: False, may_be_head=True)
     with pytest.raises(ModelFileError, match="does not write text"):
         judge.known(head, lambda: False)
+
+
+def test_headers_are_remembered_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def read_header(path: Path, **_more: object) -> SimpleNamespace:
+        read.append(path.name)
+        return SimpleNamespace(header=SimpleNamespace(data_offset=hub_pairs.MAX_HEADER_BYTES // 2))
+
+    monkeypatch.setattr(hub_pairs, "read_local_header", read_header)
+    service = SimpleNamespace(path_of=lambda ref: ref.path)
+    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path))  # type: ignore[arg-type]
+    for name in ("one", "two", "two", "one", "three", "two", "one"):
+        judge.known(ModelRef(path=f"/{name}"), lambda: False, may_be_head=True)
+    assert read == ["one", "two", "three", "one"]

@@ -9,11 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models.hub import IDLE_ANSWERS
 from app.core.domain.speed.pair_speed import RaceSpeed
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.records import Finished, FinishReason, Mode, RunStats, Source
 from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.app.fakes import AppHarness
 from tests.engine.gguf_factory import tiny_llama
@@ -59,16 +57,6 @@ def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     assert banner.isHidden()
 
 
-def test_one_beside_its_target_counts(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
-    pays(target, 0.2)
-    shutil.copy(builtin_draft(), tmp_path / "small.gguf")
-    opened(harness, target)
-    banner = harness.window.notice_banner
-    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
-    qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
-    assert harness.engine.drafts == [str(tmp_path / "small.gguf")]
-
-
 @pytest.mark.parametrize("why", ["dear", "measured slower", "nothing known"])
 def test_what_is_not_worth_it_is_not_offered(
     harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, why: str
@@ -107,38 +95,6 @@ def test_it_goes_with_what_it_was_said_of(
     qtbot.waitUntil(lambda: banner.isHidden() or "can draft" not in banner.message.text(), timeout=WAIT_MS)
 
 
-@pytest.mark.parametrize("draft_ms", [0.2, 3.6])
-def test_a_chosen_draft_that_slows_down_is_reported_once(
-    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, draft_ms: float
-) -> None:
-    pays(target, draft_ms)
-    draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
-    opened(harness, target, str(draft))
-    banner = harness.window.notice_banner
-    if draft_ms < 1.0:
-        jobs_done(harness, qtbot)
-        assert banner.action_button.isHidden()
-        return
-    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
-    assert "would slow this model down on this computer" in banner.message.text()
-    qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
-    assert harness.engine.drafts == [None]
-    assert banner.isHidden()
-    harness.engine.ready(str(target), str(draft))
-    jobs_done(harness, qtbot)
-    assert banner.isHidden() or banner.action_button.isHidden()
-
-
-def test_of_a_suggestion_nothing_stays_without_its_button(
-    harness: AppHarness,
-) -> None:
-    harness.window.notice_banner.show_suggestion("It can draft.", "Use it", lambda: None)
-    harness.window.show_notice("Something else.")
-    assert harness.window.notice_banner.message.text() == "Something else."
-    harness.window.notice_banner.withdraw_suggestion()
-    assert not harness.window.notice_banner.isHidden()
-
-
 def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
     pays(target, 0.2)
     harness.controller.hub.service.add(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
@@ -160,33 +116,3 @@ def test_nothing_is_said_where_nothing_matches(
     opened(harness, target)
     jobs_done(harness, qtbot)
     assert harness.window.notice_banner.action_button.isHidden()
-
-
-def test_who_has_a_draft_needs_none(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
-    draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
-    harness.controller.hub.service.add(draft)
-    opened(harness, target, str(draft))
-    jobs_done(harness, qtbot)
-    assert harness.window.notice_banner.action_button.isHidden()
-
-
-@pytest.mark.parametrize("by_draft", [0, 1])
-def test_a_draft_that_gave_nothing_in_ten_answers_is_offered_for_removal(
-    harness: AppHarness, qtbot: QtBot, by_draft: int
-) -> None:
-    banner = harness.window.notice_banner
-    provenance = {Source.TARGET: 9, Source.NGRAM: 4}
-    for number in range(IDLE_ANSWERS):
-        assert banner.action_button.isHidden()
-        sources = provenance | ({Source.DRAFT: by_draft} if by_draft and number == 3 else {})
-        harness.window.composer.submitted.emit("A question")
-        harness.engine.say("An answer.")
-        stats = RunStats(mode=Mode.AUTO, tokens=13, passes=9, decode_s=1.0, provenance=sources)
-        harness.engine.tell(Finished(harness.engine.requests[-1].request_id, FinishReason.END, stats))
-        qtbot.waitUntil(lambda wanted=number + 1: len(harness.window.finished) == wanted, timeout=WAIT_MS)
-        jobs_done(harness, qtbot)
-    assert banner.action_button.isHidden() is bool(by_draft)
-    if not by_draft:
-        assert "added no token to the last 10 answers. It takes" in banner.message.text()
-        qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
-        assert harness.engine.drafts == [None]

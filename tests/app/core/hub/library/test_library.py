@@ -161,18 +161,6 @@ def test_a_model_is_found_by_the_title_that_the_window_shows(library: Library, t
     assert library.find(title) == library.find(title.lower()) == model
 
 
-def test_names_near_the_one_that_none_has_are_offered(library: Library, tmp_path: Path) -> None:
-    for name in ("smollm2-135m-instruct-q4_1", "qwen2.5-coder-1.5b-instruct-q4_k_m", "gemma-3-270m-q4_k_m"):
-        library.add(put(tmp_path / f"{name}.gguf"))
-    for wanted, near in (("qwen", "qwen2.5-coder-1.5b"), ("SmolLM-135M-instruct", "smollm2-135m")):
-        with pytest.raises(LibraryError) as raised:
-            library.find(wanted)
-        assert raised.value.advice.startswith(f"Did you mean {near}")
-    with pytest.raises(LibraryError) as raised:
-        library.find("zzzz")
-    assert raised.value.advice == "See `paceline models list`."
-
-
 def test_pairs_and_last_use(library: Library, tmp_path: Path) -> None:
     target, draft = library.add(put(tmp_path / "t.gguf")), library.add(put(tmp_path / "d.gguf"))
     library.set_draft("t", "d")
