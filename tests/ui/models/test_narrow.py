@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtGui import QTextLayout
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.models import DraftList, Presence, VocabularyMatch
 from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel
-from ui.models.parts import WrappingRow
 from ui.text.language import ENGLISH, install_language
 from ui.theme.theme import Theme
 
@@ -75,41 +73,3 @@ def test_the_deeds_of_a_pair_stand_below_each_other(narrow: ModelsPanel, qtbot: 
     qtbot.waitUntil(lambda: second.y() > first.y())
     area.setFixedWidth(first.sizeHint().width() + second.sizeHint().width() + 60)
     qtbot.waitUntil(lambda: second.y() == first.y())
-
-
-def test_a_row_folds_and_unfolds(qtbot: QtBot) -> None:
-    around = QWidget()
-    qtbot.addWidget(around)
-    row, one, two = WrappingRow(around), QPushButton("One of two"), QPushButton("The other of two")
-    row.add(one)
-    row.add(two)
-    row.resize(600, 40)
-    around.show()
-    qtbot.waitUntil(lambda: one.y() == two.y())
-    row.resize(max(one.sizeHint().width(), two.sizeHint().width()) + 10, 120)
-    qtbot.waitUntil(lambda: two.y() > one.y())
-
-
-def test_what_is_wrong_with_a_download_has_all_the_width(narrow: ModelsPanel, qtbot: QtBot) -> None:
-    narrow.open("downloads")
-    narrow.set_downloads(r.downloads())
-    line = next(line for line in narrow.downloads.lines.values() if line.error.isVisible())
-    words = line.error.text
-    qtbot.waitUntil(lambda: words.width() > line.bar.width() - 40)
-    assert words.height() >= words.heightForWidth(words.width())
-
-
-@pytest.mark.parametrize("width", [WIDTH, 1280])
-def test_no_word_is_left_alone_below_the_heading_of_the_pairs(narrow: ModelsPanel, width: int) -> None:
-    narrow.open("recommended")
-    narrow.window().resize(width, 800)
-    QApplication.processEvents()
-    words = narrow.recommended.words
-    layout = QTextLayout(words.text(), words.font())
-    lines = []
-    layout.beginLayout()
-    while (line := layout.createLine()).isValid():
-        line.setLineWidth(words.contentsRect().width())
-        lines.append(words.text()[line.textStart() : line.textStart() + line.textLength()])
-    layout.endLayout()
-    assert len(lines[-1].split()) > 1, lines

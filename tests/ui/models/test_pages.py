@@ -12,7 +12,6 @@ from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, 
 from app.core.domain.models import (
     DraftList,
     DraftOrigin,
-    FitLevel,
     Gated,
     ModelRef,
     Presence,
@@ -57,16 +56,6 @@ def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, q
     assert place.search.list.hasFocus()
     qtbot.keyClick(place.search.list, Qt.Key.Key_Down)
     assert [repo for (repo,) in opened] == [repo.repo_id for repo, _fit in r.results()[:2]]
-
-
-def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
-    opened = asked(place.requests.repo_requested)
-    place.open("search")
-    place.search.set_results(SearchQuery(), r.results())
-    view = place.search.list
-    spot = view.visualRect(view.rows.index(2, 0)).center()
-    qtbot.mouseClick(view.viewport(), LEFT, pos=spot)
-    assert opened == [(r.results()[2][0].repo_id,)]
 
 
 def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -135,21 +124,6 @@ def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: ModelsPane
     focused = QApplication.focusWidget()
     assert focused is not None
     assert focused.accessibleName() == "Find a draft for Q2_K"
-
-
-def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: ModelsPanel) -> None:
-    place.open("search")
-    view = place.search.list
-    place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", FitLevel.UNKNOWN)))
-    pictures = [view.grab(view.visualRect(view.rows.index(row, 0))).toImage() for row in (0, 1)]
-    height = pictures[0].height() - 4  # without the borders
-    ground = pictures[0].pixelColor(4, height // 2)
-    begins = [
-        next(x for x in range(30, 200) if any(picture.pixelColor(x, y) != ground for y in range(4, height)))
-        for picture in pictures
-    ]
-    assert abs(begins[0] - begins[1]) <= 1, "edges are smoothed"
-    assert all(pictures[1].pixelColor(x, y) == ground for x in range(4, 30) for y in range(4, height))
 
 
 def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
@@ -311,14 +285,6 @@ def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: 
     assert gain.text.property("kind") == "tone-muted"
 
 
-def test_what_is_too_large_is_not_pressed_on_anybody(place: ModelsPanel) -> None:
-    place.open("drafts")
-    place.drafts.set_pair(replace(r.PAIR, fit=r.TOO_LARGE))
-    names = [one.accessibleName() for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
-    assert names == ["Download both"]
-    assert "Choose a smaller quantization" in said(place.drafts.card)
-
-
 def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     assert "No target chosen" in said(place.drafts)
@@ -362,15 +328,6 @@ def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: Mo
     assert place.recommended.list.current_key() == "l8", "what somebody chose stays"
 
 
-def test_a_pairs_purpose_takes_a_second_line_if_needed(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("recommended")
-    row = r.catalog()[0]
-    place.recommended.set_rows([row, replace(row, key="long", good_for="Questions and code on a good laptop. " * 3)])
-    listing = place.recommended.list
-    heights = [listing.visualRect(listing.rows.index(line, 0)).height() for line in (1, 2)]
-    assert heights[1] > heights[0]
-
-
 def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     wanted = asked(place.requests.recommendations_requested)
     place.open("recommended")
@@ -403,30 +360,6 @@ def test_where_nothing_fits_all_sizes_are_offered(place: ModelsPanel, qtbot: QtB
     assert queries[-1] == (SearchQuery(),)
     place.search.set_results(SearchQuery(), [])
     assert "The hub has no repository with GGUF files." in said(place.search.nothing)
-
-
-def test_where_no_words_match_the_search_can_be_cleared(place: ModelsPanel, qtbot: QtBot) -> None:
-    queries = asked(place.requests.search_requested)
-    place.open("search")
-    place.search.fitting.setChecked(True)
-    qtbot.keyClicks(place.search.field, "qwem")
-    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)  # does not wait for the pause
-    wanted = SearchQuery("qwem", only_fitting=True)
-    assert queries[-1] == (wanted,)
-    place.search.set_results(wanted, [])
-    assert "fits this computer matches “qwem”" in said(place.search.nothing)
-    qtbot.mouseClick(pressed(place.search.nothing, "Clear the search"), LEFT)
-    assert queries[-1] == (SearchQuery(only_fitting=True),)
-
-
-def test_a_list_of_pairs_that_cannot_be_read_can_be_asked_for_again(place: ModelsPanel, qtbot: QtBot) -> None:
-    wanted = asked(place.requests.recommendations_requested)
-    place.open("recommended")
-    before = len(wanted)
-    place.recommended.set_problem(OFFLINE)
-    assert "The hub cannot be reached" in said(place.recommended.empty)
-    qtbot.mouseClick(pressed(place.recommended.empty, "Try again"), LEFT)
-    assert len(wanted) == before + 1
 
 
 def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.models import (
@@ -72,16 +72,6 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot:
     assert "1" not in place.downloads.lines
 
 
-@pytest.mark.parametrize("status", list(DownloadStatus))
-def test_every_status_of_a_download_can_be_shown(place: ModelsPanel, status: DownloadStatus) -> None:
-    place.open("downloads")
-    row = replace(r.download("1", "x", "a/b", status, 40, 100), message="It broke.", advice="Retry.")
-    place.set_downloads([row])
-    line = place.downloads.lines["1"]
-    assert line.action_buttons
-    assert ("It broke. Retry." in said(place.downloads)) is (status is not DownloadStatus.DONE)
-
-
 def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot: QtBot) -> None:
     indicator = DownloadIndicator(theme)
     qtbot.addWidget(indicator)
@@ -122,16 +112,6 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: ModelsPanel, qtb
     assert reveals == [("/models/small.gguf",)]
     assert taken == [("/hf/smol.gguf",)]
     assert [line.row.key for line in place.library.lines if not line.chat.isEnabled()] == ["gone"]
-
-
-def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None:
-    place.open("library")
-    page = place.library
-    page.set_library(r.library(), [])
-    QApplication.processEvents()
-    buttons = (page.ways.folder_button, page.ways.link_button, page.scan_button, page.add_button)
-    assert all(each.isVisible() for each in buttons)
-    assert len({each.mapTo(page, QPoint()).y() for each in buttons}) == 1
 
 
 def test_all_that_was_found_is_added_at_once(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -196,45 +176,10 @@ def test_an_empty_library_offers_pairs_and_files(place: ModelsPanel, qtbot: QtBo
     place.open("library")
     place.library.set_library([], [])
     assert "No models yet" in said(place.library)
-    assert len(adders(place)) == 1
     place.library.start()
-    assert adders(place)[0].hasFocus()
+    assert place.library.own_button.hasFocus()
     qtbot.mouseClick(pressed(place.library, "See recommended pairs"), LEFT)
     assert place.page == "recommended"
-
-
-def test_found_models_are_offered_and_move_no_button(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("library")
-    page = place.library
-    page.set_library([], [])
-    qtbot.waitUntil(page.empty.isVisible)
-    buttons = (page.ways.folder_button, page.ways.link_button, page.scan_button)
-    before = [each.geometry() for each in buttons]
-    page.set_library([], [r.offer(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b")])
-    qtbot.waitUntil(page.add_all_button.isVisible)
-    qtbot.wait(1)
-    assert "No models yet" not in said(page)
-    assert adders(place) == [page.add_button]
-    assert [each.geometry() for each in buttons] == before
-
-
-def test_a_file_is_added_in_one_place_with_models_and_without(place: ModelsPanel) -> None:
-    place.open("library")
-    assert adders(place) == []  # before the library was read, nothing is offered and nothing is reported as missing
-    assert "No models yet" not in said(place.library)
-    place.library.set_library(r.library(), [])
-    assert adders(place) == [place.library.add_button]
-    place.library.add_button.setFocus()
-    place.library.set_library([], [])
-    assert adders(place) == [place.library.own_button]
-    assert place.library.own_button.hasFocus()
-
-
-def adders(place: ModelsPanel) -> list[QPushButton]:
-    """The visible buttons that add a file."""
-    QApplication.processEvents()
-    buttons = place.library.findChildren(QPushButton)
-    return [one for one in buttons if one.isVisible() and one.text() == "Add a GGUF file…"]
 
 
 # ---- first run -----------------------------------------------------------------------------------------------------
@@ -307,23 +252,6 @@ def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel
         assert [card.action_button.property("kind") for card in welcome.cards] == [""]
 
 
-@pytest.mark.parametrize("width", [1080, 600])
-def test_buttons_stand_at_the_right_of_their_cards(place: ModelsPanel, qtbot: QtBot, width: int) -> None:
-    place.open("welcome")
-    place.welcome.set_pairs(r.catalog())
-    place.welcome.set_first_model(r.FIRST)
-    place.resize(width, 800)
-    cards = [*place.welcome.cards, place.welcome.first]
-    buttons = [card.action_button for card in cards]
-
-    def right() -> set[int]:
-        return {b.mapTo(place.welcome, b.rect().topRight()).x() for b in (*buttons, place.welcome.builtin_button)}
-
-    qtbot.waitUntil(lambda: len(right()) == 1)
-    for card, button in zip(cards, buttons, strict=True):
-        assert button.mapTo(card, button.rect().topLeft()).x() > card.width() / 2
-
-
 def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("welcome")
     row = r.catalog()[0]
@@ -341,26 +269,6 @@ def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, q
 
 
 # ---- the place -----------------------------------------------------------------------------------------------------
-
-
-def test_arrows_walk_through_the_pages(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("recommended")
-    place.nav.setFocus()
-    seen = [place.page]
-    for _ in range(4):
-        qtbot.keyClick(place.nav, Qt.Key.Key_Down)
-        seen.append(place.page)
-    assert seen == ["recommended", "search", "drafts", "library", "downloads"]
-    assert place.nav.hasFocus()
-
-
-def test_pages_are_reached_by_a_click(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("recommended")
-    spot = place.nav.visualItemRect(place.nav.item(3)).center()
-    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
-    assert place.page == "library"
-    qtbot.mouseClick(place.welcome_button, LEFT)
-    assert place.page == "welcome"
 
 
 def test_a_click_on_search_is_followed_by_words(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -449,9 +357,3 @@ def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsP
     assert "Draft heads in its own file (MTP)" in said(place.recommended.card)
     assert "No draft" not in said(place.recommended.card)
     assert "Draft heads inside: next-token layers (MTP) in the model's own file" in said(place.recommended)
-
-
-def test_a_head_in_a_file_of_its_own_is_called_one(place: ModelsPanel) -> None:
-    place.open("drafts")
-    place.drafts.set_pair(replace(r.PAIR, drafting=Drafting.SIDE_FILE))
-    assert "Draft head" in said(place.drafts.card)

@@ -14,7 +14,7 @@ from app.core.domain.models import FolderScan, Offer
 from app.core.hub.errors import LibraryError
 from app.core.hub.file_names import is_gguf
 from app.core.hub.library import ollama
-from app.core.hub.library.other_folders import MAX_OFFERS, is_folder, is_known_folder, offer_of
+from app.core.hub.library.other_folders import MAX_OFFERS, is_folder, offer_of, walk
 from engine.sentences import said
 
 REPORT_EVERY_S = 0.1
@@ -61,28 +61,17 @@ def scan_folder(
 
 def _files(scan: FolderScan) -> Iterator[Path | None]:
     """Yield every file, and None for every folder, so that the caller can stop among folders without files."""
-    waiting = [scan.folder]
-    known: set[tuple[int, int]] = set()
-    while waiting:
-        folder = waiting.pop()
-        if is_known_folder(folder, known):
-            continue
-        try:
-            with os.scandir(folder) as listed:
-                entries = sorted(listed, key=lambda entry: entry.name)
-        except OSError:
+    for folder, entries in walk(scan.folder):
+        yield None
+        if entries is None:
             scan.num_unreadable += 1
             continue
-        yield None
         if ollama.is_store(folder):
             for model in ollama.models_in(folder):
                 if isinstance(model, Offer):
                     scan.offers.append(model)
                 else:
                     scan.skipped.append(model)
-            continue
-        below = [Path(entry.path) for entry in entries if is_folder(entry)]
-        waiting += reversed(below)
         for entry in entries:
             if not is_folder(entry):
                 scan.num_files += 1

@@ -74,42 +74,41 @@ def is_model_file(path: Path) -> bool:
 
 
 def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
-    """GGUF files below a folder; each folder is visited once.
-
-    Links are followed last, so that the limit does not cut off the program's own files.
-    """
+    """GGUF files below a folder, limited in depth and number."""
     num_seen = 0
+    for number, (_place, entries) in enumerate(walk(folder, MAX_DEPTH, follows_links=follows_links)):
+        for entry in entries or ():
+            num_seen += not is_folder(entry)
+            if num_seen > MAX_SEEN or number > MAX_SEEN:
+                return
+            if is_gguf(entry.name) and not is_folder(entry):
+                yield Path(entry.path)
+
+
+def walk(
+    folder: Path, max_depth: int = 1000, *, follows_links: bool = True
+) -> Iterator[tuple[Path, list[os.DirEntry[str]] | None]]:
+    """The folders below a folder with their entries by name (None: unreadable); each is visited once.
+
+    Links are followed last, so that a limit does not cut off the program's own files.
+    """
     known: set[tuple[int, int]] = set()
     waiting, links = [(folder, 0)], deque[tuple[Path, int]]()
     while waiting or links:
         place, depth = waiting.pop() if waiting else links.popleft()
-        if is_known_folder(place, known):
+        if _is_known_folder(place, known):
             continue
-        if len(known) > MAX_SEEN:
-            return
-        below = []
-        for entry in _entries(place):
-            path = Path(entry.path)
-            if not is_folder(entry):
-                num_seen += 1
-                if num_seen > MAX_SEEN:
-                    return
-                if is_gguf(entry.name):
-                    yield path
-            elif depth < MAX_DEPTH and not entry.is_symlink():
-                below.append((path, depth + 1))
-            elif depth < MAX_DEPTH and follows_links:
-                links.append((path, depth + 1))
-        waiting += reversed(below)
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """The entries of a folder, sorted by name; empty if it is unreadable."""
-    try:
-        with os.scandir(folder) as listed:
-            return sorted(listed, key=lambda entry: entry.name)
-    except OSError:
-        return []
+        try:
+            with os.scandir(place) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except OSError:
+            yield place, None
+            continue
+        yield place, entries
+        below = [entry for entry in entries if depth < max_depth and is_folder(entry)]
+        waiting += [(Path(entry.path), depth + 1) for entry in reversed(below) if not entry.is_symlink()]
+        if follows_links:
+            links += [(Path(entry.path), depth + 1) for entry in below if entry.is_symlink()]
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -120,7 +119,7 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
+def _is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
     """True if a folder is virtual, or was visited before (same device and inode): ends circles of links."""
     try:
         facts = folder.stat()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from app.core.domain.models import (
     DraftCandidate,
@@ -35,17 +35,16 @@ from engine.gguf.head_files import (
 )
 from engine.gguf.token_weights import head_weights
 from engine.sandbox.probe import PairVerdict
-from engine.sentences import Sentence, joined, said
+from engine.sentences import joined, said
 
 LARGEST_SHARE = 0.5  # maximum draft cost / target cost: more expensive drafts gain nothing
 LARGEST_HUB_SHARE = 0.12  # the same limit for drafts of the hub; about a tenth is ideal
 MAX_FOUND = 30  # maximum number of search results
-MAX_ASKED = 5  # maximum number of repositories whose headers are read
+MAX_READ = 5  # maximum number of repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
 BELONGS = said("By its file header, this head matches the target.")
-_NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
 _KINDS = {
     FileKind.MMPROJ: said("the image or sound part of another model"),
     FileKind.IMATRIX: said("a table for quantizing another model"),
@@ -83,54 +82,37 @@ class DraftSources:
     hub: HubClient | None = None
 
 
-@dataclass(slots=True)
-class _Findings:
-    judged: list[DraftCandidate] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def reject(self, candidate: DraftCandidate, reason: str) -> None:
-        self.judged.append(replace(candidate, reason=reason))
-
-    def mark_unchecked(self, candidate: DraftCandidate, reason: str) -> None:
-        """Record a candidate that could not be checked; it may still be suitable."""
-        self.judged.append(replace(candidate, reason=reason, match=VocabularyMatch.UNCHECKED))
-
-    def record_error(self, candidate: DraftCandidate, error: HubError) -> None:
-        """Record an error of the hub: a missing candidate is rejected, others are unchecked."""
-        (self.reject if isinstance(error, HubNotFoundError) else self.mark_unchecked)(candidate, error.message)
-
-
-Progress = Callable[[DraftSearch], None]
+Known = Sequence[tuple[DraftCandidate, KnownModel]]
 
 
 def find_drafts(
     target: KnownModel,
     sources: DraftSources,
     should_stop: Callable[[], bool] = lambda: False,
-    on_progress: Progress = lambda _search: None,
+    on_progress: Callable[[DraftSearch], None] = lambda _search: None,
 ) -> DraftSearch:
     """Search all sources, in order; ``on_progress`` gets the result after each.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
     """
-    found = _Findings()
-    here = _local_models(target, sources.library, found)
+    search = _Search(target, should_stop)
+    here = search.local_models(sources.library)
     family = family_of(target)
     likely = [one for one in here if family_of(one[1]) == family]  # check these first: comparing vocabularies is slow
     if likely and len(likely) < len(here):
-        _judge(target, likely, found, should_stop)
-        on_progress(_result(target, found, said("Still looking.")))
+        search.judge(likely)
+        on_progress(search.result(said("Still looking.")))
         here = [one for one in here if one not in likely]
-    _judge(target, here, found, should_stop)
-    on_progress(_result(target, found, said("Still looking.")))
+    search.judge(here)
+    on_progress(search.result(said("Still looking.")))
     if sources.hub is None:
-        found.notes.append(said("The hub was not asked."))
+        search.notes.append(said("The hub was not asked."))
     else:
-        _search_catalog(target, sources, found, should_stop)
-        on_progress(_result(target, found, said("Still looking.")))
-        _search_hub(target, sources.hub, found, should_stop)
-    return _result(target, found)
+        search.judge(search.listed_models(sources.catalog, sources.hub))
+        on_progress(search.result(said("Still looking.")))
+        search.judge(search.found_models(family, sources.hub))
+    return search.result()
 
 
 def family_of(target: KnownModel) -> str:
@@ -143,188 +125,189 @@ def family_of(target: KnownModel) -> str:
     return _SIZE_WORD.sub("", target.name).strip(" -_")[:60] or target.header.architecture
 
 
-# ---- the three places --------------------------------------------------------------------------------------------
+class _Search:
+    """A search for one target: the judged candidates, and sentences about the sources."""
 
+    def __init__(self, target: KnownModel, should_stop: Callable[[], bool]) -> None:
+        self._target, self._should_stop = target, should_stop
+        self._judged: list[DraftCandidate] = []
+        self.notes: list[str] = []
 
-def _local_models(
-    target: KnownModel, library: Iterable[LibraryModel], found: _Findings
-) -> list[tuple[DraftCandidate, KnownModel]]:
-    """The local models with readable headers; unreadable ones are recorded in ``found``."""
-    known: list[tuple[DraftCandidate, KnownModel]] = []
-    for model in library:
-        if target.path is not None and model.path.resolve() == target.path.resolve():
-            continue
-        candidate = DraftCandidate(
-            model.name,
-            DraftOrigin.HERE,
-            path=model.path,
-            quantization=model.quantization,
-            size_bytes=model.size_bytes,
-        )
-        if model.missing:
-            found.mark_unchecked(candidate, said("Its file has been moved or deleted."))
-        elif model.kind in _KINDS:
-            found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
-        else:
+    def _reject(self, candidate: DraftCandidate, reason: str, match: VocabularyMatch = VocabularyMatch.NO) -> None:
+        self._judged.append(replace(candidate, reason=reason, match=match))
+
+    def _record_error(self, candidate: DraftCandidate, error: HubError) -> None:
+        """Record an error of the hub: a missing candidate is rejected, others are unchecked."""
+        is_missing = isinstance(error, HubNotFoundError)
+        self._reject(candidate, error.message, VocabularyMatch.NO if is_missing else VocabularyMatch.UNCHECKED)
+
+    # ---- the three sources ---------------------------------------------------------------------------------------
+
+    def local_models(self, library: Iterable[LibraryModel]) -> Known:
+        """The local models with readable headers."""
+        known: list[tuple[DraftCandidate, KnownModel]] = []
+        for model in library:
+            if self._target.path is not None and model.path.resolve() == self._target.path.resolve():
+                continue
+            candidate = DraftCandidate(
+                model.name, DraftOrigin.HERE, path=model.path, quantization=model.quantization,
+                size_bytes=model.size_bytes,
+            )  # fmt: skip
+            if model.missing:
+                self._reject(candidate, said("Its file has been moved or deleted."), VocabularyMatch.UNCHECKED)
+            elif model.kind in _KINDS:
+                self._reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
+            else:
+                try:
+                    known.append((candidate, read_local_header(model.path, may_be_head=True)))
+                except EngineError as error:
+                    self._reject(candidate, error.message)
+        return known
+
+    def listed_models(self, catalog: Iterable[CatalogPair], hub: HubClient) -> Known:
+        """The drafts of recommended pairs of the target's family."""
+        listed = {
+            (pair.draft.repo, pair.draft.file): (pair.draft, pair.drafting)
+            for pair in catalog
+            if pair.draft is not None and _is_family(self._target, pair)
+        }
+        known: list[tuple[DraftCandidate, KnownModel]] = []
+        for draft, drafting in listed.values():
+            candidate = DraftCandidate(
+                draft.repo.partition("/")[2], DraftOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+                quantization=draft.quantization, size_bytes=draft.size_bytes,
+            )  # fmt: skip
             try:
-                known.append((candidate, read_local_header(model.path, may_be_head=True)))
-            except EngineError as error:
-                found.reject(candidate, error.message)
-    return known
+                model = pick(hub.details(draft.repo), draft.file, HEADS if drafting is Drafting.SIDE_FILE else ALONE)
+            except HubError as error:
+                self._record_error(candidate, error)
+                continue
+            if model is None:
+                words = said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo)
+                self._reject(candidate, words)
+            else:
+                known += self._read(hub, candidate, model)
+        return known
 
-
-def _search_catalog(
-    target: KnownModel, sources: DraftSources, found: _Findings, should_stop: Callable[[], bool]
-) -> None:
-    hub = sources.hub
-    listed = {
-        (pair.draft.repo, pair.draft.file): (pair.draft, pair.drafting)
-        for pair in sources.catalog
-        if pair.draft is not None and _is_family(target, pair)
-    }
-    known: list[tuple[DraftCandidate, KnownModel]] = []
-    for draft, drafting in listed.values() if hub else ():
-        candidate = DraftCandidate(
-            draft.repo.partition("/")[2], DraftOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
-            quantization=draft.quantization, size_bytes=draft.size_bytes,
-        )  # fmt: skip
+    def found_models(self, family: str, hub: HubClient) -> Known:
+        """The most suitable file of each of the first repositories that the hub finds."""
         try:
-            kinds = HEADS if drafting is Drafting.SIDE_FILE else ALONE
-            model = pick(hub.details(draft.repo), draft.file, kinds) if hub else None
+            summaries = hub.search(family, limit=MAX_FOUND)
         except HubError as error:
-            found.record_error(candidate, error)
-            continue
-        if model is None:
-            found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
-        elif hub is not None:
-            _read(hub, candidate, model, known, found, should_stop)
-    _judge(target, known, found, should_stop)
-
-
-def _search_hub(target: KnownModel, hub: HubClient, found: _Findings, should_stop: Callable[[], bool]) -> None:
-    family = family_of(target)
-    try:
-        summaries = hub.search(family, limit=MAX_FOUND)
-    except HubError as error:
-        found.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
-        return
-    seen = {candidate.repo_id for candidate in found.judged}
-    known: list[tuple[DraftCandidate, KnownModel]] = []
-    asked = 0
-    for summary in summaries:
-        if summary.repo_id in seen:
-            continue
-        candidate = DraftCandidate(summary.repo_id.partition("/")[2], DraftOrigin.HUB, repo_id=summary.repo_id)
-        reason = _why_not(target, summary)
-        if reason:
-            found.reject(candidate, reason)
-        elif summary.gated is not Gated.NO:
-            found.mark_unchecked(candidate, said("It is gated: accept the terms on its hub page."))
-        elif asked < MAX_ASKED:
-            asked += 1
-            _choose(target, hub, candidate, known, found, should_stop)
-    found.notes.append(_search_words(family, len(summaries), asked))
-    _judge(target, known, found, should_stop)
-
-
-def _search_words(family: str, number: int, asked: int) -> str:
-    if number == 1:
-        return said(
-            "The hub was searched for “{family}”: 1 repository, {asked} checked in detail.", family=family, asked=asked
+            self.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
+            return ()
+        seen = {candidate.repo_id for candidate in self._judged}
+        known: list[tuple[DraftCandidate, KnownModel]] = []
+        num_read = 0
+        for summary in summaries:
+            if summary.repo_id in seen:
+                continue
+            candidate = DraftCandidate(summary.name, DraftOrigin.HUB, repo_id=summary.repo_id)
+            if reason := self._why_not(summary):
+                self._reject(candidate, reason)
+            elif summary.gated is not Gated.NO:
+                words = said("It is gated: accept the terms on its hub page.")
+                self._reject(candidate, words, VocabularyMatch.UNCHECKED)
+            elif num_read < MAX_READ:
+                num_read += 1
+                known += self._read_best(hub, candidate)
+        words = said(
+            "The hub was searched for “{family}”; {read} repositories were read.", family=family, read=num_read
         )
-    return said(
-        "The hub was searched for “{family}”: {number:,} repositories, {asked} checked in detail.",
-        family=family,
-        number=number,
-        asked=asked,
-    )
+        self.notes.append(words)
+        return known
 
-
-def _why_not(target: KnownModel, summary: RepoSummary) -> str:
-    """Why a repository is unsuitable, by its search result; empty if it may be suitable."""
-    if summary.architecture not in ("", *HEAD_ARCHITECTURES, target.header.architecture):
-        return said(
-            "Its architecture is {own}, the target's is {other}.",
-            own=summary.architecture,
-            other=target.header.architecture,
-        )
-    number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(target))
-    if number is not None and number > limit:
+    def _why_not(self, summary: RepoSummary) -> str:
+        """Why a repository is unsuitable, by its search result; empty if it may be suitable."""
+        own, target = summary.architecture, self._target.header.architecture
+        if own not in ("", *HEAD_ARCHITECTURES, target):
+            return said("Its architecture is {own}, the target's is {other}.", own=own, other=target)
+        number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(self._target))
+        if number is None or number <= limit:
+            return ""
         return said(
             "It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.",
             number=number / 1e9,
             limit=limit / 1e9,
         )
-    return ""
 
+    def _read_best(self, hub: HubClient, candidate: DraftCandidate) -> Known:
+        """Choose the most suitable file of a repository and read its header."""
+        try:
+            details = hub.details(candidate.repo_id)
+        except HubError as error:
+            self._record_error(candidate, error)
+            return ()
+        limit = LARGEST_HUB_SHARE * 2 * self._target.size_bytes
+        models = [one for one in details.models if one.kind not in _KINDS and not one.missing_shards]
+        small = [one for one in models if (one.size_bytes or 0) <= limit]
+        if not small:
+            self._reject(candidate, said("It contains no model that is small enough."))
+            return ()
+        rank = {name: number for number, name in enumerate(_PREFERRED)}
+        best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
+        return self._read(hub, candidate, best)
 
-def _choose(
-    target: KnownModel,
-    hub: HubClient,
-    candidate: DraftCandidate,
-    known: list[tuple[DraftCandidate, KnownModel]],
-    found: _Findings,
-    should_stop: Callable[[], bool],
-) -> None:
-    """Choose the most suitable file of a repository and read its header."""
-    try:
-        details = hub.details(candidate.repo_id)
-    except HubError as error:
-        found.record_error(candidate, error)
-        return
-    models = [model for model in details.models if model.kind not in _KINDS and not model.missing_shards]
-    small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
-    if not small:
-        found.reject(
-            candidate, said("It contains no model that is small enough.") if models else said("It contains no model.")
+    def _read(self, hub: HubClient, candidate: DraftCandidate, model: RepoModel) -> Known:
+        candidate = replace(
+            candidate,
+            name=model.name,
+            file=model.files[0].path,
+            quantization=model.quantization or candidate.quantization,
+            size_bytes=model.size_bytes or candidate.size_bytes,
         )
-        return
-    rank = {name: number for number, name in enumerate(_PREFERRED)}
-    best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
-    _read(hub, candidate, best, known, found, should_stop)
+        try:
+            stop = self._should_stop
+            header = read_remote_header(hub, candidate.repo_id, model, should_stop=stop, may_be_head=True)
+        except HubError as error:
+            self._record_error(candidate, error)
+        except EngineError as error:
+            self._reject(candidate, error.message)
+        else:
+            return ((candidate, header),)
+        return ()
 
+    # ---- verdicts ------------------------------------------------------------------------------------------------
 
-def _read(
-    hub: HubClient,
-    candidate: DraftCandidate,
-    model: RepoModel,
-    known: list[tuple[DraftCandidate, KnownModel]],
-    found: _Findings,
-    should_stop: Callable[[], bool],
-) -> None:
-    candidate = replace(
-        candidate,
-        name=model.name,
-        file=model.files[0].path,
-        quantization=model.quantization or candidate.quantization,
-        size_bytes=model.size_bytes or candidate.size_bytes,
-    )
-    try:
-        header = read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop, may_be_head=True)
-        known.append((candidate, header))
-    except HubError as error:
-        found.record_error(candidate, error)
-    except EngineError as error:
-        found.reject(candidate, error.message)
+    def judge(self, known: Known) -> None:
+        """Compare headers and vocabularies.
 
+        Raises:
+            ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
+        """
+        heads = [one for one in known if head_method(one[1].header)]
+        models = [one for one in known if not head_method(one[1].header)]
+        verdicts = [check_draft(self._target, head, self._should_stop) for _, head in heads]
+        if models:
+            verdicts += check_vocabularies(self._target, [model for _, model in models], self._should_stop)
+        for (candidate, model), verdict in zip((*heads, *models), verdicts, strict=True):
+            share, head = _cost_share(self._target, model), head_method(model.header)
+            self._judged.append(_verdict(replace(candidate, cost_share=share, head=head), verdict))
 
-# ---- verdicts ----------------------------------------------------------------------------------------------------
-
-
-def _judge(
-    target: KnownModel,
-    known: Sequence[tuple[DraftCandidate, KnownModel]],
-    found: _Findings,
-    should_stop: Callable[[], bool],
-) -> None:
-    heads = [one for one in known if head_method(one[1].header)]
-    models = [one for one in known if not head_method(one[1].header)]
-    verdicts = [check_draft(target, head, should_stop) for _, head in heads]
-    if models:
-        verdicts += check_vocabularies(target, [model for _, model in models], should_stop)
-    for (candidate, model), verdict in zip((*heads, *models), verdicts, strict=True):
-        judged = replace(candidate, cost_share=_cost_share(target, model), head=head_method(model.header))
-        found.judged.append(_verdict(judged, verdict))
+    def result(self, more: str = "") -> DraftSearch:
+        target, order = self._target, list(DraftOrigin)
+        judged = _distinct(target, self._judged)
+        matching = sorted(
+            (one for one in judged if one.matches),
+            key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0),
+        )
+        others = sorted((one for one in judged if not one.matches), key=lambda one: order.index(one.place))
+        rejected = [one for one in others if one.match is VocabularyMatch.NO]
+        unchecked = [one for one in others if one.match is VocabularyMatch.UNCHECKED]
+        words = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
+        number, everything = len(matching), len(matching) + len(rejected)
+        if everything:
+            words.append(
+                said("{number} of {all} can draft for {target}.", number=number, all=everything, target=target.name)
+            )
+        elif not unchecked:
+            none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
+            words.append(none)
+        if not matching:
+            words.append(said("The n-gram mode needs no draft."))
+        if unchecked:
+            words.append(said("Could not be checked: {number}; see the reasons.", number=len(unchecked)))
+        return DraftSearch((*matching, *unchecked, *rejected), joined([*words, *self.notes, more]))
 
 
 def _cost_share(target: KnownModel, draft: KnownModel) -> float | None:
@@ -347,38 +330,6 @@ def _verdict(candidate: DraftCandidate, verdict: PairVerdict) -> DraftCandidate:
         words = vocabulary_sentence(verdict.coverage, is_listed=True)
         return replace(candidate, match=VocabularyMatch.TRANSLATED, reason=words, coverage=verdict.coverage)
     return replace(candidate, match=VocabularyMatch.YES, reason=BELONGS if candidate.head else "")
-
-
-def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
-    order, judged = list(DraftOrigin), _distinct(target, found.judged)
-    matching = sorted(
-        (one for one in judged if one.matches),
-        key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0),
-    )
-    others = sorted((one for one in judged if not one.matches), key=lambda one: order.index(one.place))
-    rejected = [one for one in others if one.match is VocabularyMatch.NO]
-    unchecked = [one for one in others if one.match is VocabularyMatch.UNCHECKED]
-    if matching:
-        head = [
-            said(
-                "{number} of {all} can draft for {target}.",
-                number=len(matching),
-                all=len(matching) + len(rejected),
-                target=target.name,
-            )
-        ]
-    elif rejected:
-        none = _none_of(len(rejected), target.name)
-        head = [none, _NO_DRAFT_NEEDED]
-    elif unchecked:
-        head = [said("No model that could be checked can draft for {target}.", target=target.name), _NO_DRAFT_NEEDED]
-    else:
-        none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
-        head = [none, _NO_DRAFT_NEEDED]
-    own = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
-    left = [_unchecked_words(len(unchecked))] if unchecked else []
-    words = joined([*own, *head, *left, *found.notes, more])
-    return DraftSearch((*matching, *unchecked, *rejected), words)
 
 
 def _distinct(target: KnownModel, judged: Iterable[DraftCandidate]) -> list[DraftCandidate]:
@@ -409,15 +360,3 @@ def _num_params(target: KnownModel) -> float:
         return float(target.size_bytes)
     per_byte = target.header.num_params / target.header.weights_bytes
     return per_byte * target.bytes_per_token
-
-
-def _unchecked_words(number: int) -> Sentence:
-    if number == 1:
-        return said("1 could not be checked; see the reason.")
-    return said("{number} could not be checked; see the reason for each.", number=number)
-
-
-def _none_of(number: int, target: str) -> Sentence:
-    if number == 1:
-        return said("The only one found cannot draft for {target}; see the reason.", target=target)
-    return said("None of {number} can draft for {target}; see the reason for each.", number=number, target=target)

@@ -268,17 +268,6 @@ def test_a_repository_in_other_capitals_gets_the_hubs_name(hub: LoopbackHub, cap
     assert (model["repo_id"], Path(model["files"][0])) == (REPO, find_paths().models / REPO / "m-Q8_0.gguf")
 
 
-def test_of_two_models_of_one_name_the_pulled_one_is_told(hub: LoopbackHub, capsys: Capture) -> None:
-    """Both have the same name, from two repositories or two folders of one; the library renames the second."""
-    for number, (repo, path) in enumerate(((REPO, "m.gguf"), (REPO, "x/m.gguf"), ("other/m-GGUF", "m.gguf"))):
-        hub.add_file(repo, path, b"GGUF" + bytes(100 + number))
-    for number, (repo, path, name) in enumerate(
-        ((REPO, "m.gguf", "m"), (REPO, "x/m.gguf", "m (tiny)"), ("other/m-GGUF", "m", "m (other)"))
-    ):
-        pulled = asked(capsys, "pull", repo, path)["model"]
-        assert (pulled["name"], pulled["size_bytes"]) == (name, 104 + number)
-
-
 def test_a_draft_that_the_library_calls_otherwise_is_paired(filled: LoopbackHub, capsys: Capture) -> None:
     filled.add_file("other/GGUF", "tiny-draft-Q8_0.gguf", builtin_target())
     asked(capsys, "pull", "other/GGUF", "q8_0")
@@ -292,11 +281,6 @@ def test_what_runs_with_another_model_only_is_pulled_with_a_word_about_it(filled
     assert (find_paths().models / REPO / "mmproj-F16.gguf").is_file()
 
 
-def test_a_repository_of_nothing_that_runs_alone_has_no_heads(hub: LoopbackHub, capsys: Capture) -> None:
-    hub.add_file(REPO, "mmproj-F16.gguf", b"GGUF" + bytes(100))
-    assert asked(capsys, "show", REPO, "--heads")["own_heads"] is None
-
-
 def test_on_a_terminal_speed_and_time_left_are_shown_and_written_over(
     hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,18 +292,6 @@ def test_on_a_terminal_speed_and_time_left_are_shown_and_written_over(
     lines = screen.getvalue().split("\r\x1b[K")
     assert any(re.fullmatch(r"big-Q6_K: \d\.\d MB of 6\.0 MB · \d\.\d MB/s · 0:0\d left", line) for line in lines)
     assert lines[-1] == "big-Q6_K: done\n"
-
-
-def test_a_connection_that_breaks_off_is_told_with_the_next_attempt(
-    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hub.add_file(REPO, "big-Q6_K.gguf", b"GGUF" + bytes(3_000_000))
-    hub.faults.append(Fault(status=503))
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    assert main(["models", "pull", REPO, "Q6_K"]) == 0
-    assert "Attempt 2 follows." in screen.getvalue()
-    assert screen.getvalue().endswith("big-Q6_K: done\n")
 
 
 def test_a_library_that_cannot_be_written_is_one_sentence(filled: LoopbackHub, capsys: Capture) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -23,7 +22,6 @@ from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
-    LEFT,
     REPO,
     TARGET_FILE,
     WAIT_MS,
@@ -35,7 +33,7 @@ from tests.app.controllers.models.place_steps import (
 )
 from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.core.hub.loopback import Fault, LoopbackHub
-from tests.app.core.hub.test_tokens import Memory, memory
+from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
 from ui.widgets.dialogs import ConfirmDialog
 
@@ -51,41 +49,6 @@ def _wait_for_jobs(harness: AppHarness, qtbot: QtBot) -> None:
     hub = harness.controller.hub
     assert hub is not None
     qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
-
-
-def test_search_shows_what_the_hub_has(harness: AppHarness, qtbot: QtBot) -> None:
-    place = place_of(harness)
-    search_and_open(harness, qtbot, "tiny-GGUF")
-    assert place.search.pane.title.text() == "paceline-tiny-GGUF"
-    assert "1.20 k downloads" in place.search.pane.facts.text()
-    assert set(place.search.pane.files.action_buttons) == {TARGET_FILE}
-    html = place.search.pane.readme.toPlainText()
-    assert "<script>alert(1)</script>" in html
-    assert "license" not in html
-
-
-def test_each_wish_is_heard_once(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = harness.controller.hub
-    assert hub is not None
-    begun: list[str] = []
-    run = hub.jobs.run
-
-    def noted(name: str, *rest: Any) -> None:  # noqa: ANN401
-        begun.append(name)
-        run(name, *rest)
-
-    monkeypatch.setattr(hub.jobs, "run", noted)
-    place = place_of(harness)
-    for wish, argument, job in (
-        (place.requests.drafts_requested, ModelRef(REPO, TARGET_FILE), "drafts"),
-        (place.requests.pair_requested, ModelRef(REPO, TARGET_FILE), "pair"),
-        (place.requests.repo_requested, REPO, "repo"),
-        (place.requests.recommendations_requested, None, "recommended"),
-    ):
-        begun.clear()
-        wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
-        assert begun.count(job) == 1
-    _wait_for_jobs(harness, qtbot)
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(
@@ -128,17 +91,6 @@ def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
     qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
 
 
-def test_without_a_network_the_place_says_so_and_offers_another_try(
-    harness: AppHarness, filled: LoopbackHub, qtbot: QtBot
-) -> None:
-    place = place_of(harness)
-    filled.close()
-    qtbot.mouseClick(harness.window.sidebar.models_button, LEFT)
-    click_page(place, 1, qtbot)
-    qtbot.waitUntil(lambda: "reached" in place.search.nothing.title.text(), timeout=WAIT_MS)
-    click(place.search, "Try again", qtbot)
-
-
 def test_what_fails_without_a_network_is_told_where_it_was_asked(
     harness: AppHarness, filled: LoopbackHub, qtbot: QtBot
 ) -> None:
@@ -177,15 +129,6 @@ def test_an_invalid_hub_address_is_reported_and_chats_still_work(qtbot: QtBot, m
     harness.window.composer.submitted.emit("Hello")
     assert len(harness.engine.requests) == 1
     harness.close()
-
-
-def test_a_token_is_forgotten(harness: AppHarness, qtbot: QtBot, memory: Memory) -> None:
-    place = place_of(harness)
-    place.requests.token_entered.emit("hf_0123456789")
-    qtbot.waitUntil(lambda: list(memory.kept.values()) == ["hf_0123456789"], timeout=WAIT_MS)
-    place.requests.token_removed.emit()
-    qtbot.waitUntil(lambda: not memory.kept, timeout=WAIT_MS)
-    _wait_for_jobs(harness, qtbot)
 
 
 def test_a_draft_of_the_library_is_taken_for_the_model_in_use(harness: AppHarness, qtbot: QtBot) -> None:

@@ -324,24 +324,6 @@ def test_a_proxy_that_is_none_is_a_sentence(hub: LoopbackHub, monkeypatch: pytes
     client.close()
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (Fault(status=200, headers=(("Content-Encoding", "gzip"),)), "compressed, although it was asked not to"),
-        (Fault(status=302, headers=(("Location", "/api/models"),)), "redirects without end"),
-    ],
-)
-def test_a_file_that_is_not_sent_as_it_is_is_a_sentence(
-    hub: LoopbackHub, client: HubClient, fault: Fault, words: str
-) -> None:
-    location = client.locate(REPO, "target-Q4_K_M.gguf")
-    if fault.status == 302:
-        fault = Fault(status=302, headers=(("Location", location.url),))
-    hub.faults.extend([fault] * 20)
-    with pytest.raises(HubAnswerError, match=words), client.open(location) as stream:
-        list(stream.chunks())
-
-
 def test_who_asks_after_the_end_opens_no_connection(hub: LoopbackHub, client: HubClient) -> None:
     client.search("pair")
     client.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 import threading
@@ -162,16 +161,6 @@ def test_a_server_that_ignores_the_range_starts_over(client: HubClient, wanted: 
     assert hub.sent(REPO, NAME) == len(DATA) + 1_000_000
 
 
-def test_another_content_range_than_asked_is_not_believed(
-    client: HubClient, wanted: FileRequest, hub: LoopbackHub
-) -> None:
-    hub.faults.extend([Fault(cut_after=1_000_000), Fault(wrong_range=True)])
-    log = Log()
-    fetch(client, wanted, log, FAST)
-    assert wanted.destination.read_bytes() == DATA
-    assert any("different bytes than requested" in words for words in log.words)
-
-
 GZIP = Fault(headers=(("Content-Encoding", "gzip"),))
 
 
@@ -201,15 +190,6 @@ def test_a_compressed_body_is_an_error_and_keeps_the_part(
     fetch(client, wanted, log, FAST)
     assert ranges(hub)[-1] == "bytes=1000000-"
     assert wanted.destination.read_bytes() == DATA
-
-
-def test_a_fresh_download_that_comes_compressed_is_tried_twice(
-    client: HubClient, wanted: FileRequest, hub: LoopbackHub
-) -> None:
-    hub.faults.extend([GZIP] * 99)
-    with pytest.raises(HubBytesError, match="compressed"):
-        fetch(client, wanted, Log(), FAST)
-    assert ranges(hub) == ["", ""]
 
 
 def test_a_file_that_changed_between_attempts(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
@@ -336,15 +316,6 @@ def test_no_space_is_reported_before_and_during(
     full = False
     fetch(client, wanted, Log(), FAST)
     assert wanted.destination.read_bytes() == DATA
-
-
-def test_discard_leaves_nothing(client: HubClient, wanted: FileRequest) -> None:
-    with pytest.raises(StoppedError):
-        fetch(client, wanted, Log(stop_at=1_000_000), FAST)
-    label = json.loads(wanted.destination.with_name(f"{NAME}.part.json").read_text("utf-8"))
-    assert label["etag"] == hashlib.sha256(DATA).hexdigest()
-    discard(wanted)
-    assert left(wanted) == set()
 
 
 def test_a_disk_that_fills_up_meanwhile_is_noticed_before_it_is_full(

@@ -100,25 +100,19 @@ def test_what_changed_is_reported(
     assert words in result.sentence
 
 
-def test_a_repository_that_is_gone(hub: LoopbackHub, client: HubClient) -> None:
+def test_what_is_gone_gated_or_cannot_be_asked_is_told_apart(hub: LoopbackHub, client: HubClient) -> None:
     fill(hub)
     result = check(replace(PAIR, draft=replace(PAIR.draft, repo="tiny/gone-GGUF")), client)
     assert (result.status, result.sentence) == (EntryStatus.GONE, "tiny/gone-GGUF is no longer on the hub.")
-
-
-def test_a_gated_repository(hub: LoopbackHub, client: HubClient) -> None:
-    fill(hub)
+    hub.refusals.append(Fault(status=401))
+    assert check(PAIR, client).status is EntryStatus.GATED
+    hub.refusals.extend([Fault(status=503)] * 2)
+    assert check(PAIR, client).status is EntryStatus.UNKNOWN
     hub.describe(PAIR.target.repo, gated="manual")
     result = check(PAIR, client)
     assert result.status is EntryStatus.GATED
     assert "accept its terms" in result.sentence
     assert result.target is not None
-
-
-def test_a_hub_that_cannot_be_asked(hub: LoopbackHub, client: HubClient) -> None:
-    fill(hub)
-    hub.refusals.extend([Fault(status=503)] * 10)
-    assert check(PAIR, client).status is EntryStatus.UNKNOWN
 
 
 def test_shards_fit_the_pattern_of_the_whole(hub: LoopbackHub, client: HubClient) -> None:
@@ -181,26 +175,3 @@ def test_a_malformed_catalog_is_refused(tmp_path: Path, old: str, new: str) -> N
     path.write_text(GOOD_TEXT.replace(old, new, 1), "utf-8")
     with pytest.raises(CatalogError, match=r"catalog\.toml"):
         read_catalog(path)
-
-
-def test_a_repository_that_asks_for_a_token_is_gated(hub: LoopbackHub, client: HubClient) -> None:
-    fill(hub)
-    hub.refusals.append(Fault(status=401))
-    result = check(PAIR, client)
-    assert result.status is EntryStatus.GATED
-    assert "accept its terms" in result.sentence
-
-
-@pytest.mark.parametrize(
-    ("missing", "words"), [((3,), "1 part of big-Q4_K_M is"), ((2, 3), "2 parts of big-Q4_K_M are")]
-)
-def test_parts_that_are_missing_are_counted(
-    hub: LoopbackHub, client: HubClient, missing: tuple[int, ...], words: str
-) -> None:
-    fill(hub)
-    for number in {1, 2, 3} - set(missing):
-        hub.add_file("tiny/big-GGUF", f"big-Q4_K_M-0000{number}-of-00003.gguf", bytes(500))
-    target = replace(PAIR.target, repo="tiny/big-GGUF", file="big-Q4_K_M.gguf")
-    result = check(replace(PAIR, target=target), client)
-    assert result.status is EntryStatus.CHANGED
-    assert f"{words} missing on the hub." in result.sentence

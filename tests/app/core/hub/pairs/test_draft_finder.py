@@ -96,7 +96,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert told["eagle3-other"].endswith("it belongs to another model.")
     assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
     assert told["mmproj"] == "It is the image or sound part of another model."
-    assert search.words.startswith("4 of 8 can draft for Tiny-2.5-7B-Q4_0. 1 could not be checked; see the reason.")
+    assert search.words.startswith("4 of 8 can draft for Tiny-2.5-7B-Q4_0. Could not be checked: 1; see the reasons.")
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, head) in KINDS.items() if head is not None])
@@ -169,7 +169,7 @@ def test_recommended_and_found_drafts_come_after_those_here(
     assert search.matching[3].coverage == 1.0
     assert told["Tiny-2.5-9B-GGUF"].startswith("It has 9.0 billion weights; a draft for this target should have")
     assert "gated" in unchecked(search)["Tiny-2.5-0.4B-GGUF"]
-    assert "1 could not be checked; see the reason." in search.words
+    assert "Could not be checked: 1; see the reasons." in search.words
     assert "“Tiny-2.5”" in search.words
     assert not any(path.endswith("9B-Q4_0.gguf") for path in hub.bytes_sent)
 
@@ -239,4 +239,4 @@ def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
     search = find_drafts(target, DraftSources((), (), client))
     assert "HTTP 503" in unchecked(search)["Tiny-2.5-0.1B-Q8_0"]
     assert not search.rejected, "nothing is known against it"
-    assert search.words.startswith("No model that could be checked can draft for Tiny-2.5-7B")
+    assert search.words.startswith("The n-gram mode needs no draft.")
