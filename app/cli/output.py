@@ -21,6 +21,13 @@ from app.core.domain.speed.verdict import answer_verdict
 from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
 
 INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
+_COUNTERS = (
+    "prompt_tokens", "prompt_cached_tokens", "tokens", "passes", "tokens_per_pass", "proposed", "accepted",
+    "acceptance_rate", "proposed_by_depth", "accepted_by_depth", "tokens_per_second", "prompt_tokens_per_second",
+    "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95", "inter_token_ms_p99", "plain_ms", "rolled_back",
+    "forced_proposed", "forced_accepted", "replayed", "looped", "decisions",
+)  # fmt: skip
+_TIMES = ("draft", "draft_prompt", "verify", "sample", "rollback")
 
 
 def prepare_streams() -> None:
@@ -140,41 +147,15 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
     stats = finished.stats
     return {
         "text": text,
-        "token_ids": list(finished.token_ids),
+        "token_ids": finished.token_ids,
         "finish_reason": finished.reason.value,
         "mode": stats.mode.value,
-        "prompt_tokens": stats.prompt_tokens,
-        "prompt_cached_tokens": stats.prompt_cached_tokens,
-        "tokens": stats.tokens,
-        "passes": stats.passes,
-        "tokens_per_pass": stats.tokens_per_pass,
-        "proposed": stats.proposed,
-        "accepted": stats.accepted,
-        "acceptance_rate": stats.acceptance_rate,
-        "proposed_by_depth": list(stats.proposed_by_depth),
-        "accepted_by_depth": list(stats.accepted_by_depth),
+        **{name: getattr(stats, name) for name in _COUNTERS},
         "seconds": stats.decode_s if stats.tokens else None,
-        "tokens_per_second": stats.tokens_per_second,
-        "prompt_tokens_per_second": stats.prompt_tokens_per_second,
         "time_to_first_token_ms": _ms(stats.time_to_first_token_s),
-        "pass_ms_p50": stats.pass_ms_p50,
-        "inter_token_ms_p50": stats.inter_token_ms_p50,
-        "inter_token_ms_p95": stats.inter_token_ms_p95,
-        "inter_token_ms_p99": stats.inter_token_ms_p99,
-        "plain_ms": stats.plain_ms,
         "speedup": answer_verdict(stats).speedup,
-        "draft_ms": _ms(stats.draft_s),
-        "draft_prompt_ms": _ms(stats.draft_prompt_s),
-        "verify_ms": _ms(stats.verify_s),
-        "sample_ms": _ms(stats.sample_s),
-        "rollback_ms": _ms(stats.rollback_s),
-        "rolled_back": stats.rolled_back,
-        "forced_proposed": stats.forced_proposed,
-        "forced_accepted": stats.forced_accepted,
-        "replayed": stats.replayed,
-        "looped": stats.looped,
+        **{f"{part}_ms": _ms(getattr(stats, f"{part}_s")) for part in _TIMES},
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
-        "decisions": list(stats.decisions),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
@@ -26,7 +26,6 @@ tr = Translator("Race")
 
 TEXT_MARGIN_PX = 14
 MIN_TEXT_PX = 120  # minimum height
-LINE_MARGIN_PX = 100  # width of a row without its name: the number and margins
 LINES = {
     "per_pass": (
         tr.mark("Tokens per pass"),
@@ -228,38 +227,14 @@ class LaneCard(QFrame):
         self.bar = LaneBar(theme)
         self.bar.set_base(not base_name)
         self.text = LaneTextView(theme, name)
-        self._grid = QGridLayout()
-        self._num_columns = 0
-        self._arrange()
         theme.set_font(self.state_label, -1)
-
-    def _arrange(self) -> None:
         top = hbox((self.name_label, 1), self.state_label, margins=(6, 0, 6, 0))
         large = hbox((self.speed, 1), (self.ratio, 1))
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(2)
-        self._place_lines(2)
-        column = vbox(top, large, self.bar, self._grid, margins=(10, 12, 10, 8), spacing=8)
-        self.rule = QFrame()
-        self.rule.setObjectName("rule")
-        vbox(column, self.rule, (self.text, 1), parent=self, margins=1, spacing=0)
+        column = vbox(top, large, self.bar, vbox(*self.lines.values(), spacing=2), margins=(10, 12, 10, 8), spacing=8)
+        rule = QFrame()
+        rule.setObjectName("rule")
+        vbox(column, rule, (self.text, 1), parent=self, margins=1, spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def _place_lines(self, num_columns: int) -> None:
-        if num_columns == self._num_columns:
-            return
-        self._num_columns = num_columns
-        lines = list(self.lines.values())
-        per_column = -(-len(lines) // num_columns)
-        for number, line in enumerate(lines):
-            self._grid.addWidget(line, number % per_column, number // per_column)
-        self._grid.setColumnStretch(1, 1 if num_columns == 2 else 0)
-        self._grid.setColumnStretch(0, 1)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
-        self._place_lines(2 if event.size().width() >= 2 * (longest + LINE_MARGIN_PX) else 1)
 
     def wait(self) -> None:
         """Clear everything before a race."""

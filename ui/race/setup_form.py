@@ -132,12 +132,9 @@ class LaneRow(QWidget):
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
         """Set the other available targets: file and name."""
-        chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
-        self.target_box.clear()
-        self.target_box.addItem(tr("Loaded model"), "")
-        for file, name in targets:
-            self.target_box.addItem(name, file)
-        _choose(self.target_box, chosen, chosen_name)
+        chosen, name = self.target_box.currentData(), self.target_box.currentText()
+        _fill(self.target_box, tr("Loaded model"), targets)
+        _choose(self.target_box, chosen, name)
         self._follow_mode()
 
     def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
@@ -150,10 +147,7 @@ class LaneRow(QWidget):
         """List the drafts of the chosen target; the selection stays if the list contains it."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
-        self.draft_box.clear()
-        self.draft_box.addItem(tr("No draft") if target else tr("Loaded draft"), "")
-        for file, draft in known:
-            self.draft_box.addItem(draft, file)
+        _fill(self.draft_box, tr("No draft") if target else tr("Loaded draft"), known)
         if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
             _choose(self.draft_box, chosen, name)
 
@@ -196,6 +190,13 @@ class LaneRow(QWidget):
         self._fill_drafts(same_target=False)
         self._follow_mode()
         self.changed.emit()
+
+
+def _fill(box: NoWheelComboBox, first: str, entries: Sequence[tuple[str, str]]) -> None:
+    """List model files and their names after the entry for the loaded model or none."""
+    box.clear()
+    for file, name in (("", first), *entries):
+        box.addItem(name, file)
 
 
 def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
@@ -349,11 +350,8 @@ class SetupForm(QFrame):
         self._update()
 
     def set_lanes(self, choices: tuple[LaneChoice, ...]) -> None:
-        for row in self.rows:
-            self._lanes.removeWidget(row)
-            row.hide()
-            row.deleteLater()
-        self.rows = []
+        while self.rows:
+            self._take_away(self.rows[0])
         for choice in choices:
             self._append(choice)
         self._number()
@@ -417,12 +415,15 @@ class SetupForm(QFrame):
         self._theme.apply_density(row)
 
     def _remove(self, row: LaneRow) -> None:
+        self._take_away(row)
+        self._number()
+        self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _take_away(self, row: LaneRow) -> None:
         self.rows.remove(row)
         self._lanes.removeWidget(row)
         row.hide()
         row.deleteLater()
-        self._number()
-        self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _number(self) -> None:
         before: QWidget = self.includes_before

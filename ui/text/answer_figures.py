@@ -17,10 +17,8 @@ from ui.text.setting_words import sentence
 tr = Translator("Figures")
 
 # Every decision begins with one of these English phrases, also decisions that were stored as plain text.
-_DRAFTING_DECISION = re.compile(
-    r"(token \d+: )?((the )?draft|n-gram on|using repeated|repeated text|text lookup|plain decoding)"
-)
-_TEXT_DECISION = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
+_DRAFTING_DECISION = re.compile(r"(token \d+: )?((the )?draft|using repeated|repeated text|plain decoding)")
+_TEXT_DECISION = re.compile(r"(token \d+: )?using repeated text \(n-gram\)")
 _WITH_POSITION = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
 _MISSING = {
@@ -38,7 +36,7 @@ _MISSING = {
 }
 SHORT_TOKENS = 8  # answers with fewer tokens end before drafting can begin
 _PAUSED = "draft paused"
-_TEXT_PAUSED = re.compile("(repeated text|text lookup) paused")  # older stored answers contain the second name
+_TEXT_PAUSED = "repeated text paused"
 _AT_DEPTH = "at the chosen draft length of 0"
 _UNUSED = "the draft is not used"  # the pacer's reason for n-gram drafts alone
 
@@ -93,7 +91,7 @@ def cause_of(stats: RunStats) -> _Cause:
         return NO_LENGTH
     if any(_PAUSED in each or _UNUSED in each for each in said):
         return UNUSED_DRAFT
-    if any(_TEXT_PAUSED.search(each) for each in said):
+    if any(_TEXT_PAUSED in each for each in said):
         return REJECTED_NGRAMS
     return SHORT if stats.tokens < SHORT_TOKENS or stats.mode is Mode.DRAFT else NEW_TEXT
 

@@ -185,14 +185,9 @@ def models(ready: EngineReady) -> dict[str, object]:
 
 
 def _model(info: ModelInfo) -> dict[str, object]:
+    names = ("name", "architecture", "num_params", "size_bytes", "n_ctx", "threads", "gpu_layers")
     return {
-        "name": info.name,
-        "architecture": info.architecture,
-        "num_params": info.num_params,
-        "size_bytes": info.size_bytes,
-        "n_ctx": info.n_ctx,
-        "threads": info.threads,
-        "gpu_layers": info.gpu_layers,
+        **{name: getattr(info, name) for name in names},
         "placement": asdict(info.placement),
         "inexact": info.inexact_reason,
         "keys": info.cache_type.value,

@@ -239,24 +239,6 @@ def test_the_headline_says_in_words_what_drafting_gained(
     assert shown.now.speed.plain.isVisible()
 
 
-def test_nothing_is_called_faster_that_kept_no_drafted_token(shown: StatsPanel) -> None:
-    shown.end(replace(STATS, plain_ms=39.3, accepted=0))
-    assert shown.now.speed.headline.value == "41.2 tok/s"
-    shown.end(replace(STATS, plain_ms=16.19, accepted=0))  # rejected tokens have a cost
-    assert shown.now.speed.headline.value == "1.50\N{MULTIPLICATION SIGN} slower"
-
-
-def test_the_first_passes_of_an_answer_are_not_compared_yet(qtbot: QtBot, shown: StatsPanel) -> None:
-    first = replace(STATS, plain_ms=39.3, tokens=20, decode_s=0.5)
-    speed = shown.now.speed
-    shown.begin()
-    shown.show_stats(first)
-    qtbot.waitUntil(lambda: shown.now.is_filled, timeout=30_000)
-    assert (speed.headline.value, speed.plain.value) == ("40.0 tok/s", UNKNOWN)
-    shown.end(first)
-    assert speed.headline.value == "40.0 tok/s"
-
-
 def test_the_longer_bar_is_full_and_the_other_its_share(shown: StatsPanel, theme: Theme) -> None:
     shown.end(replace(STATS, plain_ms=39.3))
     lengths = {}
