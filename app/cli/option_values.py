@@ -7,11 +7,11 @@ import argparse
 from app.core.domain.devices import MOST_PARTS
 from engine.records import Mode
 
-MOST_THREADS = 512  # more would abort llama.cpp
-MOST_PARALLEL = 64  # concurrent answers: a pass computes one row or more for each
-MOST_LAYERS = 10_000  # more than any model has; also the limit in the settings
+MAX_THREADS = 512  # more would abort llama.cpp
+MAX_PARALLEL = 64  # concurrent answers: a pass computes one row or more for each
+MAX_LAYERS = 10_000  # more than any model has; also the limit in the settings
 CONTEXTS = (256, 10_000_000)  # in tokens
-_MOST_MINUTES = 100_000
+_MAX_MINUTES = 100_000
 
 
 def modes(text: str) -> list[Mode]:
@@ -45,12 +45,12 @@ def layers(text: str) -> int | None:
         return None
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
-    return min(int(text), MOST_LAYERS)
+    return min(int(text), MAX_LAYERS)
 
 
 def layer_numbers(text: str) -> list[int]:
     """Layer numbers, from 0."""
-    return [whole(part, 0, MOST_LAYERS) for part in text.split(",")]
+    return [whole(part, 0, MAX_LAYERS) for part in text.split(",")]
 
 
 def context(text: str) -> int:
@@ -58,7 +58,7 @@ def context(text: str) -> int:
 
 
 def threads(text: str) -> int:
-    return whole(text, 1, MOST_THREADS)
+    return whole(text, 1, MAX_THREADS)
 
 
 def port(text: str) -> int:
@@ -71,8 +71,8 @@ def minutes(text: str) -> float:
         minutes = float(text)
     except ValueError:
         minutes = 0.0
-    if not 0.0 < minutes <= _MOST_MINUTES:
-        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
+    if not 0.0 < minutes <= _MAX_MINUTES:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MAX_MINUTES:,}")
     return minutes
 
 
@@ -96,7 +96,7 @@ def host(text: str) -> str:
 
 def parallel(text: str) -> int:
     """Number of concurrent answers; 0 means automatic."""
-    return whole(text, 0, MOST_PARALLEL)
+    return whole(text, 0, MAX_PARALLEL)
 
 
 def queue(text: str) -> int:
@@ -116,4 +116,4 @@ def main_gpu(text: str) -> int:
 def whole_layers(text: str) -> int:
     """Read ``N`` or ``all``; the number is not checked against a model."""
     number = layers(text)
-    return MOST_LAYERS if number is None else number
+    return MAX_LAYERS if number is None else number

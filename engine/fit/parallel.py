@@ -15,7 +15,7 @@ from engine.gguf.header import GgufHeader
 from engine.sentences import said, size_of
 
 MOST_AUTOMATIC = 4  # the default of llama.cpp's server
-MOST_PARALLEL = 64  # limit of the sequences in one context
+MAX_PARALLEL = 64  # limit of the sequences in one context
 _EXTRA_SHARE = 0.1  # share of the machine's memory for additional contexts in automatic mode
 
 
@@ -44,7 +44,7 @@ def choose_parallel(
         return Parallel(1, obstacle)
     free = replace(free, disk_bytes=None)
     alone = table_of(pair, free)
-    for number in range(min(asked, MOST_PARALLEL) or MOST_AUTOMATIC, 1, -1):
+    for number in range(min(asked, MAX_PARALLEL) or MOST_AUTOMATIC, 1, -1):
         table = table_of(pair.answering(number, shared=shared), free)
         if asked:
             fits = table.verdict is not FitVerdict.TOO_LARGE

@@ -20,7 +20,7 @@ from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
 from ui.transcript.selection import SelectingArea, TranscriptSelection
 from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
-from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
+from ui.widgets.metrics import LargeMetric, LineMetric, MetricWidget, paint_bar
 
 tr = Translator("Race")
 
@@ -48,7 +48,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
-class LaneBar(FigureWidget):
+class LaneBar(MetricWidget):
     """Progress of a lane. ``share``: the filled fraction of the bar."""
 
     def __init__(self, theme: Theme) -> None:
@@ -215,15 +215,15 @@ class LaneCard(QFrame):
         self.setAccessibleName(tr("Lane {name}").format(name=name))
         self.name_label = ElidedLabel(name, "heading")
         self.state_label = label("", "caption")
-        self.speed = LargeFigure(
+        self.speed = LargeMetric(
             theme, tr("tok/s"), tr("Tokens per second of this lane's own time, without reading the prompt.")
         )
-        self.ratio = LargeFigure(
+        self.ratio = LargeMetric(
             theme,
             tr("the speed of {base}").format(base=base_name) if base_name else tr("reference"),
             tr("Speed relative to the reference lane."),
         )
-        self.lines = {key: LineFigure(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
+        self.lines = {key: LineMetric(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
         self.bar = LaneBar(theme)
         self.bar.set_base(not base_name)
         self.text = LaneTextView(theme, name)

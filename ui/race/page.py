@@ -20,7 +20,7 @@ from app.core.domain.speed.races import RaceResult, RaceSetup, main_verdict, spe
 from engine.records import Message, Picture, Problem
 from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
-from ui.race.words import against, lane_name, pair_name, when
+from ui.race.words import lane_name, lanes_title, local_time, pair_name
 from ui.text.formatting import times_plain
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -84,7 +84,7 @@ def _choice(race: RaceResult) -> Choice:
     return Choice(
         race.id,
         " ".join(race.setup.question[:QUESTION_CHARS].split()),
-        (" · ".join(part for part in (when(race.created), against(compared), models) if part),),
+        (" · ".join(part for part in (local_time(race.created), lanes_title(compared), models) if part),),
         times_plain(verdict.ratio if verdict is not None else None),
         spoken=in_language(speed_sentence(verdict, [lane_name(lane) for lane in lanes])) if verdict is not None else "",
     )

@@ -20,7 +20,7 @@ from app.core.domain.speed.races import (
     main_verdict,
     verdict_sentence,
 )
-from app.core.domain.speed.verdict import FEWEST_TOKENS
+from app.core.domain.speed.verdict import MIN_TOKENS
 from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import lane_name, machine_line, pair_name, result_line
@@ -30,7 +30,7 @@ from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, hbox, label, set_style_property, vbox
-from ui.widgets.figures import LegendRow
+from ui.widgets.metrics import LegendRow
 
 tr = Translator("Race")
 
@@ -57,7 +57,9 @@ class RaceVerdictBox(QFrame):
     def show_result(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show the current verdicts; ``state`` is the line below them."""
         first = main_verdict(verdicts, lanes)
-        self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
+        self._show_ratio(
+            None if first is None else first.ratio, is_significant=first is not None and first.is_significant
+        )
         self.title.setText(verdict_title(first, lanes))
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
         names = [lane_name(lane) for lane in lanes]
@@ -74,11 +76,11 @@ class RaceVerdictBox(QFrame):
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
         main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
-        self._show_figure(main, is_sure=False)
+        self._show_ratio(main, is_significant=False)
 
-    def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
+    def _show_ratio(self, ratio: float | None, *, is_significant: bool) -> None:
         """Show the ratio, in the accent colour only if it is significant; None shows nothing."""
-        kind = "" if is_sure else "unsure"
+        kind = "" if is_significant else "unsure"
         if self.headline.property("kind") != kind:
             set_style_property(self.headline, "kind", kind)
         self.headline.setText(times_plain(1.0 if ratio is None else ratio))
@@ -92,7 +94,7 @@ def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> s
     if verdict is None or verdict.ratio is None:
         return tr("The first round is not over yet")
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
-    if verdict.has_interval and not verdict.is_sure:
+    if verdict.has_interval and not verdict.is_significant:
         return tr("Too close to call between {lane} and {base}").format(**names)
     if not verdict.has_interval:
         slower = tr("{lane} was slower than {base} this time")
@@ -230,7 +232,7 @@ class RaceTrack(QWidget):
         """Show current ratios before a round ends, from the counters of lanes with enough tokens."""
         choices = [lane.choice for lane in self.lanes]
         number = base_lane(choices)
-        begun = [lane.stats.tokens >= FEWEST_TOKENS for lane in self.lanes]
+        begun = [lane.stats.tokens >= MIN_TOKENS for lane in self.lanes]
         speeds = [lane.stats.tokens_per_second if far else None for lane, far in zip(self.lanes, begun, strict=True)]
         base = speeds[number]
         ratios = [own / base if own and base else None for own in speeds]

@@ -37,7 +37,7 @@ def own_models(choice: LaneChoice) -> str:
     return pair_name(target, draft) if target else draft
 
 
-def against(lanes: Sequence[LaneChoice]) -> str:
+def lanes_title(lanes: Sequence[LaneChoice]) -> str:
     """``Off against Auto``, ``Off against Suffix, Auto``."""
     others = ", ".join(map(lane_name, lanes[1:]))
     return tr("{one} against {other}").format(one=lane_name(lanes[0]), other=others)
@@ -68,7 +68,7 @@ def pair_name(target: str, draft: str) -> str:
     return tr("{target} with {draft}").format(target=target, draft=draft)
 
 
-def when(created: str) -> str:
+def local_time(created: str) -> str:
     try:
         moment = datetime.fromisoformat(created).astimezone()
     except ValueError:

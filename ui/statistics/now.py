@@ -26,13 +26,13 @@ from ui.statistics.words import (
     name_of,
     stats_texts,
 )
-from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
+from ui.text.answer_metrics import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
-from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, paint_bar, paint_line
+from ui.widgets.metrics import INSET_PX, LegendRow, MetricWidget, ValueMetric, paint_bar, paint_line
 
 tr = Translator("StatsPanel")
 
@@ -44,7 +44,7 @@ BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
-class Headline(ValueFigure):
+class Headline(ValueMetric):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, name_of("headline"), help_of("headline"))
         self._has_gain = False
@@ -74,7 +74,7 @@ class Headline(ValueFigure):
         self.paint_focus_ring(painter)
 
 
-class SpeedBar(ValueFigure):
+class SpeedBar(ValueMetric):
     def __init__(self, theme: Theme, key: str, field: str) -> None:
         self._field = field
         self._share = 0.0
@@ -112,7 +112,7 @@ class SpeedPart:
         self.basis.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
 
     @property
-    def figures(self) -> list[FigureWidget]:
+    def figures(self) -> list[MetricWidget]:
         return [self.headline, self.now, self.plain]
 
     def show(self, stats: RunStats, *, live: bool = False) -> None:

@@ -16,7 +16,7 @@ from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, grid, hbox, reserve_scroll_bar, vbox
-from ui.widgets.figures import INSET_PX, FigureWidget, LargeFigure, LegendRow, LineFigure
+from ui.widgets.metrics import INSET_PX, LargeMetric, LegendRow, LineMetric, MetricWidget
 
 _FAR = 1000  # more than the number of statistics on a page
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Home: -_FAR, Qt.Key.Key_End: _FAR}
@@ -65,15 +65,15 @@ class StatsPage(QScrollArea):
 
     def add(self, widgets: Sequence[QWidget]) -> None:
         for widget in widgets:
-            if isinstance(widget, LegendRow | LineFigure):  # these have their own margins
+            if isinstance(widget, LegendRow | LineMetric):  # these have their own margins
                 self.column.addWidget(widget)
             else:
                 self.column.addLayout(inset(widget))
 
     @property
-    def figures(self) -> list[FigureWidget]:
+    def figures(self) -> list[MetricWidget]:
         """All visible statistics, from top to bottom."""
-        return [each for each in self._from_top() if isinstance(each, FigureWidget)]
+        return [each for each in self._from_top() if isinstance(each, MetricWidget)]
 
     @property
     def text(self) -> str:
@@ -82,7 +82,7 @@ class StatsPage(QScrollArea):
         for widget in self._from_top():
             if isinstance(widget, LegendRow):
                 lines.append(f"{widget.name}: {widget.value}")
-            elif isinstance(widget, FigureWidget):
+            elif isinstance(widget, MetricWidget):
                 lines.append(widget.words)
             elif isinstance(widget, QLabel) and widget.property("kind") == "section":
                 lines += ["", widget.text()]
@@ -101,16 +101,16 @@ class StatsPage(QScrollArea):
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def move_tab_stop(self, figure: FigureWidget) -> None:
+    def move_tab_stop(self, figure: MetricWidget) -> None:
         """Move the tab stop to a visible statistic, if no statistic has the focus."""
-        figures = self.content.findChildren(FigureWidget)
+        figures = self.content.findChildren(MetricWidget)
         if not any(each.hasFocus() for each in figures):
             for each in figures:
                 each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if each is figure else Qt.FocusPolicy.ClickFocus)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
-        if isinstance(now, FigureWidget) and self.content.isAncestorOf(now):
-            for other in self.content.findChildren(FigureWidget):
+        if isinstance(now, MetricWidget) and self.content.isAncestorOf(now):
+            for other in self.content.findChildren(MetricWidget):
                 other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is now else Qt.FocusPolicy.ClickFocus)
             self.ensureWidgetVisible(now, 0, 24)
 
@@ -137,15 +137,15 @@ def inset(widget: QWidget) -> QHBoxLayout:
     return hbox(widget, margins=(INSET_PX, 0, INSET_PX, 0))
 
 
-def large(theme: Theme, key: str) -> LargeFigure:
-    return LargeFigure(theme, name_of(key), help_of(key))
+def large(theme: Theme, key: str) -> LargeMetric:
+    return LargeMetric(theme, name_of(key), help_of(key))
 
 
-def line(theme: Theme, key: str) -> LineFigure:
-    return LineFigure(theme, name_of(key), help_of(key))
+def line(theme: Theme, key: str) -> LineMetric:
+    return LineMetric(theme, name_of(key), help_of(key))
 
 
-def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidget]) -> QGridLayout:
+def two_by_two(cells: tuple[MetricWidget, MetricWidget, MetricWidget, MetricWidget]) -> QGridLayout:
     layout = grid(gaps=(10, 4), margins=(0, 0, INSET_PX, 0))
     for number, cell in enumerate(cells):
         layout.addWidget(cell, number // 2, number % 2)
@@ -169,7 +169,7 @@ class SplitPart:
     def __init__(self, theme: Theme) -> None:
         self.bar = StackedBar(theme, name_of("split"), help_of("split"))
         self.lines = {
-            key: LineFigure(theme, translate("StatsPanel", name), translate("StatsPanel", words), key)
+            key: LineMetric(theme, translate("StatsPanel", name), translate("StatsPanel", words), key)
             for key, (name, words) in PASS_STEPS.items()
         }
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QStackedWidget, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineView
-from app.core.domain.speed.pair_speed import MOST_ANSWERS, PairSpeed
+from app.core.domain.speed.pair_speed import MAX_ANSWERS, PairSpeed
 from app.core.domain.speed.speed_forecast import losing_words, measured_words
 from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
@@ -38,8 +38,8 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog
-from ui.widgets.figures import INSET_PX, LineFigure
 from ui.widgets.icon_button import IconButton
+from ui.widgets.metrics import INSET_PX, LineMetric
 from ui.widgets.popups import Menu
 
 tr = Translator("StatsPanel")
@@ -72,7 +72,7 @@ class RecentSpeed(QWidget):
                 "RecentSpeed",
                 "Speed-up of each of the last %n answers. The dashed line is the speed without drafting.",
                 None,
-                MOST_ANSWERS,
+                MAX_ANSWERS,
             ),
             mark=1.0,
         )
@@ -126,12 +126,12 @@ class TotalsPage(StatsPage):
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
         self.column.addLayout(two_by_two(cells))
-        self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
+        self.lines = {key: LineMetric(theme, name_of(key), sums_help_of(key)) for key in ROWS}
         self.add_section(tr("Together"), list(self.lines.values()))
         self.by_pair = QWidget()
         self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
-        self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
-        self.times_lines: dict[tuple[str, str], LineFigure] = {}
+        self.pair_lines: dict[tuple[str, str, str], LineMetric] = {}
+        self.times_lines: dict[tuple[str, str], LineMetric] = {}
         words = tr("The rows come from different questions. A race compares modes on the same question.")
         self.add_section(name_of("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
@@ -182,8 +182,8 @@ class TotalsPage(StatsPage):
             label.setToolTip(as_written(name or text))  # the file's name shows the quantization
             self._pairs.addWidget(label)
 
-    def _add_line(self, row: PairSums, name: str, words: str) -> LineFigure:
-        made = LineFigure(self._theme, name, words)
+    def _add_line(self, row: PairSums, name: str, words: str) -> LineMetric:
+        made = LineMetric(self._theme, name, words)
         made.setAccessibleDescription(f"{pair_title(row)}. {words}")
         self._pairs.addWidget(made)
         return made

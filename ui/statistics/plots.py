@@ -14,7 +14,7 @@ from engine.records import RunStats
 from ui.text.formatting import figure, percent
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
-from ui.widgets.figures import FigureWidget, baseline
+from ui.widgets.metrics import MetricWidget, baseline
 
 tr = Translator("Sparkline")
 
@@ -24,7 +24,7 @@ DEPTH_ROW_PX = 19
 BAR_PX = 8
 
 
-class _Plot(FigureWidget):
+class _Plot(MetricWidget):
     """A plot that describes its values as text."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:

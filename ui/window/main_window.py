@@ -58,7 +58,7 @@ from ui.composer.mode_button import NEXT_MODE_KEYS
 from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.statistics.panel import StatsPanel
-from ui.text.answer_figures import footer
+from ui.text.answer_metrics import footer
 from ui.text.language import mark, translate
 from ui.text.model_titles import TINY_NOTE, note_title
 from ui.text.problem_words import in_language

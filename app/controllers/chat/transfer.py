@@ -67,7 +67,7 @@ class TransferController(PartsController):
         def work() -> str:
             from app.core.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
             from app.core.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
-            from ui.text.answer_figures import footer  # noqa: PLC0415
+            from ui.text.answer_metrics import footer  # noqa: PLC0415
 
             in_our_words = ExportTexts(in_language(OTHER_VERSIONS), footer)
             number = export_chats(self._store, file, form, conversation_id, in_our_words)

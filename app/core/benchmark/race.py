@@ -19,7 +19,7 @@ from app.core.benchmark.markdown import lane_table, race_as_markdown
 from app.core.benchmark.opened_lanes import Lane, LaneFailedError, ShouldStop, open_lanes
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.report import machine, models, sum_of, summarise
-from app.core.benchmark.runner import turns
+from app.core.benchmark.runner import rotated
 from app.core.benchmark.runs import ALL, BenchmarkRun, Variant, variant_of
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.model_name import model_name, shown_name
@@ -27,7 +27,7 @@ from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.core.domain.speed.races import (
     OPEN_END_MINUTES,
     PLAIN_LANE,
-    SURE_PERCENT,
+    PRECISION_PERCENT,
     AnswerDifference,
     LaneChoice,
     LaneProgress,
@@ -138,7 +138,7 @@ class Rounds:
             for number, lane in enumerate(self._lanes)
         ]
         try:
-            waiting = list(turns(answers, self.num_rounds, 0))  # each round starts with another lane
+            waiting = list(rotated(answers, self.num_rounds, 0))  # each round starts with another lane
             while waiting:
                 for answer in waiting:
                     yield from answer.run_slice(self._plan.slice_s)
@@ -152,7 +152,7 @@ class Rounds:
             return
         self.runs += runs
         self.num_rounds += 1
-        yield RaceRoundEnded(self.num_rounds, tuple(judge(self.runs, self._choices)))
+        yield RaceRoundEnded(self.num_rounds, tuple(lane_verdicts(self.runs, self._choices)))
 
 
 class _LaneAnswer:
@@ -221,7 +221,7 @@ def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> N
             raise LaneFailedError(lane.choice, error) from error
 
 
-def judge(
+def lane_verdicts(
     runs: Sequence[BenchmarkRun], choices: Sequence[LaneChoice], inexact: str | None = None, *, complete: bool = True
 ) -> list[LaneVerdict]:
     """A verdict for each lane with an answer, except the base lane.
@@ -283,7 +283,7 @@ class Race:
         speeds: PairSpeeds | None = None,
     ) -> None:
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        until_sure = RacePlan(2, SURE_PERCENT, OPEN_END_MINUTES)
+        until_sure = RacePlan(2, PRECISION_PERCENT, OPEN_END_MINUTES)
         self._plan = plan or (until_sure if setup.rounds is None else RacePlan(setup.rounds))
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
@@ -330,7 +330,7 @@ class Race:
     def _result(self, rounds: Rounds, lanes: Sequence[Lane], runs: Sequence[BenchmarkRun]) -> RaceResult:
         setup, choices, readies = self._setup, self._setup.lanes, [lane.session.ready() for lane in lanes]
         inexact = next((ready.target.inexact_reason for ready in readies if ready.target.inexact_reason), "")
-        verdicts = tuple(judge(runs, choices, inexact, complete=bool(rounds.runs)))
+        verdicts = tuple(lane_verdicts(runs, choices, inexact, complete=bool(rounds.runs)))
         usual = [one for one, choice in zip(readies, choices, strict=True) if choice.draft == choice.target == ""]
         ready = max(usual or readies, key=lambda one: one.draft is not None)
         variants = [variant_of(choice) for choice in choices]

@@ -173,7 +173,7 @@ class Runner:
             if journal is None and self._is_over():
                 return
             question: Question | None = None  # None until all contestants have processed the prompt
-            for contestant, variant in turns(pairs, index, self.rounds):
+            for contestant, variant in rotated(pairs, index, self.rounds):
                 run = journal.find(prompt, temperature, variant, self._round_number) if journal is not None else None
                 if run is None:
                     if journal is not None and self._is_over():
@@ -227,7 +227,7 @@ class Runner:
         )
 
 
-def turns(items: Sequence[_Item], index: int, round_number: int) -> Iterator[_Item]:
+def rotated(items: Sequence[_Item], index: int, round_number: int) -> Iterator[_Item]:
     """Order ``items`` for one prompt: rotated by the prompt's ``index``, reversed in every second round.
 
     This way no contestant always follows the same one, and a drift of the machine's speed cancels out.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.option_values import CONTEXTS, MOST_LAYERS, MOST_THREADS
+from app.cli.option_values import CONTEXTS, MAX_LAYERS, MAX_THREADS
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.run import load_request, make_request
@@ -304,9 +304,9 @@ def test_numbers_that_no_model_can_run_with_are_reported_with_their_limits(
 
 def test_the_command_line_and_the_settings_have_the_same_limits() -> None:
     fields = {field.key: (field.minimum, field.maximum) for field in FIELDS}
-    assert fields["threads"] == fields["draft_threads"] == (1, MOST_THREADS)
+    assert fields["threads"] == fields["draft_threads"] == (1, MAX_THREADS)
     assert fields["n_ctx"] == CONTEXTS
-    assert fields["gpu_layers"] == fields["draft_gpu_layers"] == (0, MOST_LAYERS)
+    assert fields["gpu_layers"] == fields["draft_gpu_layers"] == (0, MAX_LAYERS)
     assert fields["depth"] == (0, MAX_DEPTH)
 
 

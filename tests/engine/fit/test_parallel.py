@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.parallel import MOST_PARALLEL, Parallel, choose_parallel, parallel_obstacle
+from engine.fit.parallel import MAX_PARALLEL, Parallel, choose_parallel, parallel_obstacle
 from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
@@ -75,7 +75,7 @@ def test_fewer_than_asked_for_where_more_do_not_fit(pair: PairPlan) -> None:
 
 
 def test_what_is_asked_for_has_a_bound(pair: PairPlan) -> None:
-    assert choose_parallel(pair, PLENTY, 10_000, shared=True).number == MOST_PARALLEL
+    assert choose_parallel(pair, PLENTY, 10_000, shared=True).number == MAX_PARALLEL
 
 
 def test_in_one_context_all_of_them_have_room(pair: PairPlan) -> None:

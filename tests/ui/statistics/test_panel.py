@@ -24,7 +24,7 @@ from ui.text.formatting import UNKNOWN
 from ui.text.model_titles import note_title
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel
-from ui.widgets.figures import FigureWidget
+from ui.widgets.metrics import MetricWidget
 from ui.window.main_window import MainWindow
 
 ROWS = (
@@ -153,7 +153,7 @@ def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
     panel.show_all((), Sums())
     values = [
         each.accessibleName().rsplit(": ", 1)[1]
-        for each in panel.all.findChildren(FigureWidget)
+        for each in panel.all.findChildren(MetricWidget)
         if hasattr(each, "value")
     ]
     assert set(values) == {"-"}
@@ -280,7 +280,7 @@ def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
 def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
     panel.show_all(ROWS, TOGETHER)
     panel.show_chat(ROWS, TOGETHER)
-    figures = panel.page_of(key).findChildren(FigureWidget)
+    figures = panel.page_of(key).findChildren(MetricWidget)
     assert len(figures) > 15
     for each in figures:
         assert each.toolTip().endswith("."), each.name

@@ -38,7 +38,7 @@ from tests.ui.filled_window import PLACES, make_window, open_settings, opened
 from ui.composer.prompt_list import builtin_prompts, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
-from ui.text.answer_figures import footer
+from ui.text.answer_metrics import footer
 from ui.text.formatting import count, figure, number_text, percent, speed, times_plain
 from ui.text.language import ENGLISH, install_language, system_language, translate
 from ui.window.dialogs import ShortcutsDialog

@@ -18,7 +18,7 @@ from engine.session.answer import _messages_left_out, _questions_left_out
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
-from ui.text.answer_figures import why_sentences
+from ui.text.answer_metrics import why_sentences
 from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import in_language
 

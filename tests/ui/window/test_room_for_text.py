@@ -29,7 +29,7 @@ from tests.ui.filled_window import PLACES, make_window, opened
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import ENGLISH, install_language
 from ui.widgets.building import ElidedLabel
-from ui.widgets.figures import FigureWidget
+from ui.widgets.metrics import MetricWidget
 from ui.window.main_window import MainWindow
 
 SLACK_PX = 1  # rounding
@@ -65,7 +65,7 @@ def _is_cut(widget: QWidget) -> bool:
     if isinstance(widget, QAbstractButton) and widget.text().strip():
         needed = widget.minimumSizeHint()
         return needed.width() > widget.width() + SLACK_PX or needed.height() > widget.height() + SLACK_PX
-    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | FigureWidget) or not widget.text():
+    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | MetricWidget) or not widget.text():
         return False
     if widget.wordWrap():
         return widget.heightForWidth(widget.width()) > widget.height() + SLACK_PX or _beyond(widget)

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolTip, QWidget
 
 from engine.records import RunStats
-from ui.text.answer_figures import footer_parts
+from ui.text.answer_metrics import footer_parts
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme

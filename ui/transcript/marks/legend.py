@@ -16,8 +16,8 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.marks.marks import LINE_PX, paint_marks
 from ui.widgets.building import Stretch, hbox
-from ui.widgets.figures import LegendRow
 from ui.widgets.icon_button import IconButton
+from ui.widgets.metrics import LegendRow
 
 PAD_PX, LINE_GAP_PX, EDGE_PX = 8, 2, 5
 OFF_OPACITY = 0.55

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.core.domain.speed.verdict import SpeedVerdict, judge
+from app.core.domain.speed.verdict import SpeedVerdict, speed_verdict
 from app.core.domain.sums import used_draft
 from engine.records import Mode, RunStats, Source
 
-MOST_ANSWERS = 50
-MOST_RACES = 10
-ENOUGH_ANSWERS = 5  # minimum number of answers for advice
+MAX_ANSWERS = 50
+MAX_RACES = 10
+MIN_ANSWERS = 5  # minimum number of answers for advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,11 @@ class PairSpeed:
     @property
     def is_losing(self) -> bool:
         """True if enough answers were slower than plain decoding, by more than chance."""
-        return self.verdict.is_loss and self.num_compared >= ENOUGH_ANSWERS
+        return self.verdict.is_loss and self.num_compared >= MIN_ANSWERS
 
 
 def answers_verdict_of(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
-    return judge(
+    return speed_verdict(
         tokens=sum(each.tokens for each in answers),
         seconds=sum(each.decode_s for each in answers),
         plain_s=sum(each.plain_s or 0.0 for each in answers),
@@ -123,8 +123,8 @@ def credited_draft(stats: RunStats, draft: str) -> str:
 
 
 def newest(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:
-    return tuple(sorted(answers, key=lambda each: each.ended_at)[-MOST_ANSWERS:])
+    return tuple(sorted(answers, key=lambda each: each.ended_at)[-MAX_ANSWERS:])
 
 
 def newest_races(races: Iterable[RaceSpeed]) -> tuple[RaceSpeed, ...]:
-    return tuple(sorted(races, key=lambda each: each.ended_at)[-MOST_RACES:])
+    return tuple(sorted(races, key=lambda each: each.ended_at)[-MAX_RACES:])

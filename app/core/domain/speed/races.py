@@ -14,7 +14,7 @@ from engine.sentences import Sentence, joined, said
 MIN_LANES, MAX_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
 OPEN_END_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
-SURE_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
+PRECISION_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
 MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
 
@@ -45,7 +45,7 @@ PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
 class RaceSetup:
     """The setup of a race. ``before``: the messages before the question.
 
-    ``rounds`` None: open end, until every ratio is known to `SURE_PERCENT`. ``greedy``: temperature 0; else the
+    ``rounds`` None: open end, until every ratio is known to `PRECISION_PERCENT`. ``greedy``: temperature 0; else the
     settings' sampling. ``pictures`` belong to the question, as in a `Message`. A stored race has only their number,
     ``lost_pictures``.
     """
@@ -107,7 +107,7 @@ class LaneVerdict:
         return self.low is not None and self.high is not None and self.high <= MAX_INTERVAL_RATIO * self.low
 
     @property
-    def is_sure(self) -> bool:
+    def is_significant(self) -> bool:
         """True if the interval excludes equal speed."""
         return self.has_interval and not (self.low or 0.0) <= 1.0 <= (self.high or 0.0)
 
@@ -172,7 +172,7 @@ def speed_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
         return said("{speed}. One round gives no interval.", speed=speed)
     if not verdict.has_interval:
         return said("{speed}. The rounds were too different for an interval.", speed=speed)
-    if verdict.is_sure:
+    if verdict.is_significant:
         return said(
             "{speed} ({low:.2f} to {high:.2f} over {rounds} rounds).", speed=speed, low=low, high=high, rounds=rounds
         )

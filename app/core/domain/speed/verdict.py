@@ -14,8 +14,8 @@ from engine.records import RunStats
 # A ratio between these may be chance: of 36 plain answers (two models, 100 tokens each) none was above 1.05, and half
 # were from 0.95 to 1.00; lower ratios were due to other programs.
 EVEN = (0.95, 1.05)
-SURE_ERROR = 0.1  # maximum relative error of the plain cost for the verdict "about the same"
-FEWEST_TOKENS = 64  # minimum number of tokens for a verdict
+MAX_PLAIN_ERROR = 0.1  # maximum relative error of the plain cost for the verdict "about the same"
+MIN_TOKENS = 64  # minimum number of tokens for a verdict
 JOINED_SHARE = 0.1  # maximum share of passes whose batch composition differs from the others'
 
 
@@ -53,7 +53,7 @@ class SpeedVerdict:
         return self.speedup is not None and self.speedup <= min(EVEN[0], 1.0 / (1.0 + self.error))
 
 
-def judge(
+def speed_verdict(
     *, tokens: int, seconds: float, plain_s: float | None, proposed: int, accepted: int, error: float = 0.0
 ) -> SpeedVerdict:
     """Judge tokens that took ``seconds``; plain decoding would have taken ``plain_s`` (None: unknown)."""
@@ -61,12 +61,12 @@ def judge(
         return SpeedVerdict(missing=Missing.NO_TOKENS)
     if not proposed:
         return SpeedVerdict(missing=Missing.NOTHING_DRAFTED)
-    if tokens < FEWEST_TOKENS:
+    if tokens < MIN_TOKENS:
         return SpeedVerdict(missing=Missing.FEW_TOKENS)
     if not plain_s:
         return SpeedVerdict(missing=Missing.PLAIN_UNKNOWN)
     found = SpeedVerdict(plain_s / seconds, error=error)
-    if found.is_even and error > SURE_ERROR:
+    if found.is_even and error > MAX_PLAIN_ERROR:
         return SpeedVerdict(missing=Missing.PLAIN_UNKNOWN)
     return SpeedVerdict(missing=Missing.NOTHING_ACCEPTED) if found.is_gain and not accepted else found
 
@@ -76,7 +76,7 @@ def answer_verdict(stats: RunStats) -> SpeedVerdict:
         return SpeedVerdict(missing=Missing.LOOPED)
     if stats.proposed and JOINED_SHARE * stats.passes < stats.joined_passes < (1.0 - JOINED_SHARE) * stats.passes:
         return SpeedVerdict(missing=Missing.BESIDE_OTHERS)
-    return judge(
+    return speed_verdict(
         tokens=stats.tokens,
         seconds=stats.generation_s,
         plain_s=stats.plain_s,
@@ -90,7 +90,7 @@ def sums_verdict(sums: Sums) -> SpeedVerdict:
     """Judge all answers with a known cost of plain decoding together, weighted by length."""
     stats, all_s = sums.stats, sums.stats.generation_s
     share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
-    return judge(
+    return speed_verdict(
         tokens=sums.compared_tokens or round(stats.tokens * share),  # older versions did not store the token count
         seconds=sums.compared_s if sums.plain_s else all_s,
         plain_s=sums.plain_s,

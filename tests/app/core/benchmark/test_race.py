@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from app.core.benchmark.opened_lanes import Lane, LaneFailedError
-from app.core.benchmark.race import RacePlan, Rounds, find_difference, judge
+from app.core.benchmark.race import RacePlan, Rounds, find_difference, lane_verdicts
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.runs import AUTO as AUTO_VARIANT
 from app.core.benchmark.runs import PLAIN as PLAIN_VARIANT
@@ -199,30 +199,30 @@ def rounds(*ids: tuple[int, ...], spread: float = 0.0) -> list[BenchmarkRun]:
 
 def test_a_verdict_has_the_ratio_with_its_interval() -> None:
     runs = rounds(*[SAME] * 4, spread=0.05)
-    (verdict,) = judge(runs, CHOICES)
+    (verdict,) = lane_verdicts(runs, CHOICES)
     ratio = ratio_of(runs, AUTO_VARIANT, PLAIN_VARIANT)
     assert ratio is not None
     expected = LaneVerdict(2, 1, ratio.value, ratio.measured_low, ratio.measured_high, 4, None, 0.0)
     assert verdict == expected
-    (single,) = judge(rounds(SAME), CHOICES)
+    (single,) = lane_verdicts(rounds(SAME), CHOICES)
     assert (single.ratio, single.low, single.high) == (pytest.approx(2.0), None, None)
 
 
 @pytest.mark.parametrize(("inexact", "is_fault"), [("On a GPU.", False), ("", True), (None, False)])
 def test_different_answers_are_reported_with_place_and_reason(inexact: str | None, is_fault: bool) -> None:
-    (verdict,) = judge(rounds(SAME, (1, 9, 3)), CHOICES, inexact)
+    (verdict,) = lane_verdicts(rounds(SAME, (1, 9, 3)), CHOICES, inexact)
     assert verdict.parting == AnswerDifference(2, 1, inexact)
     assert verdict.parting.is_fault is is_fault
 
 
 def test_a_truncated_round_is_compared_up_to_its_end() -> None:
-    (verdict,) = judge(rounds((1, 2)), CHOICES, complete=False)
+    (verdict,) = lane_verdicts(rounds((1, 2)), CHOICES, complete=False)
     assert (verdict.is_complete, verdict.parting) == (False, None)
     assert find_difference(rounds((1, 2)), AUTO_VARIANT, PLAIN_VARIANT) is None
 
 
 def test_lanes_without_plain_are_compared_with_the_first() -> None:
     runs = [made_run("question", variant, 1.0) for variant in (DRAFT_VARIANT, AUTO_VARIANT)]
-    (verdict,) = judge(runs, CHOICES)
+    (verdict,) = lane_verdicts(runs, CHOICES)
     assert (verdict.lane, verdict.base) == (2, 0)
-    assert judge([], CHOICES) == judge(runs[:1], CHOICES) == []
+    assert lane_verdicts([], CHOICES) == lane_verdicts(runs[:1], CHOICES) == []

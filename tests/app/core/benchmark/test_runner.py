@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from app.core.benchmark.prompts import BenchmarkPrompt
-from app.core.benchmark.runner import Runner, interleaved, make_variants, turns
+from app.core.benchmark.runner import Runner, interleaved, make_variants, rotated
 from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkPlan, MeasuredAnswer, Question, Variant
 from engine.records import Message, Mode, RunStats, SamplingParams
 from tests.app.core.benchmark.made_runs import DRAFT
@@ -110,7 +110,7 @@ def test_time_ends_it_between_two_prompts() -> None:
     ("place", "round_number", "order"), [(0, 0, "abc"), (1, 0, "bca"), (4, 0, "bca"), (0, 1, "cba"), (1, 1, "acb")]
 )
 def test_nobody_always_follows_the_same_neighbour(place: int, round_number: int, order: str) -> None:
-    assert "".join(turns("abc", place, round_number)) == order
+    assert "".join(rotated("abc", place, round_number)) == order
 
 
 def test_prompts_alternate_between_the_workloads() -> None:

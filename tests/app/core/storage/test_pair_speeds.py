@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.core.domain.speed.pair_speed import MOST_ANSWERS, MOST_RACES, AnswerSpeed, RaceSpeed
+from app.core.domain.speed.pair_speed import MAX_ANSWERS, MAX_RACES, AnswerSpeed, RaceSpeed
 from app.core.storage.pair_speeds import MAX_PAIRS, PairSpeeds
 
 
@@ -33,13 +33,13 @@ def test_what_was_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
 
 def test_only_the_last_ones_are_kept(tmp_path: Path) -> None:
     speeds = PairSpeeds(tmp_path / "speeds.json")
-    for number in range(MOST_ANSWERS + 3):
+    for number in range(MAX_ANSWERS + 3):
         speeds.add_answer("t", "d", answer(float(number)))
-    for number in range(MOST_RACES + 2):
+    for number in range(MAX_RACES + 2):
         speeds.add_race("t", "d", RaceSpeed(float(number), "auto", 0.0, 1.5))
     found = speeds.get("t", "d")
-    assert [each.ended_at for each in found.answers] == list(range(3, MOST_ANSWERS + 3))
-    assert [each.ended_at for each in found.races] == list(range(2, MOST_RACES + 2))
+    assert [each.ended_at for each in found.answers] == list(range(3, MAX_ANSWERS + 3))
+    assert [each.ended_at for each in found.races] == list(range(2, MAX_RACES + 2))
 
 
 def test_what_ends_within_one_second_stays_in_order(tmp_path: Path) -> None:

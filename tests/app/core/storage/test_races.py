@@ -138,7 +138,7 @@ def test_the_verdict_that_counts_is_on_auto_else_on_the_fastest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "has_interval", "is_sure"),
+    ("low", "high", "has_interval", "is_significant"),
     [
         (1.1, 1.5, True, True),
         (0.7, 0.9, True, True),
@@ -148,10 +148,10 @@ def test_the_verdict_that_counts_is_on_auto_else_on_the_fastest() -> None:
     ],
 )
 def test_a_verdict_knows_how_sure_it_is(
-    low: float | None, high: float | None, has_interval: bool, is_sure: bool
+    low: float | None, high: float | None, has_interval: bool, is_significant: bool
 ) -> None:
     verdict = LaneVerdict(1, 0, 1.0, low, high, 3, AnswerDifference(3, 1), 0.0)
-    assert (verdict.has_interval, verdict.is_sure) == (has_interval, is_sure)
+    assert (verdict.has_interval, verdict.is_significant) == (has_interval, is_significant)
 
 
 def test_the_setup_keeps_what_goes_before_the_question(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.reasons import TEXT_ALONE, not_paying, text_not_paying
 from engine.records import Mode, RunStats
 from engine.sentences import said
-from ui.text import answer_figures
-from ui.text.answer_figures import cause_of, help_words, nothing_drafted_label
+from ui.text import answer_metrics
+from ui.text.answer_metrics import cause_of, help_words, nothing_drafted_label
 
 DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
 PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, as_asked=False, is_observed=False))
@@ -38,22 +38,22 @@ UNUSED = said("token {place}: {reason}", place=1, reason=TEXT_ALONE)
 )
 def test_the_headline_is_told_with_what_it_rests_on(stats: RunStats, headline: str, basis: str) -> None:
     verdict = answer_verdict(stats)
-    assert answer_figures.verdict_words(verdict, stats) == headline
-    assert basis in answer_figures.basis_words(verdict, stats)
+    assert answer_metrics.verdict_words(verdict, stats) == headline
+    assert basis in answer_metrics.basis_words(verdict, stats)
 
 
 def test_what_the_draft_read_of_the_prompt_is_told_apart() -> None:
     stats = replace(DRAFTED, decode_s=5.0, draft_prompt_s=3.0)
     assert stats.tokens_per_second == pytest.approx(50.0)
     verdict = answer_verdict(stats)
-    assert answer_figures.verdict_words(verdict, stats) == "1.50× faster"
+    assert answer_metrics.verdict_words(verdict, stats) == "1.50× faster"
     reading = "The draft model read the prompt in 3.00 s, which is not counted here."
-    assert answer_figures.basis_words(verdict, stats).endswith(reading)
-    assert dict(answer_figures.footer_parts(stats))["1.50× faster"].endswith(reading)
+    assert answer_metrics.basis_words(verdict, stats).endswith(reading)
+    assert dict(answer_metrics.footer_parts(stats))["1.50× faster"].endswith(reading)
 
 
 def test_within_noise_the_line_below_an_answer_claims_no_difference() -> None:
-    assert "about the same speed" in answer_figures.footer(replace(DRAFTED, decode_s=3.06))
+    assert "about the same speed" in answer_metrics.footer(replace(DRAFTED, decode_s=3.06))
 
 
 DRAFT = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
@@ -77,21 +77,21 @@ DRAFT = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted
     ],
 )
 def test_the_footer_has_what_is_known(stats: RunStats | None, footer: str) -> None:
-    assert answer_figures.footer(stats) == footer
-    assert all(meaning for _, meaning in answer_figures.footer_parts(stats))
+    assert answer_metrics.footer(stats) == footer
+    assert all(meaning for _, meaning in answer_metrics.footer_parts(stats))
 
 
 def test_footer_tells_what_the_form_of_calls_left_no_choice_about() -> None:
     stats = replace(DRAFTED, forced_proposed=14, forced_accepted=12)
-    assert "12 fixed by the schema" in answer_figures.footer(stats)
-    assert "fixed" not in answer_figures.footer(DRAFTED)
+    assert "12 fixed by the schema" in answer_metrics.footer(stats)
+    assert "fixed" not in answer_metrics.footer(DRAFTED)
 
 
 def test_a_missing_comparison_is_explained_only_for_drafted_tokens() -> None:
     stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
-    assert "compare" not in answer_figures.footer_parts(stats)[0][1]
-    assert "not known well enough to compare" in answer_figures.footer_parts(replace(stats, plain_ms=None))[0][1]
-    assert "plain" not in answer_figures.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
+    assert "compare" not in answer_metrics.footer_parts(stats)[0][1]
+    assert "not known well enough to compare" in answer_metrics.footer_parts(replace(stats, plain_ms=None))[0][1]
+    assert "plain" not in answer_metrics.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
 
 
 def test_the_footer_says_why_nothing_was_drafted() -> None:
@@ -101,18 +101,18 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
         "token 9: 2 to 1 thread: another program uses the cores",
     )
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
-    meanings = dict(answer_figures.footer_parts(stats))
+    meanings = dict(answer_metrics.footer_parts(stats))
     why = "Draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
     meaning = meanings["nothing drafted: the draft was not used"]
     assert f"one token of the target. {why}" in meaning
     assert meaning.endswith("A smaller draft of the same family may help.")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
-    assert dict(answer_figures.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
+    assert dict(answer_metrics.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
 
 
 def test_the_sentence_below_the_speed_is_constant_during_an_answer() -> None:
     several = (DRAFTED, replace(DRAFTED, tokens=3), replace(DRAFTED, joined_passes=30))
-    assert len({answer_figures.basis_words(answer_verdict(each), each, live=True) for each in several}) == 1
+    assert len({answer_metrics.basis_words(answer_verdict(each), each, live=True) for each in several}) == 1
 
 
 def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
@@ -123,14 +123,14 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
 @pytest.mark.parametrize(
     ("stats", "cause"),
     [
-        (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), answer_figures.PLAIN),
-        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_figures.NO_LENGTH),
-        (run(Mode.AUTO, PAUSED), answer_figures.UNUSED_DRAFT),
-        (run(Mode.AUTO, UNUSED), answer_figures.UNUSED_DRAFT),
-        (run(Mode.AUTO, TEXT_PAUSED), answer_figures.REJECTED_NGRAMS),
-        (run(Mode.AUTO, tokens=3), answer_figures.SHORT),
-        (run(Mode.NGRAM), answer_figures.NEW_TEXT),
-        (run(Mode.AUTO), answer_figures.NEW_TEXT),
+        (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), answer_metrics.PLAIN),
+        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_metrics.NO_LENGTH),
+        (run(Mode.AUTO, PAUSED), answer_metrics.UNUSED_DRAFT),
+        (run(Mode.AUTO, UNUSED), answer_metrics.UNUSED_DRAFT),
+        (run(Mode.AUTO, TEXT_PAUSED), answer_metrics.REJECTED_NGRAMS),
+        (run(Mode.AUTO, tokens=3), answer_metrics.SHORT),
+        (run(Mode.NGRAM), answer_metrics.NEW_TEXT),
+        (run(Mode.AUTO), answer_metrics.NEW_TEXT),
     ],
 )
 def test_the_cause_is_the_one_that_the_engine_had(stats: RunStats, cause: object, kept_as_text: bool) -> None:
@@ -151,6 +151,6 @@ def test_the_line_says_it_in_a_few_words_and_the_hover_what_would_help() -> None
 def test_a_draft_that_is_loaded_but_not_used_is_told_with_the_reason() -> None:
     stats = run(Mode.AUTO, UNUSED)
     assert nothing_drafted_label(stats) == "nothing drafted: the draft was not used"
-    assert "loaded draft model was not used" in answer_figures.nothing_drafted(stats)
-    assert "it would slow this model down" in answer_figures.nothing_drafted(stats), "the engine's own reason"
-    assert "from the conversation only" not in answer_figures.nothing_drafted(stats)
+    assert "loaded draft model was not used" in answer_metrics.nothing_drafted(stats)
+    assert "it would slow this model down" in answer_metrics.nothing_drafted(stats), "the engine's own reason"
+    assert "from the conversation only" not in answer_metrics.nothing_drafted(stats)

@@ -118,11 +118,11 @@ def decision_words(decision: str) -> tuple[str, str]:
 def verdict_words(verdict: SpeedVerdict, stats: RunStats) -> str:
     """The headline: the speedup, as ``1.62× faster``, if it is known, else the speed."""
     if verdict.speedup is not None:
-        return faster_words(verdict)
+        return speedup_text(verdict)
     return UNKNOWN if stats.tokens_per_second is None else speed(stats.tokens_per_second)
 
 
-def faster_words(verdict: SpeedVerdict) -> str:
+def speedup_text(verdict: SpeedVerdict) -> str:
     speedup = verdict.speedup
     if speedup is None:
         return UNKNOWN
@@ -176,7 +176,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     ]
     if verdict.speedup is not None:
         same = tr("about the same speed")
-        parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
+        parts.append((same if verdict.is_even else speedup_text(verdict), basis_words(verdict, stats)))
     how = tr("How tokens were proposed.")
     parts += [_draft_part(stats), *_forced_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))

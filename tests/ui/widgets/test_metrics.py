@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.theme.theme import Theme
-from ui.widgets.figures import FigureWidget, LargeFigure, LegendRow, LineFigure
+from ui.widgets.metrics import LargeMetric, LegendRow, LineMetric, MetricWidget
 
 LONG = "A name that is far too long for so narrow a line"
-KINDS: dict[str, Callable[[Theme], LineFigure | LargeFigure | LegendRow]] = {
-    "line": lambda theme: LineFigure(theme, LONG, "help.", "draft"),
-    "large": lambda theme: LargeFigure(theme, "tok/s", "help."),
+KINDS: dict[str, Callable[[Theme], LineMetric | LargeMetric | LegendRow]] = {
+    "line": lambda theme: LineMetric(theme, LONG, "help.", "draft"),
+    "large": lambda theme: LargeMetric(theme, "tok/s", "help."),
     "legend": lambda theme: LegendRow(theme, "Draft", "help.", "draft"),
 }
 
@@ -40,7 +40,7 @@ def test_a_new_value_palette_or_text_size_changes_the_picture(theme: Theme, kind
 def test_the_ring_follows_the_focus(theme: Theme, qtbot: QtBot) -> None:
     host = QWidget()
     qtbot.addWidget(host)
-    first, second = LineFigure(theme, "One", "help."), LineFigure(theme, "Two", "help.")
+    first, second = LineMetric(theme, "One", "help."), LineMetric(theme, "Two", "help.")
     for number, figure in enumerate((first, second)):
         figure.setParent(host)
         figure.setGeometry(0, 30 * number, 200, 20)
@@ -49,7 +49,7 @@ def test_the_ring_follows_the_focus(theme: Theme, qtbot: QtBot) -> None:
     qtbot.waitUntil(host.isActiveWindow, timeout=30_000)
     plain = first.grab().toImage()
 
-    def focused(figure: FigureWidget) -> None:
+    def focused(figure: MetricWidget) -> None:
         figure.setFocus()
         qtbot.waitUntil(figure.hasFocus)
 

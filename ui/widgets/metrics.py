@@ -20,7 +20,7 @@ SWATCH_PX, GAP_PX = 8, 8
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
-class FigureWidget(QLabel):
+class MetricWidget(QLabel):
     """A statistic that paints itself, so that a new number moves nothing; a label for screen readers."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
@@ -102,7 +102,7 @@ def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fi
         painter.drawRoundedRect(QRectF(track.left(), track.top(), width, track.height()), radius, radius)
 
 
-class ValueFigure(FigureWidget):
+class ValueMetric(MetricWidget):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text)
         self.value = UNKNOWN
@@ -124,7 +124,7 @@ class ValueFigure(FigureWidget):
         return QSize(160, self.minimumHeight())
 
 
-class LineFigure(ValueFigure):
+class LineMetric(ValueMetric):
     def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
         self._field = field
         super().__init__(theme, name, help_text)
@@ -139,7 +139,7 @@ class LineFigure(ValueFigure):
         self.paint_focus_ring(painter)
 
 
-class LargeFigure(ValueFigure):
+class LargeMetric(ValueMetric):
     """A large number with its unit below."""
 
     @property
