@@ -251,18 +251,14 @@ class PairCard(QFrame):
 
     def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
         refs = tuple(side.ref for side in wanted)
-        what = _missing_words(missing, pair.target, pair.draft is not None)
         sizes = [side.size_bytes for side in missing]
         weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
-        download = self._offer(
-            tr("Download {what}").format(what=what) + weight,
-            lambda: self._requests.pull_requested.emit(refs, False),
-            tr("Download {what}").format(what=what),
-        )
+        words = tr("Download")
+        download = self._offer(words + weight, lambda: self._requests.pull_requested.emit(refs, False), words)
         download.setEnabled(pair.match is not VocabularyMatch.CHECKING)
         if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
             chat = self._offer(
-                tr("Download the target and chat") if _is_refused(pair) else tr("Download and chat"),
+                tr("Download and chat"),
                 lambda: self._requests.pull_requested.emit(refs, True),
                 primary=_is_certain(pair),
             )
@@ -270,15 +266,8 @@ class PairCard(QFrame):
 
     def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
         other = draft.ref if draft else None
-        text = (
-            tr("Chat with this pair")
-            if draft
-            else tr("Chat with the target alone")
-            if pair.draft
-            else tr("Chat with it")
-        )
         chat = self._offer(
-            text, lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
+            tr("Chat"), lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
         )
         chat.setEnabled(pair.match is not VocabularyMatch.CHECKING)
 
@@ -302,11 +291,3 @@ def _is_certain(pair: PairView) -> bool:
 def _place_words(presence: Presence) -> str:
     words = _PLACES.get(presence, "")
     return tr(words) if words else ""
-
-
-def _missing_words(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
-    if len(missing) > 1:
-        return tr("both")
-    if missing[0] is not target:
-        return tr("the draft")
-    return tr("the target") if had_draft else tr("it")

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoSummary, SearchQuery
 from engine.records import Problem
-from engine.sentences import drop_double_stop
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact, day
@@ -237,7 +236,9 @@ class SearchPage(QWidget):
         if query.only_fitting:
             offers.append(button(tr("Show all sizes"), lambda: self.fitting.setChecked(False)))
         self.nothing.set_icon_name("search")
-        self.nothing.say(tr("Nothing found"), _advice(query), *offers)
+        self.nothing.say(
+            tr("Nothing found"), tr("The hub has no such repository with GGUF files. Try other words."), *offers
+        )
         self.results.setCurrentWidget(self.nothing)
 
     def set_problem(self, problem: Problem) -> None:
@@ -264,17 +265,3 @@ class SearchPage(QWidget):
     def _recolor(self) -> None:
         self._icon.setIcon(self._theme.icon("search"))
         self._clear_action.setIcon(self._theme.icon("x"))
-
-
-def _advice(query: SearchQuery) -> str:
-    if not query.text:
-        if query.only_fitting:
-            return tr("The hub has no repository with GGUF files that fits this computer.")
-        return tr("The hub has no repository with GGUF files.")
-    if query.only_fitting:
-        words = tr(
-            "No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words."
-        )
-    else:
-        words = tr("No repository with GGUF files matches “{text}”. Try fewer or different words.")
-    return drop_double_stop(words, {"text": query.text}).format(text=query.text)

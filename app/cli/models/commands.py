@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,24 +92,20 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
         LibraryError: several models match, or the hub has only a part of the model.
         HubNotFoundError: no model matches.
     """
-    alone = [model for model in details.models if model.kind.runs_alone]
-    found: Sequence[RepoModel] = ()
-    ways: tuple[tuple[Sequence[RepoModel], Callable[[RepoModel], set[str]]], ...] = (
-        (details.models, lambda model: {each.path for each in model.files}),
-        (details.models, lambda model: {each.path.rsplit("/", 1)[-1] for each in model.files}),
-        (details.models, lambda model: {model.name}),
-        (alone, lambda model: {model.quantization}),
+    wanted = file.lower()
+    ways: tuple[Callable[[RepoModel], bool], ...] = (
+        lambda model: file in {each.path for each in model.files},  # paths may differ in capitals only
+        lambda model: wanted in {each.path.lower() for each in model.files},
+        lambda model: wanted in {each.path.rsplit("/", 1)[-1].lower() for each in model.files},
+        lambda model: wanted in {model.name.lower(), model.quantization.lower() if model.kind.runs_alone else ""},
     )
-    for models, names in ways:
-        found = found or [model for model in models if file in names(model)]
-        # An exact match wins over one that ignores case.
-        found = found or [model for model in models if file.lower() in {name.lower() for name in names(model)}]
+    found = next((named for matches in ways if (named := [one for one in details.models if matches(one)])), [])
     if not found:
         offered = ", ".join(model.files[0].path for model in details.models[:MAX_LISTED]) or "none"
         raise HubNotFoundError(f"{details.summary.repo_id} has no model {short(file)}.", f"Its models: {offered}.")
     if len(found) > 1:
-        named = ", ".join(model.files[0].path for model in found[:MAX_LISTED])
-        raise LibraryError(f"{short(file)} may be one of {len(found)} models.", f"Name one: {named}.")
+        names = ", ".join(model.files[0].path for model in found[:MAX_LISTED])
+        raise LibraryError(f"{short(file)} may be one of {len(found)} models.", f"Name one: {names}.")
     if found[0].missing_shards:
         raise LibraryError(f"{found[0].name} is incomplete on the hub: parts are missing.", "Choose another.")
     return found[0]

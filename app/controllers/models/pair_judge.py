@@ -116,11 +116,6 @@ class PairJudge:
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
-    @property
-    def is_doubtful(self) -> bool:
-        """True if speeds were estimated on a busy machine and should be estimated again."""
-        return self._speed_forecasts.is_doubtful
-
     def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
         """The header of a model; cached. ``may_be_head``: also accept a separate head file.
 
@@ -197,35 +192,23 @@ class PairJudge:
         return self._speed_forecasts.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The best local draft for a target; None if no draft would make it faster.
+        """The most promising local draft for a target; None if no draft would make it faster.
 
         Reading a vocabulary takes seconds, so drafts that would not pay by their size are skipped first.
 
         Raises:
             ModelFileError: the target's header cannot be used, or the job was cancelled.
         """
-        known, best = self.known(target, should_stop), None
-        for score, model in self._promising_drafts(known, should_stop):
-            if best is not None and best.speed_forecast is not None and best.speed_forecast.score >= score:
-                break  # the remaining drafts gain less, even with the same vocabulary
-            if not find_drafts(known, DraftSources((model,)), should_stop).matching:
-                continue
-            view = self.judge(target, ModelRef(path=str(model.path)), should_stop)
-            if (
-                view.speed_forecast is None
-                or not view.speed_forecast.is_draft_worth_using
-                or view.match is VocabularyMatch.NO
-            ):
-                continue
-            if view.fit is not None and view.fit.level is FitLevel.TOO_LARGE:
-                continue
-            if best is None or best.speed_forecast is None or view.speed_forecast.score > best.speed_forecast.score:
-                best = view
-        return best
+        known = self.known(target, should_stop)
+        for draft in self._promising_drafts(known, should_stop):
+            view = self.judge(target, draft, should_stop)
+            fits = view.fit is None or view.fit.level is not FitLevel.TOO_LARGE
+            is_worth_using = view.speed_forecast is not None and view.speed_forecast.is_draft_worth_using
+            if is_worth_using and fits and view.match is not VocabularyMatch.NO:
+                return view
+        return None
 
-    def _promising_drafts(
-        self, target: KnownModel, should_stop: ShouldStop
-    ) -> list[tuple[tuple[bool, float], LibraryModel]]:
+    def _promising_drafts(self, target: KnownModel, should_stop: ShouldStop) -> list[ModelRef]:
         """Drafts that would pay if they shared all of the target's tokens, best first."""
         if target.path is None:
             return []
@@ -233,15 +216,16 @@ class PairJudge:
         for model in self.service.library.models_near(target.path):
             if model.missing or model.path.resolve() == own:
                 continue
+            ref = ModelRef(path=str(model.path))
             try:
-                draft = self.known(ModelRef(path=str(model.path)), should_stop, may_be_head=True)
+                draft = self.known(ref, should_stop, may_be_head=True)
             except EngineError as error:
                 log.info("%s is no draft: %s", model.name, error.message)
                 continue
             speed_forecast = self._speed_forecast(target, draft, self.plan_for(target, draft, room), 1.0)
             if speed_forecast is not None and speed_forecast.is_draft_worth_using:
-                found.append((speed_forecast.score, model))
-        return sorted(found, key=lambda each: each[0], reverse=True)
+                found.append((speed_forecast.score, ref))
+        return [ref for _score, ref in sorted(found, key=lambda each: each[0], reverse=True)]
 
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import (
@@ -37,9 +35,6 @@ if TYPE_CHECKING:  # imported late: they load NumPy
     from app.controllers.models.hub_service import HubService
     from app.controllers.models.pair_judge import PairJudge, ShouldStop
     from app.controllers.models.recommendations import Recommendations
-
-
-AGAIN_MS = 35_000  # until a doubtful estimate is repeated; see `speed_forecasts.RETRY_S`
 
 
 class HubPairsController:
@@ -111,12 +106,6 @@ class HubPairsController:
 
     def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
         self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
-        if self._judge().is_doubtful:
-            QTimer.singleShot(AGAIN_MS, self._window, self._suggest_again)
-
-    def _suggest_again(self) -> None:
-        if self._window.models.is_open and self._window.models.page == WELCOME:
-            self._on_page(WELCOME)
 
     def _show_all(self) -> None:
         def failed(problem: Problem) -> None:

@@ -426,7 +426,7 @@ class HubClient:
                 request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
-                error = status_error(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
+                error = status_error(answer.status_code, answer.headers, what, own=own)
                 if error is None:
                     yield answer
                     return
@@ -455,7 +455,7 @@ class HubClient:
         }
 
 
-def status_error(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
+def status_error(status: int, headers: Mapping[str, str], what: str, *, own: bool) -> HubError | None:
     """The error for a status; None for a success. ``own``: the hub itself answered, not a storage server."""
     code = headers.get("X-Error-Code", "")
     error: HubError | None
@@ -466,7 +466,7 @@ def status_error(status: int, headers: Mapping[str, str], what: str, *, own: boo
     elif not own and status in (401, 403, 404, 410):
         error = HubUnreachableError(said("The link to {what} has expired.", what=what))
     elif status in (401, 403):
-        error = _no_access(status, code, what, had_token=had_token)
+        error = _no_access(status, code, what)
     elif status in (404, 410):
         error = _absent_error(code, what)
     else:
@@ -480,26 +480,13 @@ def _absent_error(code: str, what: str) -> HubError:
     return HubNotFoundError(said("{what} does not exist.", what=what))
 
 
-def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubError:
+def _no_access(status: int, code: str, what: str) -> HubError:
     if code == "RepoNotFound":
         return HubNotFoundError(said("{what} does not exist, or is private.", what=what))
     if code == "GatedRepo":
-        if had_token:
-            reason = said(
-                "{what} is shared only with those who accepted its terms, and this account has no access.",
-                what=what,
-            )
-        else:
-            reason = said(
-                "{what} is shared only with those who accepted its terms, and no access token is set.", what=what
-            )
-        return HubAccessError(reason)
-    if had_token:
-        return HubAccessError(
-            said("The hub does not accept the access token for {what} (HTTP {status}).", what=what, status=status)
-        )
+        return HubAccessError(said("{what} is shared only with those who accepted its terms.", what=what))
     return HubAccessError(
-        said("The hub requires an access token for {what} (HTTP {status}).", what=what, status=status)
+        said("The hub requires a valid access token for {what} (HTTP {status}).", what=what, status=status)
     )
 
 

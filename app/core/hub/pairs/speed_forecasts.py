@@ -70,7 +70,6 @@ class SpeedForecasts:
         self._lock = threading.Lock()
         self._read_speed: float | None = None
         self._tried_at = -math.inf
-        self.is_doubtful = False  # True if forecasts use a disturbed measurement
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
         """The forecast for a pair, or for the target alone; None if there is not enough data.
@@ -140,7 +139,6 @@ class SpeedForecasts:
             finally:
                 self._tried_at = time.monotonic()
             self._read_speed = max(found, self._read_speed or 0.0)
-            self.is_doubtful = not others.is_low
             if others.is_low:
                 store.write({str(cores): self._read_speed})
             return self._read_speed

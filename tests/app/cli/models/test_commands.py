@@ -245,19 +245,6 @@ def test_one_of_several_files_must_be_named_and_a_shard_is_refused(hub: Loopback
     assert not list(find_paths().models.rglob("*.gguf*"))
 
 
-def test_names_that_differ_in_capitals_only_are_told_apart(hub: LoopbackHub, capsys: Capture) -> None:
-    for number, name in enumerate(("Twin-Q8_0.gguf", "twin-Q8_0.gguf", "a/Lone-Q4_0.gguf")):
-        hub.add_file(REPO, name, b"GGUF" + bytes(100 + number))
-    for word, size in (("twin-Q8_0.gguf", 105), ("Twin-Q8_0.gguf", 104), ("twin-Q8_0", 105), ("Twin-Q8_0", 104)):
-        model = asked(capsys, "pull", REPO, word)["model"]
-        assert (model["name"], model["size_bytes"]) == (word.removesuffix(".gguf"), size), word
-    for word in ("lone-q4_0.GGUF", "A/LONE-Q4_0.gguf", "LONE-Q4_0", "q4_0"):  # every spelling finds the only model
-        assert asked(capsys, "pull", REPO, word)["model"]["name"] == "Lone-Q4_0"
-    for word in ("TWIN-Q8_0.gguf", "q8_0"):
-        assert main(["models", "pull", REPO, word]) == 1
-        assert "may be one of 2 models. Name one: Twin-Q8_0.gguf, twin-Q8_0.gguf." in capsys.readouterr().err
-
-
 def test_a_repository_in_other_capitals_gets_the_hubs_name(hub: LoopbackHub, capsys: Capture) -> None:
     hub.add_file(REPO, "m-Q8_0.gguf", b"GGUF" + bytes(100))
     typed = REPO.upper()

@@ -11,9 +11,6 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models import pairs
-from app.controllers.models.pair_judge import PairJudge
-from app.controllers.models.recommendations import Recommendations
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.hub.downloads.first_model import FirstModel
@@ -125,17 +122,3 @@ def test_a_failure_is_a_sentence_and_can_be_tried_again(
     qtbot.waitUntil(
         lambda: bool(harness.engine.loads) and harness.engine.loads[-1].target == path_of(model), timeout=WAIT_MS
     )
-
-
-@pytest.mark.parametrize("doubtful", [True, False])
-def test_an_estimate_that_was_made_on_a_busy_machine_is_made_again(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, doubtful: bool
-) -> None:
-    looked: list[bool] = []
-    monkeypatch.setattr(pairs, "AGAIN_MS", 1)
-    monkeypatch.setattr(PairJudge, "is_doubtful", property(lambda _self: doubtful and len(looked) < 2))
-    monkeypatch.setattr(Recommendations, "suggested", lambda _self: looked.append(True) or ())
-    harness.window.models.open("welcome")
-    qtbot.waitUntil(lambda: len(looked) == 1 + doubtful, timeout=60_000)
-    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=60_000)
-    assert len(looked) == 1 + doubtful

@@ -163,7 +163,7 @@ def test_an_endpoint_that_no_host_can_have_is_a_sentence(monkeypatch: pytest.Mon
         (Fault(status=429, headers=(("Retry-After", "7"),)), HubBusyError, "is busy"),
         (Fault(status=503), HubBusyError, "HTTP 503"),
         (Fault(status=418), HubAnswerError, "HTTP 418"),
-        (Fault(status=401), HubAccessError, "requires an access token"),
+        (Fault(status=401), HubAccessError, "requires a valid access token"),
         (Fault(status=404), HubNotFoundError, "does not exist"),
         (Fault(status=302, headers=(("Location", "file:///etc/passwd"),)), HubAnswerError, "invalid address"),
         (Fault(status=302, headers=(("Location", "http://u:p@h/"),)), HubAnswerError, "invalid address"),
@@ -252,10 +252,10 @@ def test_gated(hub: LoopbackHub, client: HubClient, monkeypatch: pytest.MonkeyPa
     hub.gated[REPO] = TOKEN
     hub.describe(REPO, gated="manual")
     assert client.details(REPO).summary.gated is Gated.MANUAL
-    with pytest.raises(HubAccessError, match="no access token is set"):
+    with pytest.raises(HubAccessError, match="accepted its terms"):
         client.locate(REPO, "target-Q4_K_M.gguf")
     monkeypatch.setenv("HF_TOKEN", "hf_" + "wrong00")
-    with pytest.raises(HubAccessError, match="has no access"):
+    with pytest.raises(HubAccessError, match="accepted its terms"):
         client.locate(REPO, "target-Q4_K_M.gguf")
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert client.locate(REPO, "target-Q4_K_M.gguf").size_bytes == len(DATA)
