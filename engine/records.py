@@ -161,6 +161,15 @@ class GainForecast:
         return self.high >= 1.05
 
 
+class FitLevel(StrEnum):
+    """Whether a model fits the free memory, from good to bad."""
+
+    FITS = "fits"
+    TIGHT = "tight"
+    TOO_LARGE = "too large"
+    UNKNOWN = "unknown"
+
+
 class Mode(StrEnum):
     """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import psutil
@@ -18,17 +17,10 @@ from engine.fit.estimate import estimate_memory
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
+from engine.records import FitLevel
 from engine.sentences import said, size_of
 
 TIGHT_SHARE = 0.85  # share of the free memory above which other programs may have to swap
-
-
-class FitVerdict(StrEnum):
-    """Verdicts, from good to bad."""
-
-    FITS = "fits"
-    TIGHT = "tight"
-    TOO_LARGE = "too large"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +37,7 @@ class FitReport:
         return self.weights_bytes + self.cache_bytes + self.compute_bytes
 
     @property
-    def verdict(self) -> FitVerdict:
+    def verdict(self) -> FitLevel:
         return judge(self.needed_bytes, self.available_bytes)
 
     @property
@@ -100,15 +92,15 @@ def check_fit(
         NotEnoughMemoryError: it needs more than is free.
     """
     report = estimate(headers, setup, available_bytes, weights_bytes, heads=heads)
-    if report.verdict is FitVerdict.TOO_LARGE:
+    if report.verdict is FitLevel.TOO_LARGE:
         raise NotEnoughMemoryError(report.sentence)
     return report
 
 
-def judge(needed: int, free: int) -> FitVerdict:
+def judge(needed: int, free: int) -> FitLevel:
     if needed > free:
-        return FitVerdict.TOO_LARGE
-    return FitVerdict.TIGHT if needed > TIGHT_SHARE * free else FitVerdict.FITS
+        return FitLevel.TOO_LARGE
+    return FitLevel.TIGHT if needed > TIGHT_SHARE * free else FitLevel.FITS
 
 
 def check_head_fit(target: GgufHeader, head: GgufHeader, setup: CacheSetup, available_bytes: int | None = None) -> None:
@@ -120,7 +112,7 @@ def check_head_fit(target: GgufHeader, head: GgufHeader, setup: CacheSetup, avai
     free = psutil.virtual_memory().available if available_bytes is None else available_bytes
     memory = head_memory(target, setup, head)
     report = FitReport(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, free)
-    if report.verdict is FitVerdict.TOO_LARGE:
+    if report.verdict is FitLevel.TOO_LARGE:
         raise NotEnoughMemoryError(report.sentence)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.fit.cache_size import is_recurrent
-from engine.fit.fit import FitVerdict
 from engine.fit.table import FitTable, FreeMemory, PairPlan, table_of
 from engine.gguf.header import GgufHeader
+from engine.records import FitLevel
 from engine.sentences import said, size_of
 
 MOST_AUTOMATIC = 4  # the default of llama.cpp's server
@@ -47,10 +47,10 @@ def choose_parallel(
     for number in range(min(asked, MAX_PARALLEL) or MOST_AUTOMATIC, 1, -1):
         table = table_of(pair.answering(number, shared=shared), free)
         if asked:
-            fits = table.verdict is not FitVerdict.TOO_LARGE
+            fits = table.verdict is not FitLevel.TOO_LARGE
         else:
             extra = table.cache_bytes - alone.cache_bytes
-            fits = table.verdict is FitVerdict.FITS and extra <= _EXTRA_SHARE * (free.machine_bytes or free.main_bytes)
+            fits = table.verdict is FitLevel.FITS and extra <= _EXTRA_SHARE * (free.machine_bytes or free.main_bytes)
         if fits:
             reason = said("The memory has room for {num_answers} answers at once.", num_answers=number)
             return Parallel(number, reason if number < asked else "")

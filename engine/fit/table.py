@@ -21,10 +21,11 @@ from engine.fit.estimate import (
     experts_pattern,
     with_encoder,
 )
-from engine.fit.fit import FitVerdict, judge
+from engine.fit.fit import judge
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
+from engine.records import FitLevel
 from engine.sentences import said, size_of
 
 SMALLEST_N_CTX = 2048
@@ -147,21 +148,21 @@ class FitTable:
         )
 
     @property
-    def verdict(self) -> FitVerdict:
+    def verdict(self) -> FitLevel:
         """The worst verdict of main memory, GPU memory and disk."""
         needed = self.needed
         verdicts = [judge(needed.main_bytes, self.free.main_bytes), self.gpu_verdict]
         if self.free.disk_bytes is not None and needed.disk_bytes > self.free.disk_bytes:
-            verdicts.append(FitVerdict.TOO_LARGE)
-        return max(verdicts, key=list(FitVerdict).index)
+            verdicts.append(FitLevel.TOO_LARGE)
+        return max(verdicts, key=list(FitLevel).index)
 
     @property
-    def gpu_verdict(self) -> FitVerdict:
+    def gpu_verdict(self) -> FitLevel:
         verdicts = [judge(self.needed.gpu_bytes, self.free.gpu_bytes)]
         if len(self.free.devices) > 1:
             pairs = zip(self.devices_bytes, self.free.devices, strict=False)
             verdicts.extend(judge(needed, free) for needed, (_, free) in pairs)
-        return max(verdicts, key=list(FitVerdict).index)
+        return max(verdicts, key=list(FitLevel).index)
 
 
 def table_of(pair: PairPlan, free: FreeMemory) -> FitTable:
@@ -182,7 +183,7 @@ def table_of(pair: PairPlan, free: FreeMemory) -> FitTable:
 def fit_table(pair: PairPlan, free: FreeMemory) -> FitTable:
     """Compare the memory of ``pair`` with ``free``, and find remedies if memory is short."""
     table = table_of(pair, free)
-    return table if table.verdict is FitVerdict.FITS else replace(table, changes=tuple(_changes(pair, free)))
+    return table if table.verdict is FitLevel.FITS else replace(table, changes=tuple(_changes(pair, free)))
 
 
 def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
@@ -197,7 +198,7 @@ def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
 
     def fits(num_layers: int) -> bool:
         changed = replace(pair, target=pair.target.with_experts_on_cpu(num_layers))
-        return table_of(changed, free).gpu_verdict is not FitVerdict.TOO_LARGE
+        return table_of(changed, free).gpu_verdict is not FitLevel.TOO_LARGE
 
     everything = num_cached_layers(pair.target.header)
     if fits(0):
@@ -237,12 +238,12 @@ def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
         yield Change(ChangeKind.DISK, "", words)
         free = replace(free, disk_bytes=None)
         table = table_of(pair, free)
-    order, found = list(FitVerdict), set[ChangeKind]()
+    order, found = list(FitLevel), set[ChangeKind]()
     for changed, change in _remedies(pair, free):
         if change.kind not in found and order.index(table_of(changed, free).verdict) < order.index(table.verdict):
             found.add(change.kind)
             yield change
-    if not found and table.verdict is FitVerdict.TOO_LARGE:
+    if not found and table.verdict is FitLevel.TOO_LARGE:
         yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
 
 

@@ -22,7 +22,7 @@ from engine.errors import (
 )
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
-from engine.fit.fit import FitVerdict, all_parts_bytes, check_fit, estimate
+from engine.fit.fit import all_parts_bytes, check_fit, estimate
 from engine.fit.parallel import choose_parallel, parallel_obstacle
 from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
@@ -41,6 +41,7 @@ from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
     DEFAULT_PLACEMENT,
     CacheType,
+    FitLevel,
     FlashAttention,
     LoadRequest,
     ModelInfo,
@@ -239,7 +240,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
         report = estimate(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
-        if report.verdict is not FitVerdict.TOO_LARGE:
+        if report.verdict is not FitLevel.TOO_LARGE:
             break
         n_ctx //= 2
     check_fit(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)

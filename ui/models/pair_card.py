@@ -8,16 +8,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from app.core.domain.models import (
-    Drafting,
-    FitLevel,
-    FitPlace,
-    FitSummary,
-    PairSide,
-    PairView,
-    Presence,
-    VocabularyMatch,
-)
+from app.core.domain.models import Drafting, FitPlace, FitSummary, PairSide, PairView, Presence, VocabularyMatch
+from engine.records import FitLevel
 from engine.sentences import joined
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH, bytes_or_unknown

@@ -18,7 +18,6 @@ from app.core.domain.models import (
     DownloadStatus,
     DraftCandidate,
     DraftList,
-    FitLevel,
     FolderScan,
     LinkView,
     PairView,
@@ -26,7 +25,7 @@ from app.core.domain.models import (
     VocabularyMatch,
 )
 from app.core.domain.speed.speed_forecast import SpeedRange
-from engine.records import Problem
+from engine.records import FitLevel, Problem
 from ui.models.downloads_page import DownloadsPage
 from ui.models.library_page import LibraryPage
 from ui.models.pair_card import PairCard

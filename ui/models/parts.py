@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.domain.models import FitLevel, FolderScan, Offer
-from engine.records import Problem
+from app.core.domain.models import FolderScan, Offer
+from engine.records import FitLevel, Problem
 from ui.models.words import FIT
 from ui.text.formatting import count, size
 from ui.text.language import Translator, translate

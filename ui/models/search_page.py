@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
-from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoSummary, SearchQuery
-from engine.records import Problem
+from app.core.domain.models import LinkView, ModelRef, RepoSummary, SearchQuery
+from engine.records import FitLevel, Problem
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact, day

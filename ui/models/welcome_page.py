@@ -8,15 +8,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from app.core.domain.models import (
-    NUM_SUGGESTED,
-    CatalogRow,
-    FitLevel,
-    Hardware,
-    ModelRef,
-    Offer,
-    Suitability,
-)
+from app.core.domain.models import NUM_SUGGESTED, CatalogRow, Hardware, ModelRef, Offer, Suitability
+from engine.records import FitLevel
 from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, WaysToModels, WrappingRow
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file

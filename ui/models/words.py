@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QDate
 
-from app.core.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
+from app.core.domain.models import DownloadStatus, Drafting, FileKind, VocabularyMatch
+from engine.records import FitLevel
 from ui.text.formatting import UNKNOWN, figure, size
 from ui.text.language import Translator, locale
 

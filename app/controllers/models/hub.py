@@ -20,7 +20,7 @@ from app.core.domain.models import ModelRef, PairView
 from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import is_first_run, note_welcomed
-from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
+from engine.records import EngineReady, FitLevel, LoadRequest, ModelInfo, Problem
 from ui.models.parts import WELCOME
 from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_language, in_words
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.controllers.models.self_draft import SelfDraftController
-    from app.core.domain.models import FitLevel, RepoSummary, RepoView, SearchQuery
+    from app.core.domain.models import RepoSummary, RepoView, SearchQuery
     from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)

@@ -28,7 +28,6 @@ from app.core.domain.models import (
     DownloadRequest,
     DownloadStatus,
     FileKind,
-    FitLevel,
     FolderScan,
     LibraryRow,
     LinkView,
@@ -52,6 +51,7 @@ from app.core.hub.records import LibraryModel, RepoDetails, SortBy
 from app.core.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
+from engine.records import FitLevel
 from engine.sentences import said
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,6 @@ from app.core.domain.models import (
     Drafting,
     DraftList,
     FileKind,
-    FitLevel,
     Gpu,
     Hardware,
     ModelRef,
@@ -42,14 +41,13 @@ from app.core.hub.remote_header import KnownModel, read_local_header, read_remot
 from app.core.load_requests import asked_placement
 from engine.drafters.translation.comparison import vocabulary_sentence
 from engine.errors import DeviceError, EngineError
-from engine.fit.fit import FitVerdict
 from engine.fit.table import FreeMemory, experts_to_leave, fit_table
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
 from engine.llama.library import physical_cores
 from engine.loading.devices import split_over
-from engine.records import Device, LoadRequest, Placement
+from engine.records import Device, FitLevel, LoadRequest, Placement
 from engine.sandbox.probe import PairVerdict
 from ui.text.formatting import parameters
 from ui.text.language import Translator
@@ -331,7 +329,7 @@ class PairJudge:
         if self._settings().whole("gpu_layers") is not None:  # the user's number of layers applies to both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
-        return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
+        return beside if fits is FitLevel.TOO_LARGE and fits_beside is not FitLevel.TOO_LARGE else plan
 
     def room(self) -> FreeMemory:
         return free_memory_at(self.service.library.folder, self._devices_of_settings().all)

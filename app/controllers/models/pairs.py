@@ -11,7 +11,6 @@ from app.core.domain.models import (
     CatalogRow,
     Drafting,
     DraftList,
-    FitLevel,
     Hardware,
     ModelRef,
     PairSide,
@@ -23,7 +22,7 @@ from app.core.hub.downloads.first_model import SMALL, find_in_library
 from app.core.hub.pairs.catalog import CATALOG_FILE
 from app.core.hub.records import LibraryModel
 from app.core.paths import assets_dir
-from engine.records import ModelInfo, Problem
+from engine.records import FitLevel, ModelInfo, Problem
 from ui.models.panel import ModelsPanel
 from ui.models.parts import WELCOME
 from ui.models.welcome_page import NONE_FITS

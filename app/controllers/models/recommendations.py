@@ -16,7 +16,6 @@ from app.core.domain.models import (
     NUM_SUGGESTED,
     CatalogRow,
     Drafting,
-    FitLevel,
     Hardware,
     ModelRef,
     PairSide,
@@ -40,6 +39,7 @@ from app.core.hub.pairs.catalog import (
     read_catalog,
 )
 from engine.errors import EngineError
+from engine.records import FitLevel
 from engine.sentences import said
 from ui.text.formatting import figure
 from ui.text.language import Translator, mark, translate

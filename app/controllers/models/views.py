@@ -12,7 +12,6 @@ from app.core.domain.models import (
     DownloadRequest,
     FileKind,
     FileRow,
-    FitLevel,
     FitPart,
     FitPlace,
     LibraryRow,
@@ -24,16 +23,16 @@ from app.core.domain.models import (
 )
 from app.core.hub.records import LibraryModel, Origin, RepoDetails
 from app.core.hub.remote_header import KnownModel
-from engine.fit.fit import TIGHT_SHARE, FitVerdict
+from engine.fit.fit import judge
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title
+from engine.records import FitLevel
 from ui.text.formatting import parameters, size
 from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language
 
 tr = Translator("HubViews")
 
-LEVELS = {FitVerdict.FITS: FitLevel.FITS, FitVerdict.TIGHT: FitLevel.TIGHT, FitVerdict.TOO_LARGE: FitLevel.TOO_LARGE}
 
 # Parts of the memory estimate, and their labels.
 FIT_PARTS = (
@@ -54,9 +53,7 @@ def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
     if weights_bytes is None or weights_bytes <= 0:
         return FitLevel.UNKNOWN
     needed = weights_bytes * _OVERHEAD_FACTOR + _OVERHEAD_BYTES
-    if needed > free_bytes:
-        return FitLevel.TOO_LARGE
-    return FitLevel.TIGHT if needed > TIGHT_SHARE * free_bytes else FitLevel.FITS
+    return judge(round(needed), free_bytes)
 
 
 def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
@@ -160,7 +157,7 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
         shared_context=pair.target.setup.shared,
         parts=_parts(table, pair.draft),
         places=tuple(places),
-        level=LEVELS[table.verdict],
+        level=table.verdict,
         advice=tuple(in_language(change.sentence) for change in table.changes),
     )
 
@@ -180,7 +177,4 @@ def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
 
 
 def _memory(label: str, needed: int, free: int) -> FitPlace:
-    level = FitLevel.TOO_LARGE if needed > free else FitLevel.FITS
-    if level is FitLevel.FITS and needed > TIGHT_SHARE * free:
-        level = FitLevel.TIGHT
-    return FitPlace(label, needed, free, level)
+    return FitPlace(label, needed, free, judge(needed, free))

@@ -17,11 +17,11 @@ from engine.errors import (
     SettingError,
 )
 from engine.fit.cache_size import CacheSetup
-from engine.fit.fit import FitReport, FitVerdict, all_parts_bytes, estimate
+from engine.fit.fit import FitReport, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.pacing.draft_length import choose_draft_length
-from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FitLevel, FlashAttention, Mode, ModelInfo
 from engine.sentences import joined, phrase, said
 from engine.session.session import Session
 
@@ -192,7 +192,7 @@ def _check_memory(
             lanes = _whole_report(path, sum(one.target == path for one in choices), shape, available_bytes)
             reports += [host, replace(lanes, weights_bytes=0)]
         reports += [_whole_report(one.draft, 1, shape, available_bytes) for one in choices if one.draft]
-    if not reports or (report := _sum_of(reports)).verdict is not FitVerdict.TOO_LARGE:
+    if not reports or (report := _sum_of(reports)).verdict is not FitLevel.TOO_LARGE:
         return
     raise NotEnoughMemoryError(
         said(

@@ -12,17 +12,10 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 
 from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
-from engine.records import Problem
+from engine.records import FitLevel, Problem
 
 NUM_SUGGESTED = 3  # number of pairs suggested in the first steps
 LARGEST_DRAFT_SHARE = 0.2  # draft size / target size: larger drafts gain little
-
-
-class FitLevel(StrEnum):
-    FITS = "fits"
-    TIGHT = "tight"
-    TOO_LARGE = "too large"
-    UNKNOWN = "unknown"
 
 
 class Suitability(IntEnum):

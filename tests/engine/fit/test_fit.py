@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from engine.errors import NotEnoughMemoryError
-from engine.fit.fit import FitReport, FitVerdict, all_parts_bytes, check_fit, estimate
+from engine.fit.fit import FitReport, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import GgufHeader, read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.records import FitLevel
 from tests.engine.gguf_factory import Kind, tiny_llama
 
 MODELS = sorted((Path(__file__).resolve().parents[4] / "shared" / "models").glob("*.gguf"))
@@ -70,15 +71,15 @@ def test_a_draft_is_added(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("available", "verdict"),
-    [(1000, FitVerdict.FITS), (110, FitVerdict.TIGHT), (100, FitVerdict.TIGHT), (99, FitVerdict.TOO_LARGE)],
+    [(1000, FitLevel.FITS), (110, FitLevel.TIGHT), (100, FitLevel.TIGHT), (99, FitLevel.TOO_LARGE)],
 )
-def test_the_verdict(available: int, verdict: FitVerdict) -> None:
+def test_the_verdict(available: int, verdict: FitLevel) -> None:
     assert FitReport(50, 30, 20, available).verdict is verdict
 
 
 def test_what_does_not_fit_is_refused_with_its_figures(tmp_path: Path) -> None:
     header = header_of(tmp_path)
-    assert check_fit([header], 1000, 10**9).verdict is FitVerdict.FITS
+    assert check_fit([header], 1000, 10**9).verdict is FitLevel.FITS
     with pytest.raises(NotEnoughMemoryError) as caught:
         check_fit([header], 10**9, 8 * 10**9)
     assert re.search(r"about [\d,.]+ GB \(\d+ MB of weights and 256\.0 GB for the context\)", caught.value.message)

@@ -9,9 +9,9 @@ import pytest
 
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ENCODER_BYTES, DeviceSplit
-from engine.fit.fit import FitVerdict
 from engine.fit.table import ChangeKind, FitTable, FreeMemory, ModelPlan, PairPlan, experts_to_leave, fit_table
 from engine.gguf.header import GgufHeader, read_header
+from engine.records import FitLevel
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.vision_factory import side_file
 
@@ -48,7 +48,7 @@ def kinds(table: FitTable) -> dict[ChangeKind, str]:
 
 def test_the_rows_add_up(pair: PairPlan) -> None:
     table = fit_table(pair, PLENTY)
-    assert table.verdict is FitVerdict.FITS
+    assert table.verdict is FitLevel.FITS
     assert table.changes == ()
     assert [row.role for row in table.rows] == ["Target"] * 4 + ["Draft"] * 4
     assert table.needed.main_bytes == sum(row.main_bytes for row in table.rows)
@@ -78,16 +78,16 @@ def test_a_side_file_is_priced_where_the_target_lies(pair: PairPlan, gpu_layers:
 def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> None:
     needed = fit_table(pair, PLENTY).needed.main_bytes
     table = fit_table(pair, replace(PLENTY, main_bytes=needed - GB // 2))
-    assert table.verdict is FitVerdict.TOO_LARGE
+    assert table.verdict is FitLevel.TOO_LARGE
     assert kinds(table) == {ChangeKind.CACHE_TYPE: "q8_0", ChangeKind.CONTEXT: "16384", ChangeKind.NO_DRAFT: ""}
     smaller = replace(pair, target=replace(pair.target, setup=CacheSetup(16384)))
-    assert fit_table(smaller, table.free).verdict is not FitVerdict.TOO_LARGE
+    assert fit_table(smaller, table.free).verdict is not FitLevel.TOO_LARGE
 
 
 def test_a_tight_fit_is_reported_with_what_eases_it(pair: PairPlan) -> None:
     needed = fit_table(pair, PLENTY).needed.main_bytes
     table = fit_table(pair, replace(PLENTY, main_bytes=int(needed * 1.05)))
-    assert table.verdict is FitVerdict.TIGHT
+    assert table.verdict is FitLevel.TIGHT
     assert ChangeKind.CACHE_TYPE in kinds(table)
     assert ChangeKind.OTHER_MODEL not in kinds(table)
 
@@ -97,19 +97,19 @@ def test_a_short_gpu_is_met_by_fewer_layers_or_the_draft_elsewhere(pair: PairPla
     assert whole.draft is not None
     needed = fit_table(whole, PLENTY).needed.gpu_bytes
     table = fit_table(whole, replace(PLENTY, gpu_bytes=needed - GB // 2))
-    assert table.verdict is FitVerdict.TOO_LARGE
+    assert table.verdict is FitLevel.TOO_LARGE
     found = kinds(table)
     assert found[ChangeKind.DRAFT_ON_CPU] == "0"
     layers = int(found[ChangeKind.GPU_LAYERS])
     assert 20 < layers < 33
     for fewer, fits in ((layers, True), (layers + 1, False)):
         changed = replace(whole, target=replace(whole.target, gpu_layers=fewer))
-        assert (fit_table(changed, table.free).verdict is not FitVerdict.TOO_LARGE) == fits
+        assert (fit_table(changed, table.free).verdict is not FitLevel.TOO_LARGE) == fits
 
 
 def test_a_full_disk(pair: PairPlan) -> None:
     table = fit_table(pair, replace(PLENTY, disk_bytes=GB))
-    assert table.verdict is FitVerdict.TOO_LARGE
+    assert table.verdict is FitLevel.TOO_LARGE
     assert list(kinds(table)) == [ChangeKind.DISK]
 
 
@@ -131,7 +131,7 @@ def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: Mod
     number = int(found[ChangeKind.EXPERTS_ON_CPU])
     assert 0 < number < 48
     changed = fit_table(PairPlan(moe.with_experts_on_cpu(number)), table.free)
-    assert changed.verdict is not FitVerdict.TOO_LARGE
+    assert changed.verdict is not FitLevel.TOO_LARGE
     fewer = fit_table(PairPlan(moe.with_experts_on_cpu(number - 1)), table.free)
     assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
     assert changed.needed.main_bytes > 48 / number  # they take some memory
@@ -157,7 +157,7 @@ def test_each_device_has_to_have_room(pair: PairPlan) -> None:
     one, two = table.devices_bytes
     assert one + two == table.needed.gpu_bytes
     roomy = FreeMemory(64 * GB, 200 * GB, None, (("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
-    assert fit_table(PairPlan(target, draft), roomy).verdict is FitVerdict.FITS
+    assert fit_table(PairPlan(target, draft), roomy).verdict is FitLevel.FITS
     for devices in ((("CUDA0", one - GB), ("CUDA1", 100 * GB)), (("CUDA0", 100 * GB), ("CUDA1", two - GB))):
         short = fit_table(PairPlan(target, draft), replace(roomy, devices=devices))
-        assert short.verdict is short.gpu_verdict is FitVerdict.TOO_LARGE
+        assert short.verdict is short.gpu_verdict is FitLevel.TOO_LARGE

@@ -17,7 +17,6 @@ from app.core.domain.models import (
     FileKind,
     FileProgress,
     FileRow,
-    FitLevel,
     FitPart,
     FitPlace,
     FitSummary,
@@ -36,6 +35,7 @@ from app.core.domain.models import (
     RepoView,
     VocabularyMatch,
 )
+from engine.records import FitLevel
 from tests.ui.conftest import NOW
 
 GB = 10**9

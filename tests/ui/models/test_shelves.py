@@ -13,7 +13,6 @@ from app.core.domain.models import (
     DownloadStatus,
     Drafting,
     FileProgress,
-    FitLevel,
     Gated,
     ModelRef,
     PairView,
@@ -22,7 +21,7 @@ from app.core.domain.models import (
     VocabularyMatch,
 )
 from app.core.domain.speed.speed_forecast import SpeedRange
-from engine.records import Problem
+from engine.records import FitLevel, Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from tests.ui.models.records import GB

@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.models import FileKind, FitLevel, FolderScan, Hardware, LinkView, ModelRef, Offer
-from engine.records import Problem
+from app.core.domain.models import FileKind, FolderScan, Hardware, LinkView, ModelRef, Offer
+from engine.records import FitLevel, Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import said
 from tests.ui.window.test_accessibility import nameless

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date
 
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from ui.models.words import bytes_or_unknown, compact, day, rate, time_left, used
+from ui.models.words import bytes_or_unknown, compact, day, time_left
 
 TODAY = date(2026, 11, 26)
 
@@ -61,11 +61,3 @@ def test_how_long_it_will_take_is_no_finer_than_it_can_be_known(seconds: float |
 )
 def test_days_as_people_say_them(moment: date, words: str) -> None:
     assert day(moment, TODAY) == words
-
-
-def test_what_is_not_known_has_a_sign_of_its_own() -> None:
-    unknown = bytes_or_unknown(None)
-    assert day(None, TODAY) == rate(None) == compact(None) == unknown
-    assert unknown not in bytes_or_unknown(0)
-    assert used(None, TODAY) == "never used"
-    assert used(datetime(2026, 11, 25, 12, tzinfo=UTC), TODAY) == "used yesterday"

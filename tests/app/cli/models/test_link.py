@@ -38,26 +38,6 @@ def test_what_may_not_be_asked_is_one_sentence(hub: LoopbackHub, capsys: Capture
     assert "paceline: " in capsys.readouterr().err
 
 
-def test_what_is_no_model_is_not_fetched(hub: LoopbackHub, capsys: Capture) -> None:
-    with LinkServer() as server:
-        server.answers["/m.gguf"] = file(b"<html>" * 1000)
-        assert main(["models", "pull", server.url("/m.gguf")]) == 1
-        server.answers["/m.gguf"] = says(200, b"<html>", Content_Type="text/html")
-        assert main(["models", "pull", server.url("/m.gguf")]) == 1
-    assert "web page" in capsys.readouterr().err
-    assert not list(find_paths().models.rglob("*.gguf"))
-
-
-def test_for_a_person_the_place_and_how_to_run_it_are_told(hub: LoopbackHub, capsys: Capture) -> None:
-    with LinkServer() as server:
-        server.answers["/tiny-Q8_0.gguf"] = file(BYTES)
-        assert main(["models", "pull", server.url("/tiny-Q8_0.gguf")]) == 0
-    (place,) = find_paths().models.rglob("tiny-Q8_0.gguf")
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.endswith(f": {place}")
-    assert second == "Try it: paceline run --model tiny-Q8_0 --prompt TEXT"
-
-
 def test_a_file_that_is_gone_after_its_header_was_read_is_one_sentence(
     hub: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

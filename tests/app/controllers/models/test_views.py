@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 
 from app.controllers.models.views import file_rows, fit_view, guess_fit, library_row, link_view, repo_fit
-from app.core.domain.models import (
-    FileKind,
-    FitLevel,
-    Presence,
-    RepoFile,
-    RepoModel,
-    RepoSummary,
-)
+from app.core.domain.models import FileKind, Presence, RepoFile, RepoModel, RepoSummary
 from app.core.hub.links import request_of
 from app.core.hub.records import LibraryModel, Origin, RepoDetails
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
+from engine.records import FitLevel
 
 GB = 10**9
 

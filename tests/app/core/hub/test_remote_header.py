@@ -19,8 +19,8 @@ from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at,
 from app.core.hub.records import RemoteLocation
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
-from engine.fit.fit import FitVerdict
 from engine.fit.table import FreeMemory
+from engine.records import FitLevel
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf.test_ranges import STRANGE
@@ -184,14 +184,14 @@ def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) ->
     proof = assess_pair(target, draft, LoadPlan(), free_memory_at(tmp_path / "not" / "yet"))
     assert proof.match is not None
     assert proof.match.matches
-    assert proof.fit.verdict is FitVerdict.FITS
+    assert proof.fit.verdict is FitLevel.FITS
     assert proof.fit.needed.disk_bytes == target.size_bytes + draft.size_bytes
     stranger = on_hub(hub, GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7)), "stranger.gguf")
     other = assess_pair(target, stranger, LoadPlan(), FreeMemory(1000))
     assert other.match is not None
     assert other.match.matches, "as a draft with another vocabulary"
     assert other.match.coverage == 1.0
-    assert other.fit.verdict is FitVerdict.TOO_LARGE
+    assert other.fit.verdict is FitLevel.TOO_LARGE
 
 
 def test_the_context_is_no_longer_than_the_model_was_trained_for(tmp_path: Path) -> None:
