@@ -13,12 +13,34 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import accumulate
 
-from engine.fit.cache_size import CacheSetup, first, layer_cache_bytes, num_cached_layers, per_layer
+from engine.fit.cache_size import (
+    CacheSetup,
+    first,
+    head_layer_cache_bytes,
+    layer_cache_bytes,
+    num_cached_layers,
+    per_layer,
+)
+from engine.gguf.head_files import (
+    BLOCKS,
+    EAGLE3,
+    NUM_FEATURES,
+    OWN_PRODUCTS,
+    block_shape,
+    head_method,
+    next_token_weights,
+    num_next_token_layers,
+)
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
+from engine.gguf.medusa import borrowed_output_bytes, target_output
 from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens of a micro-batch
 NUM_ROWS = 64  # rows of logits in the largest pass
+HEAD_ROWS = 16  # rows of logits in the largest pass
+HEAD_BATCH = 32  # tokens per pass of EAGLE-3 and block heads, which compute logits for each token
+BATCH = 512  # tokens of the largest pass
+TAP_ROWS = 256 + BATCH  # most recorded rows of the target
 _FLOAT = 4
 _MASK = 2  # bytes of an attention mask's value (F16)
 # Measured main memory outside of llama.cpp's buffers: graph and scheduler, and tables of the tokenizer.
@@ -188,7 +210,7 @@ def _weights(header: GgufHeader, devices: list[int | None], weights_bytes: int |
     for tensor in header.tensors:
         match = BLOCK.match(tensor.name)
         is_layer = match is not None and int(match[1]) < num_layers
-        if match is not None and not is_layer:  # next-token layers, which `engine.fit.heads` counts
+        if match is not None and not is_layer:  # next-token layers, which `head_memory` counts
             continue
         usual = devices[int(match[1])] if match is not None and is_layer else output
         if tensor.name == "token_embd.weight":
@@ -354,3 +376,70 @@ def _num_merges(header: GgufHeader) -> int:
 
 def _tensor(header: GgufHeader, name: str) -> TensorInfo | None:
     return next((tensor for tensor in header.tensors if tensor.name == name), None)
+
+
+# ---- heads: weights, cache, compute buffers, and recorded hidden rows --------------------------------------------
+
+
+def head_memory(
+    target: GgufHeader, setup: CacheSetup, head: GgufHeader | None = None, gpu_layers: int = 0
+) -> ModelMemory:
+    """Estimate the heads of a target, or the head in a file; ``setup`` describes the head's context.
+
+    The head is on a GPU if the target's output layer is. The target's extra memory for its hidden rows is included.
+    """
+    if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the CPU
+        lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
+        borrowed = borrowed_output_bytes(lent, head) if lent else 0
+        return ModelMemory(MemoryBytes(head.weights_bytes + borrowed), MemoryBytes(), MemoryBytes(), MemoryBytes())
+    header = target if head is None else head
+    is_eagle3 = head is not None and head_method(head) == EAGLE3
+    shape = block_shape(head) if head is not None and head_method(head) in BLOCKS else None
+    weights = next_token_weights(target)[1] if head is None else head.weights_bytes
+    if is_eagle3 or shape is not None:
+        cache = sum(layer_cache_bytes(header, setup))
+    else:
+        cache = num_next_token_layers(header) * head_layer_cache_bytes(header, setup)
+    batch = GPU_BATCH if gpu_layers else CPU_BATCH
+    if is_eagle3 or shape is not None:
+        batch = max(HEAD_BATCH, shape.size if shape is not None else 0)
+    rows = batch if is_eagle3 or shape is not None else HEAD_ROWS
+    graph = _head_graph_bytes(header, setup, batch, rows)
+    passes = min(BATCH, setup.num_cells)
+    layers = header.own("target_layers")
+    parts = len(layers) if shape is not None and isinstance(layers, tuple) else NUM_FEATURES if is_eagle3 else 1
+    width = first(target.own("embedding_length"))
+    given = (HEAD_ROWS if is_eagle3 else shape.size if shape is not None else passes) * first(
+        header.own("embedding_length")
+    )
+    kept = parts * width * (TAP_ROWS + passes)
+    outputs = ((shape.size if shape is not None else HEAD_ROWS) * num_tokens(header) + given + kept) * _FLOAT
+    if not gpu_layers:
+        return ModelMemory(MemoryBytes(weights), MemoryBytes(cache), MemoryBytes(graph + outputs), MemoryBytes())
+    on_gpu = MemoryBytes(0, weights), MemoryBytes(0, cache), MemoryBytes(outputs, graph)
+    return ModelMemory(*on_gpu, MemoryBytes(), (weights + cache + graph,))
+
+
+def _head_graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
+    """Bytes of the largest step of a pass of one layer: attention, the feed-forward part, or the logits."""
+    count, n_embd = min(batch, setup.num_cells), first(header.own("embedding_length"))
+    attention = count * (setup.num_cells * _MASK + 1.5 * n_embd * _FLOAT)
+    if not setup.fused and setup.cache_type_v == "f16":
+        heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
+        attention += count * setup.num_cells * (heads + 1) * _FLOAT
+    feed_forward = count * (2 * widest_layer(header) + n_embd) * _FLOAT
+    logits = (min(rows, count) * num_tokens(header) + count * n_embd) * _FLOAT
+    return round(max(attention, feed_forward, logits))
+
+
+def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
+    """Add the memory of heads. With several devices the heads are on the last one, like the output layer."""
+    on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
+    devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
+    return replace(
+        memory,
+        devices_bytes=devices,
+        weights=memory.weights + heads.weights,
+        cache=memory.cache + heads.cache,
+        compute=memory.compute + heads.compute,
+    )

@@ -13,8 +13,7 @@ import psutil
 
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import estimate_memory
-from engine.fit.heads import head_memory, with_heads
+from engine.fit.estimate import estimate_memory, head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
 from engine.records import FitLevel

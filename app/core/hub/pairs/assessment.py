@@ -18,8 +18,7 @@ from app.core.hub.remote_header import KnownModel
 from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ONE_DEVICE, DeviceSplit
-from engine.fit.parallel import choose_parallel, parallel_obstacle
-from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, fit_table
+from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, choose_parallel, fit_table, parallel_obstacle
 from engine.gguf.head_files import head_method
 from engine.gguf.header import write_stub
 from engine.heads.compatibility import check_head_file
