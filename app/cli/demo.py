@@ -13,9 +13,9 @@ from contextlib import closing
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, metrics_line, notify
+from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, notify
 from app.cli.race import RaceDisplay
-from app.cli.run import open_session
+from app.cli.run import open_session, show_events
 from app.core.benchmark.race import Race
 from app.core.domain.errors import AppError
 from app.core.domain.speed.races import LaneChoice, RaceEnded, RaceSetup
@@ -23,7 +23,7 @@ from app.core.hub.downloads.first_model import SMALL, find_in_library
 from app.core.hub.library.library import open_library
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, TextChunk
+from engine.records import ChatRequest, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 
 CODE = """\
@@ -123,8 +123,5 @@ def _request(question: str, system: str = "") -> ChatRequest:
 def _ask(session: Session, request: ChatRequest) -> None:
     """Print the answer, which also warms up the models for the race."""
     print(f"[{request.mode.value}] ", end="")
-    for event in session.generate(request):
-        if isinstance(event, TextChunk):
-            print(event.text, end="", flush=True)
-        elif isinstance(event, Finished):
-            print(f"\n  {metrics_line(event.stats, event.reason)}\n")
+    show_events(session.generate(request), as_json=False)
+    print()

@@ -11,13 +11,23 @@ from app.cli.output import message_stream
 from app.cli.output import table as columns
 from app.cli.stored_chats import with_chats
 from app.core.domain.errors import StatisticsExportError
-from app.core.domain.speed.verdict import sums_verdict
-from app.core.domain.sums import PairSums, Sums, total
+from app.core.domain.sums import PairSums, total
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, write_file
+from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, totals_row, write_file
 
-TIMES = ("p50 ms", "p95 ms", "p99 ms")  # between tokens
-HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain", *TIMES)
+_PERCENT = -1
+COLUMNS = (  # title, key of the export, and digits after the point
+    ("target", "target", 0),
+    ("draft", "draft", 0),
+    ("mode", "mode", 0),
+    ("answers", "num_answers", 0),
+    ("tokens", "answer_tokens", 0),
+    ("tok/s", "tokens_per_second", 1),
+    ("per pass", "tokens_per_pass", 2),
+    ("accepted", "acceptance_share", _PERCENT),
+    ("x plain", "speedup_over_plain_ratio", 2),
+    *((f"p{percent} ms", f"between_tokens_p{percent}_ms", 1) for percent in (50, 95, 99)),  # between tokens
+)
 _NUMBERS_FROM = 3  # columns from here on are right-aligned
 UNKNOWN = "-"
 NOTHING = "Nothing was counted yet: ask something in the window first."
@@ -42,9 +52,9 @@ def _show(store: ChatStore, options: argparse.Namespace) -> int:
         for piece in export_chunks(store, request, "json"):
             sys.stdout.write(piece)
     elif options.csv:
-        talk = message_stream(options.csv)
+        messages = message_stream(options.csv)
         write_file(Path(options.csv), export_chunks(store, request, "csv"), for_spreadsheets=True)
-        talk.write(f"Statistics exported to {options.csv}.\n")
+        messages.write(f"Statistics exported to {options.csv}.\n")
     else:
         sys.stdout.write(table(totals_in(store, request)) + "\n")
     return 0
@@ -54,32 +64,14 @@ def table(rows: Sequence[PairSums]) -> str:
     """The totals of each pair and mode, and of all."""
     if not rows:
         return NOTHING
-    lines = [HEAD, *(_cells(row.target, row.draft, row.mode, row.sums) for row in rows)]
-    if len(rows) > 1:
-        lines.append(_cells("all", "", "", total(rows)))
-    return columns(lines, _NUMBERS_FROM)
+    every = [*rows, PairSums("all", "", "", total(rows))] if len(rows) > 1 else rows
+    lines = [tuple(_cell(values[key], digits) for _, key, digits in COLUMNS) for values in map(totals_row, every)]
+    return columns([tuple(title for title, _, _ in COLUMNS), *lines], _NUMBERS_FROM)
 
 
-def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
-    stats = sums.stats
-    return (
-        _printable(target) or UNKNOWN,
-        _printable(draft) or UNKNOWN,
-        _printable(mode) or UNKNOWN,
-        f"{sums.num_answers:,}",
-        f"{stats.tokens:,}",
-        _number(stats.tokens_per_second, 1),
-        _number(stats.tokens_per_pass, 2),
-        UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f}%",
-        _number(sums_verdict(sums).speedup, 2),
-        *(_number(stats.interval_ms(percent), 1) for percent in (50, 95, 99)),
-    )
-
-
-def _number(value: float | None, digits: int) -> str:
-    return UNKNOWN if value is None else f"{value:,.{digits}f}"
-
-
-def _printable(name: str) -> str:
-    """A file name without control characters."""
-    return "".join(char if char.isprintable() else "?" for char in name)
+def _cell(value: str | float | None, digits: int) -> str:
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, str):  # a file name, without control characters
+        return "".join(char if char.isprintable() else "?" for char in value)
+    return f"{value * 100:.0f}%" if digits == _PERCENT else f"{value:,.{digits}f}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
-from ui.text.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, times_plain
+from ui.text.formatting import UNKNOWN, acceptance, duration, figure, milliseconds, per_pass, times_plain
 from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
@@ -20,7 +20,7 @@ from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
 from ui.transcript.selection import SelectingArea, TranscriptSelection
 from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
-from ui.widgets.metrics import LargeMetric, LineMetric, MetricWidget, paint_bar
+from ui.widgets.metrics import BarMetric, LargeMetric, LineMetric
 
 tr = Translator("Race")
 
@@ -43,69 +43,6 @@ LINES = {
     "p95": (tr.mark("Between tokens, p95"), tr.mark("19 of 20 tokens came faster than this.")),
     "drafting": (tr.mark("Drafting"), tr.mark("Time that proposing tokens took.")),
 }
-BAR_PX, GAP_PX = 8, 6
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-
-
-class LaneBar(MetricWidget):
-    """Progress of a lane. ``share``: the filled fraction of the bar."""
-
-    def __init__(self, theme: Theme) -> None:
-        self._tokens, self._seconds, self._is_base = 0, 0.0, False
-        self.share = 0.0
-        super().__init__(
-            theme,
-            tr("Progress"),
-            tr(
-                "Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock "
-                "of a lane stands still while another one computes."
-            ),
-        )
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.fit()
-
-    def fit(self) -> None:
-        self.setFixedHeight(round(self.theme.paint_cache.metrics(-1).height()) + GAP_PX + BAR_PX + 2)
-        self.update()
-
-    def set_base(self, is_base: bool) -> None:
-        self._is_base = is_base
-        self.update()
-
-    def show_progress(self, tokens: int, seconds: float, share: float) -> None:
-        new = (tokens, seconds, min(max(share, 0.0), 1.0))
-        if new != (self._tokens, self._seconds, self.share):
-            self._tokens, self._seconds, self.share = new
-            self.setAccessibleName(f"{self.name}: {self.words_left}, {self.words_right}")
-            self.update()
-
-    @property
-    def words_left(self) -> str:
-        return tr("%n tokens", None, self._tokens)
-
-    @property
-    def words_right(self) -> str:
-        return duration(self._seconds) if self._seconds > 0.0 else count(0) + " s"
-
-    def sizeHint(self) -> QSize:
-        return QSize(200, self.minimumHeight())
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(80, self.minimumHeight())
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        painter, tokens = QPainter(self), self.theme.tokens
-        painter.setFont(self.theme.paint_cache.font(-1))
-        painter.setPen(self.theme.paint_cache.color(tokens.text_muted))
-        line = QRectF(6, 0, self.width() - 12, self.height() - BAR_PX - GAP_PX)
-        painter.drawText(line, _LEFT, self.words_left)
-        painter.drawText(line, _RIGHT, self.words_right)
-        track = QRectF(6, self.height() - BAR_PX - 2, self.width() - 12, BAR_PX)
-        paint_bar(
-            painter, track, self.share, QColor(tokens.hover), QColor(tokens.rest if self._is_base else tokens.accent)
-        )
-        self.paint_focus_ring(painter)
 
 
 class LaneTextView(SelectingArea, QScrollArea):
@@ -207,8 +144,6 @@ class LaneCard(QFrame):
         super().__init__()
         self.choice = choice
         self._theme = theme
-        self._scale, self.num_tokens = 1, 0
-        self._reported = (0, 0.0)
         self.stats = RunStats()
         self.setObjectName("card")
         name = lane_name(choice)
@@ -224,8 +159,11 @@ class LaneCard(QFrame):
             tr("Speed relative to the reference lane."),
         )
         self.lines = {key: LineMetric(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
-        self.bar = LaneBar(theme)
-        self.bar.set_base(not base_name)
+        about = tr(
+            "Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock "
+            "of a lane stands still while another one computes."
+        )
+        self.bar = BarMetric(theme, tr("Progress"), about, "accent" if base_name else "rest")
         self.text = LaneTextView(theme, name)
         theme.set_font(self.state_label, -1)
         top = hbox((self.name_label, 1), self.state_label, margins=(6, 0, 6, 0))
@@ -244,47 +182,32 @@ class LaneCard(QFrame):
 
     def begin_round(self) -> None:
         """Called when the lane reads the question; the previous answer stays until a new one begins."""
-        self.num_tokens = 0
         self.state_label.setText(tr("reading the question"))
-        self._show_bar(0, 0.0)
+        self._show_bar(RunStats(), 0.0)
 
-    def _show_bar(self, tokens: int, seconds: float) -> None:
-        """Show ``tokens`` and ``seconds``. The bar's length follows the text, which arrives before the counters."""
-        self._reported = tokens, seconds
-        self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
+    def _show_bar(self, stats: RunStats, share: float) -> None:
+        self.bar.show_share(duration(stats.decode_s), share, tr("%n tokens", None, stats.tokens))
 
     def begin_text(self) -> None:
         self.text.clear()
         self.state_label.setText(tr("writing"))
 
-    def append(self, text: str, spans: tuple[TokenSpan, ...], scale: int) -> None:
-        self.num_tokens += len(spans)
-        self._scale = scale
-        self.text.append(text, spans)
-
-    def show_progress(self, stats: RunStats, scale: int, *, finished: bool) -> None:
-        self._scale = scale
-        self.num_tokens = max(self.num_tokens, stats.tokens) if not finished else stats.tokens
+    def show_progress(self, stats: RunStats, max_tokens: int, *, finished: bool) -> None:
         if finished or stats.inter_token_ms_p50 is not None:  # most values are unknown after one pass
             self._show_stats(stats)
-        self._show_bar(stats.tokens, stats.decode_s)
+        self._show_bar(stats, 1.0 if finished else stats.tokens / max_tokens)
         if finished:
             self.text.finish()
             self.state_label.setText(tr("done in {time}").format(time=duration(stats.decode_s)))
 
-    def show_scale(self, scale: int) -> None:
-        self._scale = scale
-        self._show_bar(*self._reported)
-
     def show_ratio(self, ratio: float | None) -> None:
         self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
 
-    def show_result(self, result: LaneResult, num_rounds: int, scale: int) -> None:
-        """Show the totals of all rounds and the last answer; ``scale`` tokens fill the bar."""
+    def show_result(self, result: LaneResult, num_rounds: int, longest: int) -> None:
+        """Show the totals of all rounds and the last answer; ``longest`` tokens fill the bar."""
         stats = result.stats
         self._show_stats(stats)
-        self.num_tokens, self._scale = stats.tokens, max(scale, 1)
-        self._show_bar(stats.tokens, stats.decode_s)
+        self._show_bar(stats, stats.tokens / max(longest, 1))
         self.state_label.setText(tr("over %n rounds", None, num_rounds) if num_rounds > 1 else tr("done"))
         if self.text.text != result.text:
             self.text.set_text(result.text, result.spans)

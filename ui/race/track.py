@@ -110,8 +110,6 @@ class RaceTrack(QWidget):
         self._setup = RaceSetup("")
         self._verdicts: tuple[LaneVerdict, ...] = ()
         self._round, self._last_rounds = 0, [-1]  # the current round; for each lane the last round with text
-        self._lengths: dict[int, int] = {}  # tokens of the lanes that have finished this round
-        self._known_scale: int | None = None  # tokens of the longest answer in the previous round
         self.lanes: list[LaneCard] = []
         self.question = ElidedLabel("", "strong")
         self.verdict = RaceVerdictBox(theme)
@@ -162,7 +160,7 @@ class RaceTrack(QWidget):
 
     def _apply_setup(self, setup: RaceSetup) -> None:
         self._setup, self._verdicts, self._round = setup, (), 0
-        self._last_rounds, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
+        self._last_rounds = [-1] * len(setup.lanes)
         self.question.setText(" ".join(setup.question.split()))
         if [lane.choice for lane in self.lanes] != list(setup.lanes):
             self._make_lanes(setup.lanes)
@@ -197,8 +195,6 @@ class RaceTrack(QWidget):
 
     def begin_round(self, number: int) -> None:
         self._round = number
-        self._known_scale = max(self._lengths.values(), default=self._known_scale or 0) or None
-        self._lengths = {}
         for lane in self.lanes:
             lane.begin_round()
         self._say_state()
@@ -209,24 +205,13 @@ class RaceTrack(QWidget):
             self._last_rounds[event.lane] = event.round
             lane.begin_text()
             self._say_state()
-        lane.append(event.text, event.spans, self.scale)
+        lane.text.append(event.text, event.spans)
         self._explain(event.spans)
 
     def show_progress(self, event: LaneProgress) -> None:
-        if event.finished:
-            self._lengths[event.lane] = event.stats.tokens
-        self.lanes[event.lane].show_progress(event.stats, self.scale, finished=event.finished)
-        if event.finished:
-            for lane in self.lanes:
-                lane.show_scale(self.scale)
+        self.lanes[event.lane].show_progress(event.stats, self._setup.max_tokens, finished=event.finished)
         if not self._verdicts:
             self._show_live_ratios()
-
-    @property
-    def scale(self) -> int:
-        lengths = [*self._lengths.values(), *([self._known_scale] if self._known_scale else [])]
-        longest = max((lane.num_tokens for lane in self.lanes), default=0)
-        return max(max(lengths, default=self._setup.max_tokens), longest, 1)
 
     def _show_live_ratios(self) -> None:
         """Show current ratios before a round ends, from the counters of lanes with enough tokens."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 
@@ -32,7 +32,7 @@ from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
-from ui.widgets.metrics import INSET_PX, LegendRow, MetricWidget, ValueMetric, paint_bar, paint_line
+from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, MetricWidget, ValueMetric
 
 tr = Translator("StatsPanel")
 
@@ -40,7 +40,6 @@ ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REJECTED = "refused"  # mark of rejected tokens
 PAUSE_MS = 8  # the page is not drawn together with text that arrives
 SPARK_POINTS = 120
-BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -74,40 +73,13 @@ class Headline(ValueMetric):
         self.paint_focus_ring(painter)
 
 
-class SpeedBar(ValueMetric):
-    def __init__(self, theme: Theme, key: str, field: str) -> None:
-        self._field = field
-        self._share = 0.0
-        super().__init__(theme, name_of(key), help_of(key))
-
-    def fit(self) -> None:
-        self._line_px = round(self.theme.paint_cache.metrics().height())
-        self.setFixedHeight(self._line_px + GAP_PX + BAR_PX + GAP_PX)
-        self.update()
-
-    def show_speed(self, tokens_per_s: float | None, most: float) -> None:
-        share = tokens_per_s / most if tokens_per_s is not None and most > 0 else 0.0
-        if share != self._share:
-            self._share = share
-            self.update()
-        self.set_value(UNKNOWN if tokens_per_s is None else speed(tokens_per_s))
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
-        paint_line(painter, self.theme, QSize(self.width(), self._line_px), self.name, self.value)
-        bar = QRectF(INSET_PX, self._line_px + GAP_PX, self.width() - 2 * INSET_PX, BAR_PX)
-        fill = cache.color(str(getattr(tokens, self._field)))
-        paint_bar(painter, bar, self._share, cache.color(tokens.hover), fill)
-        self.paint_focus_ring(painter)
-
-
 class SpeedPart:
     """The headline, its two bars, and the basis of the comparison. Every answer has the same rows."""
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
-        self.now = SpeedBar(theme, "now", "accent")
-        self.plain = SpeedBar(theme, "plain", "target")
+        self.now = BarMetric(theme, name_of("now"), help_of("now"), "accent")
+        self.plain = BarMetric(theme, name_of("plain"), help_of("plain"), "target")
         self.basis = label("", "caption", wrap=True)
         self.basis.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
 
@@ -123,8 +95,8 @@ class SpeedPart:
             plain = now
         most = max(now or 0.0, plain or 0.0)
         self.headline.show_verdict(verdict, stats)
-        self.now.show_speed(now, most)
-        self.plain.show_speed(plain, most)
+        for bar, tokens_per_s in ((self.now, now), (self.plain, plain)):
+            bar.show_share(speed(tokens_per_s) if tokens_per_s else UNKNOWN, (tokens_per_s or 0.0) / (most or 1.0))
         words = basis_words(verdict, stats, live=live)
         if words != self.basis.text():
             self.basis.setText(words)

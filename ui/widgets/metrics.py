@@ -17,6 +17,7 @@ _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 LEGEND_PX = 18
 INSET_PX = 6  # margin within the background of clickable statistics
 SWATCH_PX, GAP_PX = 8, 8
+BAR_PX, BAR_GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -136,6 +137,35 @@ class LineMetric(ValueMetric):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         painter = QPainter(self)
         paint_line(painter, self.theme, self.size(), self.name, self.value, self._field)
+        self.paint_focus_ring(painter)
+
+
+class BarMetric(ValueMetric):
+    """A line above a bar. ``caption``: the text at its left, at first the name."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str, field: str) -> None:
+        """``field``: the theme's colour of the filled part."""
+        self.field, self.caption, self.share = field, name, 0.0
+        super().__init__(theme, name, help_text)
+
+    def fit(self) -> None:
+        self._line_px = round(self.theme.paint_cache.metrics().height())
+        self.setFixedHeight(self._line_px + BAR_GAP_PX + BAR_PX + BAR_GAP_PX)
+        self.update()
+
+    def show_share(self, value: str, share: float, caption: str = "") -> None:
+        self.share, self.caption = min(max(share, 0.0), 1.0), caption or self.caption
+        self.set_value(value)
+        if caption:
+            self.setAccessibleName(f"{self.name}: {caption}, {value}")
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
+        paint_line(painter, self.theme, QSize(self.width(), self._line_px), self.caption, self.value)
+        bar = QRectF(INSET_PX, self._line_px + BAR_GAP_PX, self.width() - 2 * INSET_PX, BAR_PX)
+        fill = cache.color(str(getattr(tokens, self.field)))
+        paint_bar(painter, bar, self.share, cache.color(tokens.hover), fill)
         self.paint_focus_ring(painter)
 
 

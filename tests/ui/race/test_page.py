@@ -245,8 +245,8 @@ def test_a_result_has_one_basis_and_names_it(page: RacePage) -> None:
     page.show_result(THREE_LANES)
     for lane, result in zip(page.track.lanes, THREE_LANES.lanes, strict=True):
         assert lane.state_label.text() == "over 4 rounds"
-        assert lane.bar.words_left == f"{result.stats.tokens} tokens"
-        assert lane.bar.words_right == duration(result.stats.decode_s)
+        assert lane.bar.caption == f"{result.stats.tokens} tokens"
+        assert lane.bar.value == duration(result.stats.decode_s)
         assert lane.lines["accepted"].value == acceptance(result.stats)
     longest = max(each.stats.tokens for each in THREE_LANES.lanes)
     shares = [each.stats.tokens / longest for each in THREE_LANES.lanes]
@@ -292,17 +292,6 @@ def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: 
         heights.append(body.height())
     assert heights == sorted(heights)
     assert heights[-1] > heights[0]
-
-
-def test_tokens_and_time_of_a_lane_are_of_the_same_moment(page: RacePage) -> None:
-    """The text arrives before the counters."""
-    page.begin(RESULT.setup)
-    lane = page.track.lanes[1]
-    page.track.show_progress(LaneProgress(1, 0, RunStats(tokens=10, passes=5, decode_s=0.5), finished=False))
-    page.track.add_text(LaneText(1, 0, "water ", (TokenSpan(3, Source.TARGET),) * 40))
-    page.track.show_progress(LaneProgress(0, 0, RunStats(tokens=60, passes=60, decode_s=0.9), finished=True))
-    assert (lane.bar.words_left, lane.bar.words_right) == ("10 tokens", "500 ms")
-    assert lane.bar.share == pytest.approx(50 / 60)
 
 
 LONG = "".join(f"Line {number} of the answer.\n\n" for number in range(60))
