@@ -15,10 +15,9 @@ from app.cli.run import RUN_ERRORS, make_request, show_events
 from app.core.domain.engines import RemoteModel
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
+from app.core.remote.detection import ReasoningMode, detect, reasoning_modes
 from app.core.remote.errors import EngineRefusedError, ModelGoneError
 from app.core.remote.fitting import FittingAnswer
-from app.core.remote.identity import detect
-from app.core.remote.thinking import ReasoningMode, reasoning_modes
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 

@@ -1,4 +1,9 @@
-"""Runs one answer of a remote server and yields the same events as the local engine: text, counters, end."""
+"""Runs one answer of a remote server and yields the same events as the local engine: text, counters, end.
+
+Servers report proposed and accepted tokens in their own formats: llama-server in ``timings``, SGLang in
+``sglext.spec_tokens_details`` (requested by ``return_spec_tokens_details``) and in ``meta_info``, vLLM from 0.32 with
+``--per-request-spec-decode-metrics summary`` in ``metrics.speculative_decoding`` beside the usage.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,15 @@ import base64
 import io
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from app.core.domain.engines import KIND_NAMES, ServerKind
+from app.core.domain.engines import ServerKind
 from app.core.remote.client import RemoteClient
-from app.core.remote.counters import Drafted, count, of_event, of_metrics
+from app.core.remote.detection import EFFORT, ReasoningMode, fields_of
 from app.core.remote.errors import EngineRefusedError, RemoteError
-from app.core.remote.thinking import EFFORT, ReasoningMode, fields_of
 from engine.grammar.lark import schema_of
 from engine.intervals import bucket_of, percentile_ms
 from engine.prompt.pictures import after_results
@@ -39,8 +44,16 @@ from engine.sentences import said
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 # These servers render the model's own chat template with variables, and can continue an assistant message.
 _OWN_TEMPLATE = (ServerKind.VLLM, ServerKind.SGLANG, ServerKind.LLAMA_SERVER)
+# Request fields that make the server report its counters.
+_CONTINUOUS = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
+_REPORTED: dict[ServerKind, dict[str, object]] = {
+    ServerKind.LLAMA_SERVER: {"timings_per_token": True},
+    ServerKind.VLLM: {**_CONTINUOUS},
+    ServerKind.SGLANG: {**_CONTINUOUS, "return_spec_tokens_details": True},
+}
 _MOST_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
 STATS_EVERY_S = 0.5
+MAX_COUNT = 10**9
 THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 
 
@@ -52,13 +65,16 @@ def path_and_body(
     Raises:
         EngineRefusedError: this kind of server does not support the request.
     """
-    body = {"model": model, "stream": True, **_reported(kind), **_sampling(request.sampling, kind), **_ending(request)}
+    body: dict[str, object] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
+    body |= _REPORTED.get(kind, {}) | _sampling(request.sampling, kind)
+    ending = {"max_tokens": request.max_tokens, "stop": list(request.stop), "ignore_eos": request.ignore_eos}
+    body |= {name: value for name, value in ending.items() if value is not None and value not in ([], False)}
     if request.grammar:
         if kind is not ServerKind.LLAMA_SERVER:
             raise EngineRefusedError("Of all remote servers, only llama-server supports grammars.", "Leave it out.")
-        body |= _form(request.grammar)
-    has_pictures = any(message.pictures for message in request.messages)
-    if has_pictures and request.continues_text:
+        schema = schema_of(request.grammar)  # llama-server converts schemas differently
+        body |= {"grammar": request.grammar} if schema is None else {"json_schema": schema}
+    if request.continues_text and any(message.pictures for message in request.messages):
         raise EngineRefusedError("A remote server cannot continue a text with pictures.", "Leave the pictures out.")
     if request.raw_prompt is not None or request.continues_text:
         text = request.raw_prompt
@@ -73,12 +89,6 @@ def path_and_body(
     return CHAT, body
 
 
-def _form(grammar: str) -> dict[str, object]:
-    """Constrain llama-server to a GBNF grammar, since it converts schemas differently."""
-    schema = schema_of(grammar)
-    return {"grammar": grammar} if schema is None else {"json_schema": schema}
-
-
 def _template(request: ChatRequest, kind: ServerKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
     """Variables of the chat template; servers that do not accept them get only a reasoning effort."""
     given = dict(request.template_variables)
@@ -86,27 +96,6 @@ def _template(request: ChatRequest, kind: ServerKind, thinks: Mapping[str, objec
         return {**thinks, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
     kept = thinks.get("chat_template_kwargs")
     return {**thinks, **fields_of({**(kept if isinstance(kept, dict) else {}), **given})}
-
-
-def _reported(kind: ServerKind) -> dict[str, object]:
-    """Request fields that make the server report its counters."""
-    if kind is ServerKind.LLAMA_SERVER:
-        return {"stream_options": {"include_usage": True}, "timings_per_token": True}
-    if kind not in (ServerKind.VLLM, ServerKind.SGLANG):
-        return {"stream_options": {"include_usage": True}}
-    reported: dict[str, object] = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
-    return {**reported, "return_spec_tokens_details": True} if kind is ServerKind.SGLANG else reported
-
-
-def _ending(request: ChatRequest) -> dict[str, object]:
-    found: dict[str, object] = {}
-    if request.max_tokens is not None:
-        found["max_tokens"] = request.max_tokens
-    if request.stop:
-        found["stop"] = list(request.stop)
-    if request.ignore_eos:
-        found["ignore_eos"] = True
-    return found
 
 
 def _continuing(kind: ServerKind) -> Mapping[str, object]:
@@ -120,15 +109,13 @@ def _continuing(kind: ServerKind) -> Mapping[str, object]:
 
 def _sampling(sampling: SamplingParams, kind: ServerKind) -> dict[str, object]:
     found: dict[str, object] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
-    if sampling.frequency_penalty:
-        found["frequency_penalty"] = sampling.frequency_penalty
-    if sampling.presence_penalty:
-        found["presence_penalty"] = sampling.presence_penalty
+    for name in ("frequency_penalty", "presence_penalty"):
+        if value := getattr(sampling, name):
+            found[name] = value
     if sampling.seed is not None:
         found["seed"] = sampling.seed
     if kind in (ServerKind.VLLM, ServerKind.SGLANG):
-        found["top_k"] = sampling.top_k or -1
-        found["min_p"] = sampling.min_p
+        found |= {"top_k": sampling.top_k or -1, "min_p": sampling.min_p}
         if sampling.repeat_penalty != 1.0:
             found["repetition_penalty"] = sampling.repeat_penalty
     elif kind in (ServerKind.LLAMA_SERVER, ServerKind.LM_STUDIO):
@@ -190,7 +177,6 @@ class RemoteAnswer:
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
         self._drafted: Drafted | None = None
-        self._shared = False  # True if the counters may include requests of other clients
         self._thinks = False
         self._reason = FinishReason.END
 
@@ -201,7 +187,6 @@ class RemoteAnswer:
             RemoteError: the answer failed or broke off.
         """
         request_id = self._request.request_id
-        before = self._counters()
         self._begun_at = time.monotonic()
         reported_at = self._begun_at
         try:
@@ -224,8 +209,6 @@ class RemoteAnswer:
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
-        elif before is not None and self._drafted is None:
-            self._count_shared(before)
         yield Finished(request_id, self._reason, self.stats())
 
     def _blame_pictures(self, error: RemoteError) -> RemoteError:
@@ -245,7 +228,7 @@ class RemoteAnswer:
         usage, timings = event.get("usage"), event.get("timings")
         self._usage = usage if isinstance(usage, dict) else self._usage
         self._timings = timings if isinstance(timings, dict) else self._timings
-        self._drafted = of_event(event) or self._drafted
+        self._drafted = drafted_in(event) or self._drafted
         self._reported = (
             count(self._usage.get("completion_tokens")) or count(self._timings.get("predicted_n")) or self._reported
         )
@@ -328,7 +311,6 @@ class RemoteAnswer:
             interval_counts=dict(self._intervals),
             context_used=prompt + tokens if prompt and self._n_ctx else 0,
             context_size=self._n_ctx,
-            decisions=self._decisions(),
         )
 
     def _decode_s(self, tokens: int) -> float:
@@ -339,29 +321,60 @@ class RemoteAnswer:
         seen = self._last_at - self._first_at
         return seen * tokens / (tokens - 1) if tokens > 1 and self._num_pieces > 1 else 0.0
 
-    def _decisions(self) -> tuple[str, ...]:
-        if not self._shared:
-            return ()
-        return (
-            said(
-                "{engine} counts drafted tokens for all requests together, also those of other clients",
-                engine=KIND_NAMES[self._kind],
-            ),
-        )
 
-    def _counters(self) -> Drafted | None:
-        if self._kind is not ServerKind.VLLM:
-            return None
-        try:
-            return of_metrics(self._client.text("/metrics") or "")
-        except RemoteError:
-            return None  # without metrics the answer is still complete
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Counters of an answer. ``passes``: number of verified drafts; 0 if unknown."""
 
-    def _count_shared(self, before: Drafted) -> None:
-        after = self._counters()
-        added = after.since(before) if after is not None else None
-        if added is not None and added.proposed:
-            self._drafted, self._shared = added, True
+    proposed: int = 0
+    accepted: int = 0
+    passes: int = 0
+    accepted_by_depth: tuple[int, ...] = ()
+
+
+def drafted_in(event: Mapping[str, Any]) -> Drafted | None:
+    """The counters in an object of an answer; None without counters."""
+    timings = event.get("timings")
+    if isinstance(timings, dict) and "draft_n" in timings:
+        proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
+        return Drafted(proposed, accepted, max(count(timings.get("predicted_n")) - accepted, 0))
+    metrics = event.get("metrics")
+    reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
+    if isinstance(reported, dict):
+        return _of_vllm(reported)
+    for details in _sglang_details(event):
+        if "spec_verify_ct" in details:
+            proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
+            accepted = count(details.get("spec_num_correct_drafts", details.get("spec_accept_token_num")))
+            return Drafted(proposed, accepted, count(details["spec_verify_ct"]))
+    return None
+
+
+def _of_vllm(reported: Mapping[str, Any]) -> Drafted:
+    """Entry j of the histogram counts the passes that accepted exactly j drafted tokens."""
+    histogram = reported.get("acceptance_histogram")
+    kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
+    by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
+    proposed, accepted = count(reported.get("num_draft_tokens")), count(reported.get("num_accepted_draft_tokens"))
+    return Drafted(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
+
+
+def _sglang_details(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    choices = event.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    found: list[Mapping[str, Any]] = []
+    for holder in (event, choice):
+        extra = holder.get("sglext")
+        places = [holder.get("meta_info"), extra.get("spec_tokens_details") if isinstance(extra, dict) else None]
+        first = [place[0] if isinstance(place, list) and place else place for place in places]
+        found += [place for place in first if isinstance(place, dict)]
+    return found
+
+
+def count(value: Any) -> int:  # noqa: ANN401 (JSON)
+    """A reported counter; 0 if the value is no valid number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value < MAX_COUNT else 0
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 (JSON)

@@ -83,51 +83,40 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
     """
     reason, code, found = _reason(body)
     if 300 <= status < 400:
-        words = said("{host} redirects to another address. Paceline does not follow it.", host=host)
-        return EngineAddressError(words, "Enter the server's new address.")
+        message = said("{host} redirects to another address. Paceline does not follow it.", host=host)
+        return EngineAddressError(message, "Enter the server's new address.")
+    if status in (401, 403) and had_key:
+        return KeyRefusedError(said("{host} does not accept the key.", host=host))
     if status in (401, 403):
-        return _key_refusal(host, had_key=had_key)
+        return KeyRefusedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
         return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
     return _other(status, host, reason, code, has_error=bool(found))
 
 
+def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
+    if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
+        return ModelGoneError(said("{host} does not offer the model.", host=host))
+    if status in (408, 429, 503, 529):
+        return EngineBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
+    if reason:
+        return EngineRefusedError(said("{host}: {reason}", host=host, reason=reason))
+    return EngineRefusedError(said("{host} answered with status {status}.", host=host, status=status))
+
+
 def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
+    message = said("The conversation does not fit the context of {host}.", host=host)
     if num_tokens and n_ctx:
-        words = said(
+        message = said(
             "The conversation has {num_tokens:,} tokens, but the context of {host} holds {n_ctx:,}, including the "
             "answer.",
             num_tokens=num_tokens,
             host=host,
             n_ctx=n_ctx,
         )
-    elif n_ctx:
-        words = said(
-            "The context of {host} holds {n_ctx:,} tokens, and the conversation has more.", host=host, n_ctx=n_ctx
-        )
-    else:
-        words = said("The conversation does not fit the context of {host}.", host=host)
-    error = RemotePromptError(words)
+    error = RemotePromptError(message)
     error.num_tokens, error.n_ctx = num_tokens, n_ctx
     return error
-
-
-def _key_refusal(host: str, *, had_key: bool) -> RemoteError:
-    if had_key:
-        return KeyRefusedError(said("{host} does not accept the key.", host=host))
-    return KeyRefusedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
-
-
-def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
-    if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
-        return ModelGoneError(said("{host} does not offer the model.", host=host))
-    if status == 404:
-        return EngineAnswerError(said("{host} does not have this address.", host=host))
-    if status in (408, 429, 503, 529):
-        return EngineBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
-    if reason:
-        return EngineRefusedError(said("{host}: {reason}", host=host, reason=reason))
-    return EngineRefusedError(said("{host} answered with status {status}.", host=host, status=status))
 
 
 def _reason(body: bytes) -> tuple[str, str, dict[str, Any]]:
@@ -234,34 +223,24 @@ class RemoteClient:
     def host(self) -> str:
         return host_in(self.url)
 
-    def text(self, path: str) -> str | None:
-        """Get a small answer; None if the server has nothing at this path.
+    def json(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """Get a small JSON object, or post ``body`` for one; empty if the server has no object at this path.
 
         Raises:
             RemoteError: the server is unreachable or refused the request.
         """
-        return self._small("GET", path, None)
+        try:
+            found = json.loads(self.text(path, body))
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
-    def json(self, path: str) -> Any:  # noqa: ANN401 (JSON)
-        """Get a small answer as JSON; None if the server has nothing at this path, or no JSON.
-
-        Raises:
-            RemoteError: the server is unreachable or refused the request.
-        """
-        return _json(self._small("GET", path, None))
-
-    def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 (JSON)
-        """Post a small request; the answer is like that of `json`.
-
-        Raises:
-            RemoteError: the server is unreachable or refused the request.
-        """
-        return _json(self._small("POST", path, body))
-
-    def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
+    def text(self, path: str, body: Mapping[str, object] | None = None) -> str:
+        """Like `json`, for a text."""
+        method = "GET" if body is None else "POST"
         with self._deadline(ASK_S), self._sent(method, path, body, ASK_S) as answer:
             if answer.status_code in (400, 404, 405, 422, 501):
-                return None
+                return ""
             self._check(answer)
             return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
 
@@ -420,13 +399,6 @@ def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
             raise EngineAnswerError(said("A line of the answer of {host} is far too long.", host=host))
     if rest:
         yield rest
-
-
-def _json(text: str | None) -> Any:  # noqa: ANN401 (JSON)
-    try:
-        return None if text is None else json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _object(text: bytes) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, Server
 from app.core.domain.errors import SettingsWriteError
 from app.core.hub.errors import TokenStoreError
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
+from app.core.remote.detection import detect
 from app.core.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
-from app.core.remote.identity import detect
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
 from engine.sentences import said
@@ -58,7 +58,7 @@ class Engines:
         Nothing is stored if the server is unreachable. An empty ``key`` keeps the stored one.
 
         Raises:
-            RemoteError: see `app.core.remote.identity.detect`; `PlainAddressError` if ``allows_plain`` is needed.
+            RemoteError: see `app.core.remote.detection.detect`; `PlainAddressError` if ``allows_plain`` is needed.
             TokenStoreError: the key cannot be stored.
             EngineStoreError: the list cannot be written.
         """

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Protocol
 
+from app.core.remote.answer import RemoteAnswer
 from app.core.remote.errors import RemoteError, RemotePromptError
 from engine.errors import EngineError
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_unanswered
@@ -22,7 +22,6 @@ from engine.records import (
     Finished,
     Message,
     Overflow,
-    RunStats,
     StatsUpdate,
     SummaryUpdate,
     TextChunk,
@@ -36,19 +35,13 @@ _TEMPLATE_CHARS = 8  # characters that a template adds to a message
 _PICTURE_CHARS = 1_500  # estimate for a picture, in characters; models use from 64 tokens to some thousands
 
 
-class AnyAnswer(Protocol):
-    """An answer to one request; implemented by `app.core.remote.answer.RemoteAnswer`."""
-
-    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]: ...
-
-
 class FittingAnswer:
     """The answer to a request. A request that exceeds the server's context is shortened if its settings allow it.
 
     ``answering`` makes the answer to a request. ``n_ctx``: the server's context size; 0 if unknown.
     """
 
-    def __init__(self, answering: Callable[[ChatRequest], AnyAnswer], request: ChatRequest, n_ctx: int = 0) -> None:
+    def __init__(self, answering: Callable[[ChatRequest], RemoteAnswer], request: ChatRequest, n_ctx: int = 0) -> None:
         self._answering, self._request, self._n_ctx = answering, request, n_ctx
         self._left_out = self._unanswered = 0
         self._note = ""
@@ -89,13 +82,9 @@ class FittingAnswer:
         """The event with a notice about omitted messages."""
         if not isinstance(event, StatsUpdate | Finished):
             return event
-        return replace(event, stats=self._with_note(event.stats))
-
-    def _with_note(self, stats: RunStats) -> RunStats:
-        notes = (self._note,) if self._note else ()
-        return replace(
-            stats, left_out=self._left_out, unanswered=self._unanswered, decisions=(*stats.decisions, *notes)
-        )
+        decisions = (*event.stats.decisions, *filter(None, (self._note,)))
+        stats = replace(event.stats, left_out=self._left_out, unanswered=self._unanswered, decisions=decisions)
+        return replace(event, stats=stats)
 
     # ---- what may go -----------------------------------------------------------------------------------------------
 
@@ -135,22 +124,16 @@ class FittingAnswer:
                 raise EngineError(failure.message) from failure
 
         summariser = Summariser(build, measure.count, measure.n_ctx, MIN_ANSWER_TOKENS)
-        fitting = yield from _summary_updates(summariser.fit(request, run, should_stop))
-        self._note = summariser.note
-        return fitting
-
-
-def _summary_updates(
-    events: Generator[Event, None, ChatRequest],
-) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
-    while True:
-        try:
-            event = next(events)
-        except StopIteration as end:
-            fitting: ChatRequest = end.value
-            return fitting
-        if isinstance(event, SummaryUpdate):
-            yield event
+        events = summariser.fit(request, run, should_stop)
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                self._note = summariser.note
+                fitting: ChatRequest = end.value
+                return fitting
+            if isinstance(event, SummaryUpdate):
+                yield event
 
 
 class _TokenEstimate:

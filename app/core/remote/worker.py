@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from app.core.domain.engines import KIND_NAMES, RemoteModel, ServerRecord, split_remote
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
+from app.core.remote.detection import ReasoningMode, reasoning_modes
 from app.core.remote.engines import Engines
 from app.core.remote.errors import ModelGoneError, RemoteError, RemotePromptError
 from app.core.remote.fitting import FittingAnswer
-from app.core.remote.thinking import ReasoningMode, reasoning_modes
 from engine.errors import LoadCancelledError, PacelineError
 from engine.records import (
     FROM_MODEL,

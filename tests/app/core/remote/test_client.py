@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from app.core.hub.client import http_library
 from app.core.remote import client as client_module
 from app.core.remote.client import RemoteClient, check_plain, is_local_url, key_store, normal_url
+from app.core.remote.detection import detect
 from app.core.remote.engines import Engines
 from app.core.remote.errors import (
     EngineAddressError,
@@ -27,7 +28,6 @@ from app.core.remote.errors import (
     PlainAddressError,
     RemoteError,
 )
-from app.core.remote.identity import detect
 from tests.app.core.hub.link_server import Answer, LinkServer, says
 from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import serving
@@ -244,9 +244,9 @@ def test_a_long_refusal_is_cut_and_told() -> None:
 def test_a_page_that_is_no_json_tells_nothing() -> None:
     with LinkServer() as server:
         server.answers["/props"] = says(200, b"<html>")
-        assert RemoteClient(server.url("")).json("/props") is None
+        assert RemoteClient(server.url("")).json("/props") == {}
         server.answers["/props"] = says(404)
-        assert RemoteClient(server.url("")).json("/props") is None
+        assert RemoteClient(server.url("")).json("/props") == {}
 
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"])

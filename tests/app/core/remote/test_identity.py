@@ -6,8 +6,8 @@ import pytest
 
 from app.core.domain.engines import ServerKind
 from app.core.remote.client import RemoteClient
+from app.core.remote.detection import detect
 from app.core.remote.errors import EngineAnswerError, EngineUnreachableError, KeyRefusedError
-from app.core.remote.identity import detect
 from tests.app.core.remote.scripted_server import serving
 
 

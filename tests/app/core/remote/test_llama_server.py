@@ -16,8 +16,8 @@ from app.core.domain.engines import ServerKind
 from app.core.domain.messages import MessageState
 from app.core.paths import builtin_draft, builtin_target
 from app.core.remote.client import RemoteClient
+from app.core.remote.detection import detect as ask_engine
 from app.core.remote.errors import RemoteError
-from app.core.remote.identity import detect as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness

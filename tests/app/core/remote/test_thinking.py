@@ -9,7 +9,7 @@ import pytest
 from app.core.domain.engines import ServerKind
 from app.core.remote.answer import path_and_body
 from app.core.remote.client import RemoteClient
-from app.core.remote.thinking import ReasoningMode, reasoning_modes
+from app.core.remote.detection import ReasoningMode, reasoning_modes
 from engine.records import ChatRequest, Message
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.shared_files import shared_file

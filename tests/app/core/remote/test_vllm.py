@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engines import ServerKind
 from app.core.domain.messages import MessageState
 from app.core.remote.client import RemoteClient
-from app.core.remote.identity import detect as ask_engine
+from app.core.remote.detection import detect as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness
@@ -50,11 +50,9 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     assert answer.state is MessageState.COMPLETE, harness.window.problems
     stats = answer.stats
     assert stats is not None
-    assert 0 < stats.accepted <= stats.proposed
-    assert 0 < stats.passes <= stats.tokens <= 40
+    assert 0 < stats.tokens <= 40
     assert stats.tokens_per_second
     assert stats.time_to_first_token_s
-    assert "those of other clients" in stats.decisions[0]
     harness.window.dialogs.saved.emit({"max_tokens": 300})
     ask(harness, "Count from one to a hundred.")
     qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
