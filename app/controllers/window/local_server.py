@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import Qt, QTimer, Signal
 
@@ -219,26 +219,26 @@ class LocalServerController(PartsController):
             self._server.stop_running()
 
     def _give_key(self) -> None:
+        self._show_key(lambda: find_key(None, {}, self._key_file)[0])
+
+    def _show_key(self, get: Callable[[], str]) -> bool:
+        """Show the key; False if there is none, because of a problem that is shown instead."""
         try:
-            key, _is_new = find_key(None, {}, self._key_file)
+            key = get()
         except AppError as error:
-            log.warning("the key cannot be used: %s", error)
+            log.warning("there is no key: %s", error)
             self._window.local_server.set_key("", self._key_problem())
-            return
+            return False
         self._window.local_server.set_key(key)
+        return True
 
     def _key_problem(self) -> Problem:
         message = said("The key in {file} cannot be used, or other users may read it.", file=self._key_file)
         return Problem(NOT_STARTED, message, "Make another key on the Server page.")
 
     def _renew_key(self) -> None:
-        try:
-            key = new_key(self._key_file)
-        except AppError as error:
-            log.warning("no key could be made: %s", error)
-            self._window.local_server.set_key("", self._key_problem())
+        if not self._show_key(lambda: new_key(self._key_file)):
             return
-        self._window.local_server.set_key(key)
         if self._server is None:
             self.follow()  # it may have failed because the key was missing
         else:

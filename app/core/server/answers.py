@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import app
@@ -35,17 +35,23 @@ def sse(value: object, kind: str = "") -> bytes:
     return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
-def usage(stats: RunStats, num_reasoning: int = 0) -> Json:
-    """Token usage in OpenAI's format, with the number of reasoning tokens."""
+def usage(answers: Sequence[tuple[RunStats, int]], num_per_prompt: int = 1) -> Json:
+    """Token usage of answers in OpenAI's format; each has a number of reasoning tokens.
+
+    Each ``num_per_prompt`` of them share a prompt, which counts once.
+    """
+    prompts = [stats for stats, _ in answers[::num_per_prompt]]
+    read, made = sum(one.prompt_tokens for one in prompts), sum(stats.tokens for stats, _ in answers)
+    accepted = sum(stats.predicted_accepted for stats, _ in answers)
     return {
-        "prompt_tokens": stats.prompt_tokens,
-        "completion_tokens": stats.tokens,
-        "total_tokens": stats.prompt_tokens + stats.tokens,
-        "prompt_tokens_details": {"cached_tokens": stats.prompt_cached_tokens},
+        "prompt_tokens": read,
+        "completion_tokens": made,
+        "total_tokens": read + made,
+        "prompt_tokens_details": {"cached_tokens": sum(one.prompt_cached_tokens for one in prompts)},
         "completion_tokens_details": {
-            "reasoning_tokens": num_reasoning,
-            "accepted_prediction_tokens": stats.predicted_accepted,
-            "rejected_prediction_tokens": stats.predicted_proposed - stats.predicted_accepted,
+            "reasoning_tokens": sum(number for _, number in answers),
+            "accepted_prediction_tokens": accepted,
+            "rejected_prediction_tokens": sum(stats.predicted_proposed for stats, _ in answers) - accepted,
         },
     }
 
@@ -158,13 +164,13 @@ class ResponseBuilder(AnswerBuilder):
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         super().__init__(model, asked)
         self._chat = asked.chat
-        self._usages: list[Json] = []  # usages of finished answers
+        self._finished: list[tuple[RunStats, int]] = []  # finished answers: counters and number of reasoning tokens
         self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
         self._created = int(time.time())
         self._begin()
 
     def _begin(self) -> None:
-        self._index, echoes = len(self._usages), self._asked.echoes
+        self._index, echoes = len(self._finished), self._asked.echoes
         self._echo = echoes[self._index] if self._index < len(echoes) else ""
         self._parts = self._new_parts()
         self._num_calls = 0
@@ -173,9 +179,9 @@ class ResponseBuilder(AnswerBuilder):
 
     def _end(self, finished: Finished) -> bool:
         """Count a finished answer; True if no other follows."""
-        self._usages.append(usage(finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens))
+        self._finished.append((finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens))
         self._begin()
-        return len(self._usages) > len(self._asked.more)
+        return len(self._finished) > len(self._asked.more)
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         chunks = list(texts)
@@ -184,7 +190,7 @@ class ResponseBuilder(AnswerBuilder):
         content: Json = {"message": _message(parts)} if self._chat else {"text": self._echo + text_in(parts)}
         choice = {"index": self._index, **content, "logprobs": logprobs, "finish_reason": self._finish_reason(finished)}
         self._end(finished)
-        figures = self._metrics(finished.stats) | {"usage": self._usages[-1]}
+        figures = self._metrics(finished.stats) | {"usage": usage(self._finished[-1:])}
         return {**self._head(is_chunk=False), "choices": [choice], **figures}
 
     def combined(self, answers: list[dict[str, Any]]) -> Json:
@@ -217,7 +223,7 @@ class ResponseBuilder(AnswerBuilder):
 
     def _usage(self) -> Json:
         """The usage of all answers; a prompt counts once."""
-        return _sum_of_usages(self._usages, self._asked.num_per_prompt)
+        return usage(self._finished, self._asked.num_per_prompt)
 
     def _finish_reason(self, finished: Finished) -> str:
         return self._reason(finished, "stop", "stop", "length", "tool_calls")
@@ -323,23 +329,6 @@ class BlockBuilder(AnswerBuilder):
     def _close(self, status: str = "completed") -> list[bytes]:
         kind, self._open_kind = self._open_kind, ""
         return self._closed(kind, status) if kind else []
-
-
-def _sum_of_usages(usages: list[Json], num_per_prompt: int) -> Json:
-    """The tokens of several answers; each ``num_per_prompt`` of them share a prompt, which is counted once."""
-    prompts: list[dict[str, Any]] = usages[::num_per_prompt]
-    answers: list[dict[str, Any]] = usages
-    details = "completion_tokens_details"
-    read, made = (sum(one["prompt_tokens"] for one in prompts), sum(one["completion_tokens"] for one in answers))
-    return {
-        "prompt_tokens": read,
-        "completion_tokens": made,
-        "total_tokens": read + made,
-        "prompt_tokens_details": {
-            "cached_tokens": sum(one["prompt_tokens_details"]["cached_tokens"] for one in prompts)
-        },
-        details: {name: sum(one[details][name] for one in answers) for name in answers[0][details]},
-    }
 
 
 def text_in(parts: Iterable[Part]) -> str:

@@ -85,6 +85,9 @@ _IGNORED_VALUES: dict[str, tuple[object, ...]] = {
     "store": (False,),
     "verbosity": ("medium",),
     "truncation": ("auto", "disabled"),
+    # vLLM's: an answer continues a last message of the assistant, else it begins a new one.
+    "continue_final_message": (True, False),
+    "add_generation_prompt": (True, False),
 }
 
 
@@ -213,7 +216,6 @@ def single(asked: CompletionRequest) -> CompletionRequest:
 def _chat(
     request: ChatRequest, fields: Fields, model: ServedModel, messages: tuple[Message, ...], use: ToolUse
 ) -> ChatRequest:
-    _check_continuation(fields, messages)
     if (project := fields.text("project")) is not None:
         messages = _with_passages(messages, project, model)
     wants_logprobs, number = fields.flag("logprobs"), fields.whole("top_logprobs", 0, MAX_TOP_LOGPROBS)
@@ -283,25 +285,6 @@ def _texts(
         for prompt in prompts
     ]
     return requests, tuple(request.raw_prompt or "" for request in requests) if echo else ()
-
-
-def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
-    """Read vLLM's `continue_final_message` and `add_generation_prompt`; only their default behaviour is supported.
-
-    Raises:
-        ApiError: the request asks for other behaviour.
-    """
-    continues = fields.flag("continue_final_message")
-    begins = fields.flag("add_generation_prompt", default=not continues)
-    if continues and begins:
-        message = (
-            "`continue_final_message` continues an answer and `add_generation_prompt` begins one; set one of them."
-        )
-        raise invalid("add_generation_prompt", message)
-    if continues and messages[-1].role != "assistant":
-        raise invalid("continue_final_message", "`continue_final_message` needs a last message of the assistant.")
-    if not begins and not continues:
-        warn("add_generation_prompt", "`add_generation_prompt` has no effect: every answer begins with it.")
 
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:

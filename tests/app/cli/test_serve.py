@@ -242,12 +242,6 @@ def test_a_port_that_is_taken_is_reported_before_anything_is_loaded(capsys: Capt
     assert f"Another program uses port {port} of 127.0.0.1. Choose another --port" in capsys.readouterr().err
 
 
-def test_a_port_is_a_number_that_there_is(capsys: Capture) -> None:
-    with pytest.raises(SystemExit):
-        make_parser().parse_args(["serve", "--port", "70000"])
-    assert "--port: must be a number from 0 to 65,535" in capsys.readouterr().err
-
-
 @pytest.mark.usefixtures("tried", "paceline_home")
 @pytest.mark.skipif(CLIENTS not in os.environ, reason=f"{CLIENTS} names no Python with the clients")
 def test_clients_get_what_they_ask_for() -> None:

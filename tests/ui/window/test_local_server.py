@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.local_server import Activity, ServerState, ServerView, base_url, examples
+from app.core.domain.local_server import Activity, ServerState, ServerView
 from engine.records import Problem
 from ui.window.main_window import MainWindow
 
@@ -78,12 +78,3 @@ def test_the_menu_follows_while_it_is_open(window: MainWindow) -> None:
     assert server.button.retry_action.isVisible()
     assert not server.button.copy_action.isVisible()
     server.button.menu_of_server.close()
-
-
-def test_examples_have_address_model_and_key() -> None:
-    url = base_url("0.0.0.0", 8081)  # noqa: S104  (programs here use loopback all the same)
-    assert url == "http://127.0.0.1:8081/v1"
-    for example in examples(url, 'odd "name', "the-key", 4096):
-        assert url in example.text
-        assert 'odd \\"name' in example.text
-        assert ("the-key" in example.text) is (example.program != "Zed"), "Zed keeps keys in the system's keyring"

@@ -18,7 +18,7 @@ from engine.records import Mode
 from tests.app.controllers.models.test_picker import keys_of, take
 from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
-from tests.app.core.remote.test_thinking import SWITCH
+from tests.app.core.remote.test_detection import SWITCH
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.models.remote_servers_page import RemoteServersPage
 from ui.widgets.choice_list import Choice
@@ -266,14 +266,6 @@ def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
     assert page.cards[0].models.currentData() == "org/model"
 
 
-def test_how_it_drafts_is_said_once(harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot) -> None:
-    harness.window.composer.mode_chosen.emit(Mode.AUTO)
-    use(harness, server, qtbot)
-    assert "decides how it drafts" in harness.window.composer.reason.text()
-    assert not [notice for notice in harness.window.notices if "decides how it drafts" in notice]
-    assert memory.kept
-
-
 def test_thinking_is_switched_for_a_model_of_an_engine(
     harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
@@ -291,25 +283,6 @@ def test_thinking_is_switched_for_a_model_of_an_engine(
     answer = harness.messages()[-1]
     split = split_thinking(answer.text)
     assert (split.thought(answer.text).strip(), split.answer(answer.text).strip()) == ("I think.", "Hello, world!")
-    assert memory.kept
-
-
-def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
-    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
-) -> None:
-    use(harness, server, qtbot)
-    server.script.max_chars = 300
-    server.script.refuses = "request (120 tokens) exceeds the available context size (80 tokens), try increasing it"
-    for number in range(4):
-        ask(harness, f"{number} " + "word " * 20)
-        qtbot.waitUntil(lambda n=number: is_quiet(harness) and len(harness.window.finished) == n + 1, timeout=WAIT_MS)
-    answer = harness.messages()[-1]
-    assert answer.state is MessageState.COMPLETE
-    assert "oldest messages were left out" in answer.notice
-    harness.window.dialogs.saved.emit({"overflow": "stop"})
-    ask(harness, "word " * 70)
-    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 5, timeout=WAIT_MS)
-    assert "The conversation has 120 tokens, but the context of 127.0.0.1" in harness.messages()[-1].notice
     assert memory.kept
 
 

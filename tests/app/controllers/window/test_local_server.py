@@ -9,7 +9,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -17,18 +16,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engines import ServerKind
 from app.core.domain.local_server import ServerState
 from app.core.domain.messages import MessageState
-from app.core.remote.answer import RemoteAnswer
-from app.core.remote.client import RemoteClient
-from engine.records import ChatRequest, Finished, Message, SamplingParams, TextChunk
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.app.controllers.window import stormy_clients
 from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from tests.engine.vision_factory import picture, write_pair
 from ui.server.page import COLUMNS
 from ui.transcript.cards.answer_card import AnswerCard
 
@@ -150,37 +144,6 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
     assert asked == ["first of a program", "mine", "second of a program"]
 
 
-def test_pictures_of_programs_reach_the_windows_model(qtbot: QtBot, tmp_path: Path) -> None:
-    """Over a real socket with a real vision model."""
-    port, pair = free_port(), write_pair(tmp_path, "llava")
-    keep_settings({"server": True, "server_port": port, "target_path": str(pair.model), "gpu_layers": 0})
-    harness = open_app(lambda on_event: EngineWorker(on_event, Session))
-    found = Served(harness, cast("ScriptedSession", None), port, qtbot)
-    target = lambda: harness.window.engine_view.target  # noqa: E731
-    qtbot.waitUntil(lambda: target() is not None and target().has_vision, timeout=30_000)  # type: ignore[union-attr]
-    qtbot.waitUntil(lambda: found.is_in(ServerState.ON))
-    client = RemoteClient(f"http://127.0.0.1:{port}", found.key)
-    ends = []
-    for seed in (0, 1, 0):
-        message = Message("user", "ab  ab", pictures=((3, picture(seed)),))
-        request = ChatRequest((message,), sampling=SamplingParams(0.0), max_tokens=8)
-        made = RemoteAnswer(client, request, pair.model.stem, ServerKind.OTHER)
-        told = list[object]()
-        thread = threading.Thread(target=lambda: told.extend(made.events(lambda: False)), daemon=True)  # noqa: B023
-        thread.start()
-        qtbot.waitUntil(lambda: not thread.is_alive(), timeout=30_000)  # noqa: B023
-        assert isinstance(told[-1], Finished)
-        assert told[-1].stats.prompt_tokens > 49
-        ends.append("".join(one.text for one in told if isinstance(one, TextChunk)))
-    assert ends[0] == ends[2] != ends[1]
-    url = "file:///etc/passwd"
-    refused = found.ask([{"type": "image_url", "image_url": {"url": url}}])  # type: ignore[arg-type]
-    qtbot.waitUntil(refused.done.is_set)
-    assert refused.status == 400
-    assert "names a file" in refused.text
-    harness.close()
-
-
 def test_stopping_a_chat_and_stopping_a_program_are_separate(served: Served) -> None:
     served.session.gate.clear()
     program = served.ask("a program's")
@@ -203,18 +166,6 @@ def test_stopping_a_chat_and_stopping_a_program_are_separate(served: Served) -> 
     assert (stopped.status, stopped.code) == (503, "stopped")
     served.session.gate.set()
     served.until(lambda: served.harness.messages()[-1].text == "mine\n\nmine again")
-
-
-def test_a_client_that_leaves_stops_its_own_answer_only(served: Served) -> None:
-    served.session.gate.clear()
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
-    body = json.dumps({"messages": [{"role": "user", "content": "gone"}]})
-    connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {served.key}"})
-    served.until(lambda: served.running() == (1, 0))
-    served.chat("mine")
-    connection.close()
-    served.session.gate.set()
-    served.until(lambda: served.harness.messages()[-1].text == "mine")
 
 
 def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Callable
 from itertools import repeat
 from typing import Any
 
@@ -17,10 +16,10 @@ from starlette.types import Message
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
 from app.core.server.errors import UNEXPECTED
-from app.core.server.scheduler import Scheduler
 from engine.errors import DecodeError, PromptError
 from engine.records import FinishReason
-from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedServer, ScriptedSession
+from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedServer
+from tests.waiting import wait_for
 
 TEXT, RESPONSES = "/v1/completions", "/v1/responses"
 MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
@@ -165,12 +164,6 @@ def test_the_model_is_listed_without_its_path(server: ScriptedServer) -> None:
     assert "gguf" not in json.dumps(listed)
 
 
-def test_one_model_can_be_asked_for_by_its_name(server: ScriptedServer) -> None:
-    assert server.client.get("/v1/models/tiny").json() == server.client.get("/v1/models").json()["data"][0]
-    response = server.client.get("/v1/models/another/one")
-    assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
-
-
 def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: ScriptedServer) -> None:
     assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
     response = server.client.post("/v1/embeddings", json=HELLO)
@@ -212,40 +205,20 @@ def test_a_temperature_is_bounded_as_the_api_has_it(server: ScriptedServer) -> N
 WEATHER = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
 
 
-@pytest.mark.parametrize("is_streamed", [False, True])
-def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedServer, is_streamed: bool) -> None:
+def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedServer) -> None:
     """A call is then an answer that consists of a JSON object; the client gets a warning."""
     server.session.pieces = ('{"name": "weather", ', '"arguments": {"city": "Rome"}}')
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
-    asked = {"messages": messages, "tools": [{"type": "function", "function": WEATHER}], "stream": is_streamed}
-    response = server.client.post(CHAT, json=asked)
-    if is_streamed:
-        chunks = [json.loads(event) for event in events_of(response.text)[:-1]]
-        deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
-        functions = [call["function"] for delta in deltas for call in delta.get("tool_calls", ())]
-        assert functions[0]["name"] == "weather"
-        assert json.loads("".join(one["arguments"] for one in functions)) == {"city": "Rome"}
-        warnings = chunks[-1]["warnings"]
-    else:
-        answer = response.json()
-        (call,) = answer["choices"][0]["message"]["tool_calls"]
-        assert json.loads(call["function"]["arguments"]) == {"city": "Rome"}
-        warnings = answer["warnings"]
-    assert "in words" in warnings[0]
+    asked = {"messages": messages, "tools": [{"type": "function", "function": WEATHER}]}
+    answer = server.client.post(CHAT, json=asked).json()
+    (call,) = answer["choices"][0]["message"]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"city": "Rome"}
+    assert "in words" in answer["warnings"][0]
     request = server.session.requests[-1]
-    assert request.tools == ()
+    assert (request.tools, request.grammar) == ((), "")
     first, second = (message.content for message in request.messages)
     assert first.startswith("Be brief.\n\nYou can call the functions below.")
-    assert json.loads(first.splitlines()[-1]) == WEATHER
-    assert (second, request.grammar) == ("Rain?", "")
-
-
-def test_a_call_can_be_demanded_of_a_model_whose_template_takes_no_tools(server: ScriptedServer) -> None:
-    asked = {**HELLO, "tools": [{"type": "function", "function": WEATHER}], "tool_choice": "required"}
-    server.client.post(CHAT, json=asked)
-    request = server.session.requests[-1]
-    assert "weather" in request.grammar
-    assert [message.role for message in request.messages] == ["system", "user"]
+    assert (json.loads(first.splitlines()[-1]), second) == (WEATHER, "Rain?")
 
 
 def test_paths_without_the_version_are_answered_too(server: ScriptedServer) -> None:
@@ -386,14 +359,6 @@ class Client:
         await self._server.app(scope, receive, send)
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    for _ in range(int(PATIENCE_S / 0.01)):
-        if is_so():
-            return
-        threading.Event().wait(0.01)
-    pytest.fail("it did not happen")
-
-
 @pytest.mark.parametrize("is_streamed", [True, False])
 @pytest.mark.parametrize("has_begun", [True, False])
 def test_a_client_that_leaves_stops_its_answer(server: ScriptedServer, is_streamed: bool, has_begun: bool) -> None:
@@ -404,7 +369,7 @@ def test_a_client_that_leaves_stops_its_answer(server: ScriptedServer, is_stream
     if has_begun:
         server.session.gate.set()
         if is_streamed:
-            wait_until(lambda: len(client.sent) > 3)
+            wait_for(lambda: len(client.sent) > 3)
     client.leave()
     assert server.session.ended.acquire(timeout=PATIENCE_S)
     assert server.session.reasons == [FinishReason.CANCELLED]
@@ -418,7 +383,7 @@ def test_a_waiting_request_is_dropped_when_its_client_leaves(server: ScriptedSer
     first = Client(server)
     assert server.session.begun.acquire(timeout=PATIENCE_S)
     second = Client(server, seed=2)
-    wait_until(lambda: server.scheduler.activity.num_waiting == 1)
+    wait_for(lambda: server.scheduler.activity.num_waiting == 1)
     second.leave()
     assert server.scheduler.activity.num_waiting == 0
     server.session.gate.set()
@@ -432,7 +397,7 @@ def test_a_full_queue_says_when_to_come_again(server: ScriptedServer) -> None:
     clients = [Client(server)]
     assert server.session.begun.acquire(timeout=PATIENCE_S)
     clients += [Client(server) for _ in range(4)]
-    wait_until(lambda: server.scheduler.activity.num_waiting == 4)
+    wait_for(lambda: server.scheduler.activity.num_waiting == 4)
     response = server.client.post(CHAT, json=HELLO)
     assert (response.status_code, response.json()["error"]["code"]) == (429, "queue_full")
     assert int(response.headers["retry-after"]) >= 1
@@ -448,32 +413,14 @@ def test_a_server_that_ends_says_so_to_all(server: ScriptedServer, is_streamed: 
     clients = [Client(server, stream=is_streamed)]
     assert server.session.begun.acquire(timeout=PATIENCE_S)
     clients.append(Client(server, stream=is_streamed))
-    wait_until(lambda: server.scheduler.activity.num_waiting == 1)
+    wait_for(lambda: server.scheduler.activity.num_waiting == 1)
     server.scheduler.close()
-    wait_until(lambda: all(client.sent for client in clients))
-    wait_until(lambda: b"server_closing" in clients[0].body)
+    wait_for(lambda: all(client.sent for client in clients))
+    wait_for(lambda: b"server_closing" in clients[0].body)
     assert [client.sent[0]["status"] for client in clients] == [200 if is_streamed else 503, 503]
     for client in clients:
         client.leave()
     assert server.client.post(CHAT, json=HELLO).status_code == 503
-
-
-def test_answers_at_the_same_time_are_not_mixed_up() -> None:
-    server = ScriptedServer(ScriptedSession(echo=True), max_waiting=20)
-    found: dict[str, str] = {}
-
-    def ask(word: str) -> None:
-        body = {"messages": [{"role": "user", "content": word}]}
-        found[word] = server.client.post(CHAT, json=body).json()["choices"][0]["message"]["content"]
-
-    threads = [threading.Thread(target=ask, args=(f"{number} times",)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_S)
-    server.close()
-    assert len(found) == 12
-    assert all(word == said for word, said in found.items())
 
 
 def test_a_typed_grammar_is_looked_at_by_a_child_before_the_engine_sees_it(server: ScriptedServer) -> None:
@@ -485,15 +432,3 @@ def test_a_typed_grammar_is_looked_at_by_a_child_before_the_engine_sees_it(serve
         assert (response.status_code, error["param"]) == (400, "grammar")
         assert error["message"].endswith(".")
     assert len(server.session.requests) == 1
-
-
-def test_what_nobody_foresaw_is_an_error_without_words_of_ours_or_theirs(
-    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_arguments: object) -> None:
-        raise RuntimeError(SAID)
-
-    monkeypatch.setattr(Scheduler, "submit", fail)
-    response = server.client.post(CHAT, json=HELLO)
-    assert (response.status_code, response.json()["error"]["message"]) == (500, UNEXPECTED)
-    assert SAID not in response.text

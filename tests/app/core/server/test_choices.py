@@ -54,19 +54,9 @@ def test_several_prompts_are_texts_and_tokens(server: ScriptedServer) -> None:
     assert asked == [("One", ())] * 2 + [("", (5, 6))] * 2 + [("Three", ())] * 2
 
 
-def test_one_list_of_numbers_is_one_prompt(server: ScriptedServer) -> None:
-    assert len(answer(server, prompt=[5, 6, 7])["choices"]) == 1
-    assert server.session.requests[0].raw_ids == (5, 6, 7)
-
-
 def test_each_prompt_is_repeated_before_its_answers(server: ScriptedServer) -> None:
     found = answer(server, prompt=["One ", "Two "], echo=True, n=2)
     assert [one["text"] for one in found["choices"]] == ["One Good day"] * 2 + ["Two Good day"] * 2
-
-
-def test_an_answer_of_no_tokens_is_asked_of_the_engine(server: ScriptedServer) -> None:
-    answer(server, prompt="One", max_tokens=0)
-    assert server.session.requests[0].max_tokens == 0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from app.core.server.library import LoadableModel, UnloadTimer, file_of
 from app.core.server.metrics import Metrics
 from app.core.server.ollama_api import list_models
 from app.core.server.protocol import ServedModel
-from app.core.server.scheduler import Scheduler, ServerJob
+from app.core.server.scheduler import Scheduler
 from engine.errors import NotEnoughMemoryError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
 from tests.app.core.server.scripted_session import (
@@ -145,10 +144,6 @@ def test_without_a_name_the_loaded_model_answers(server: SwitchingServer) -> Non
     assert server.client.post(CHAT, json=body).json()["model"] == "other"
 
 
-def test_all_models_are_listed(server: SwitchingServer) -> None:
-    assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == ["tiny", "other"]
-
-
 def test_for_a_model_that_is_not_there_the_loaded_one_answers(server: SwitchingServer) -> None:
     assert server.ask("missing") == (200, "tiny")
     assert server.session.loads == []
@@ -182,23 +177,6 @@ def test_an_unloaded_model_is_loaded_again(server: SwitchingServer) -> None:
     assert server.session.loads == ["unloaded", "unloaded", "tiny"]
 
 
-def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> None:
-    session = ScriptedSession()
-    worker = started_worker(session)
-    scheduler = Scheduler(worker, OneModel(), Metrics())
-    events, ended = list[object](), threading.Event()
-
-    def post(event: object) -> None:
-        events.append(event)
-        ended.set()
-
-    scheduler.submit([ServerJob(None, post, "elsewhere.gguf")])
-    assert ended.wait(PATIENCE_S)
-    assert getattr(events[0], "code", None) == "model_changed"
-    scheduler.close()
-    assert worker.close(PATIENCE_S)
-
-
 def test_idle_is_what_was_not_disturbed() -> None:
     called, restarts, calls = threading.Event(), list[tuple[float, float]](), list[float]()
 
@@ -215,22 +193,3 @@ def test_idle_is_what_was_not_disturbed() -> None:
     assert called.wait(PATIENCE_S)
     for call in calls:  # one, unless this thread restarted it too late
         assert call - max(before for before, after in restarts if after < call) > 0.25
-
-
-def test_a_stopped_timer_does_not_ring() -> None:
-    called = threading.Event()
-    timer = UnloadTimer(1.0, called.set)
-    timer.restart()
-    timer.stop()
-    assert not called.wait(1.5)
-
-
-def test_what_holds_for_a_model_is_its_own() -> None:
-    def served(ready: EngineReady, mode: Mode) -> ServedModel:
-        return ServedModel(ready.target.name, ready, ChatRequest(mode=mode))
-
-    first = LoadableModel(LoadRequest(info("tiny").path), partial(served, mode=Mode.SUFFIX))
-    models = OneModel()
-    models.begin(first, EngineReady(info("tiny")))
-    assert models.current().defaults.mode is Mode.SUFFIX
-    assert models.known("other") is None

@@ -144,23 +144,6 @@ def test_answers_streams_and_stops_over_a_real_socket(server: Running) -> None:
     connection.close()
 
 
-def test_several_clients_get_their_own_answers(server: Running) -> None:
-    words = ["red", "green", "blue", "seven", "moon", "tree"]
-    questions = [f"Repeat: {word}, {word}, {word}." for word in words]
-    alone = {question: said(server.ask(question)) for question in questions}
-    assert len(set(alone.values())) > 1
-    together: dict[str, str] = {}
-    threads = [
-        threading.Thread(target=lambda one=question: together.update({one: said(server.ask(one))}))
-        for question in questions
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_S)
-    assert together == alone
-
-
 def test_two_clients_in_turn_keep_their_caches(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StateCache, "_is_quicker", lambda *_: True)  # on a busy machine it may not be quicker
     stories = [

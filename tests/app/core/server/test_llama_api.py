@@ -112,11 +112,6 @@ def test_a_gap_that_is_none_is_refused_by_name(wrong: dict[str, object], param: 
     assert (caught.value.status, caught.value.param) == (400, param)
 
 
-def test_a_model_without_the_tokens_fills_no_gaps() -> None:
-    with pytest.raises(ApiError, match="takes no `input_suffix`"):
-        parse_infill_request(GAP, served())
-
-
 PROBABLE = TokenLogprob(4, b"\xc3", -0.5, ((b"\xc3", -0.5), (b"b", -1.0)), (4, 9))
 
 

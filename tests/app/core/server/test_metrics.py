@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,6 +15,7 @@ from app.core.server.metrics import CONTENT_TYPE, MAX_ROWS, Metrics, RequestLog
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, RunStats, Source
 from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, STATS, ScriptedServer
+from tests.waiting import wait_for
 
 LINE = re.compile(
     r"# (HELP|TYPE) (paceline_|llamacpp:)[a-z_]+ .+|"
@@ -89,22 +88,8 @@ def test_responses_are_counted_by_path_and_status(server: ScriptedServer) -> Non
 PRIVATE = "the word that nobody may see"
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    opened = ScriptedServer()
-    yield opened
-    opened.close()
-
-
 def rows(server: ScriptedServer) -> tuple[LoggedRequest, ...]:
     return server.metrics.requests.rows()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end_s
-        time.sleep(0.005)
 
 
 def test_a_request_that_is_over_is_a_line_where_that_is_asked_for(server: ScriptedServer) -> None:
@@ -141,9 +126,9 @@ def test_it_waits_and_runs_before_it_is_done(server: ScriptedServer) -> None:
     server.session.gate.clear()
     threads = [threading.Thread(target=server.client.post, args=(CHAT,), kwargs={"json": HELLO}) for _ in range(2)]
     threads[0].start()
-    until(lambda: [row.state for row in rows(server)] == [RequestState.RUNNING])
+    wait_for(lambda: [row.state for row in rows(server)] == [RequestState.RUNNING])
     threads[1].start()
-    until(lambda: [row.state for row in rows(server)] == [RequestState.WAITING, RequestState.RUNNING])
+    wait_for(lambda: [row.state for row in rows(server)] == [RequestState.WAITING, RequestState.RUNNING])
     server.session.gate.set()
     for thread in threads:
         thread.join(PATIENCE_S)
@@ -176,7 +161,7 @@ def test_a_stopped_answer_has_its_status_after_its_response_began(server: Script
     thread = threading.Thread(target=read)
     thread.start()
     server.session.release_piece()
-    until(lambda: bool(rows(server)) and rows(server)[0].state is RequestState.RUNNING)
+    wait_for(lambda: bool(rows(server)) and rows(server)[0].state is RequestState.RUNNING)
     server.scheduler.stop_running()
     thread.join(PATIENCE_S)
     assert rows(server)[0].status == 503

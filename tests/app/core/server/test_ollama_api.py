@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.ollama_api import LineBuilder, name_of, parse_ollama_request
+from app.core.server.ollama_api import LineBuilder, parse_ollama_request
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from engine.records import ChatRequest, Finished, FinishReason, TextChunk, ToolFormat
 from tests.app.core.server.scripted_session import HELLO, STATS, ScriptedServer, served
@@ -27,23 +27,12 @@ def chat(**fields: object) -> ChatRequest:
     return parse_ollama_request({"messages": [QUESTION], **fields}, with_tools(), chat=True).request
 
 
-def test_names_lose_the_usual_tag() -> None:
-    assert [name_of({"model": name}) for name in ("tiny:latest", "tiny", "tiny:8b")] == ["tiny", "tiny", "tiny:8b"]
-    assert name_of({"name": "tiny:latest"}) == "tiny"
-    assert name_of({}) is None
-
-
 def test_options_are_those_of_a_chat() -> None:
     options = {"temperature": 0.5, "top_k": 7, "num_predict": 9, "seed": 3, "stop": ["."], "repeat_penalty": 1.2}
     same = {**options, "max_tokens": 9, "messages": [QUESTION]}
     del same["num_predict"]
     assert chat(options=options) == parse_request(same, with_tools(), chat=True).request
     assert chat(options={"num_predict": -2}).max_tokens is None
-
-
-def test_an_answer_streams_unless_that_is_declined() -> None:
-    assert parse_ollama_request({"messages": [QUESTION]}, served(), chat=True).stream
-    assert not parse_ollama_request({"messages": [QUESTION], "stream": False}, served(), chat=True).stream
 
 
 def test_a_format_is_a_grammar() -> None:

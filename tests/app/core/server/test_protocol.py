@@ -57,20 +57,6 @@ def test_what_is_not_said_is_the_servers() -> None:
     assert chat(model, messages=own).messages == (Message("system", "Rhyme."), Message("user", "Hello"))
 
 
-def test_a_text_in_parts_is_one_text() -> None:
-    parts = [{"type": "text", "text": "One"}, {"type": "text", "text": "two"}]
-    assert chat(messages=[{"role": "user", "content": parts}]).messages == (Message("user", "One\ntwo"),)
-
-
-def test_an_answer_may_come_back_as_the_client_library_keeps_it() -> None:
-    kept = {
-        "role": "assistant", "content": "Hi", "refusal": None, "annotations": [], "audio": None,
-        "function_call": None, "tool_calls": None,
-    }  # fmt: skip
-    messages = [{"role": "user", "content": "Hello"}, kept, {"role": "user", "content": "Go on"}]
-    assert chat(messages=messages).messages[1] == Message("assistant", "Hi")
-
-
 def test_both_names_of_the_limit_are_read() -> None:
     assert chat(max_completion_tokens=3).max_tokens == 3
     assert chat(max_completion_tokens=3, max_tokens=3).max_tokens == 3
@@ -82,19 +68,6 @@ def test_what_other_local_servers_take_for_nothing_set_undoes_the_defaults() -> 
     model = replace(served(), defaults=ChatRequest(sampling=sampling, max_tokens=7))
     request = chat(model, max_tokens=-1, seed=-1, top_k=-1)
     assert (request.max_tokens, request.sampling.seed, request.sampling.top_k) == (None, None, 0)
-
-
-def test_what_says_nothing_to_a_model_is_taken_in_messages() -> None:
-    part = {"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}}
-    before = {"role": "assistant", "content": "Hi", "reasoning_content": "A greeting."}
-    messages = [{"role": "user", "content": [part]}, before, {"role": "user", "content": "More"}]
-    said = [(message.role, message.content) for message in chat(messages=messages).messages]
-    assert said == [("user", "Hello"), ("assistant", "Hi"), ("user", "More")]
-
-
-def test_a_text_goes_on_from_a_prompt() -> None:
-    asked = parse_request({"prompt": ["Once"], "stop": "."}, served(), chat=False)
-    assert (asked.request.raw_prompt, asked.request.messages, asked.request.stop) == ("Once", (), (".",))
 
 
 def test_an_answer_and_a_result_may_say_nothing() -> None:
@@ -121,10 +94,6 @@ def test_an_effort_that_a_model_does_not_know_of_is_passed_over() -> None:
         asked = parse_request({**HELLO, "reasoning_effort": "medium"}, served(), chat=True)
     assert "`reasoning_effort` has no effect" in asked.warnings[0]
     assert refused(reasoning_effort="frantic").param == "reasoning_effort"
-
-
-def test_no_form_is_any_form() -> None:
-    assert chat(response_format={}).grammar == chat(response_format={"type": "text"}).grammar == ""
 
 
 @pytest.mark.parametrize("prompt", [None, "", [], ["a", ""], ["a", []], [1, -2], [1, "a"], 5, {"text": "a"}])
@@ -179,7 +148,6 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"n": 0}, "n"),
         ({"n": 129}, "n"),
         ({"n": True}, "n"),
-        ({"continue_final_message": True}, "continue_final_message"),
         ({"stop": 5}, "stop"),
         ({"stop": ["a"] * 17}, "stop"),
         ({"stream": "yes"}, "stream"),
@@ -315,14 +283,6 @@ def test_an_unenforced_keyword_of_a_tool_is_refused_only_if_strict() -> None:
     assert caught.value.param == "tools"
 
 
-def test_a_grammar_that_was_typed_is_to_be_checked() -> None:
-    asked = parse_request({**HELLO, "grammar": 'root ::= "a"'}, served(), chat=True)
-    assert (asked.request.grammar, asked.is_grammar_typed) == ('root ::= "a"', True)
-    assert not parse_request(
-        {**HELLO, "response_format": {"type": "json_object"}}, served(), chat=True
-    ).is_grammar_typed
-
-
 def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
     model = with_facts(tool_format=ToolFormat.HERMES)
     asked = parse_request({**HELLO, "tools": [WEATHER]}, model, chat=True)
@@ -379,16 +339,6 @@ def test_penalties_may_look_back_as_far_as_is_asked() -> None:
     assert refused(repeat_last_n=-2).param == "repeat_last_n"
 
 
-def test_a_required_call_without_a_grammar_is_refused() -> None:
-    model = with_facts(tool_format=ToolFormat.HERMES)
-    odd = {
-        "type": "function",
-        "function": {"name": "odd", "parameters": {"type": "object", "properties": {}, "not": {}}},
-    }
-    assert chat(model, tools=[odd]).tools == (odd,)
-    assert refused(model, tools=[odd], tool_choice="required").param == "tools"
-
-
 def test_how_much_the_model_is_to_think_is_what_it_knows_of_that() -> None:
     switch = with_facts(thinking=(ThinkingOption("on"), ThinkingOption("off")))
     asked = {effort: chat(switch, reasoning_effort=effort).thinking for effort in ("none", "low", "high", "on")}
@@ -403,20 +353,6 @@ def test_how_much_the_model_is_to_think_is_what_it_knows_of_that() -> None:
 def test_variables_of_the_template_are_taken_as_they_are() -> None:
     given: dict[str, object] = {"style": "short", "budget": 7, "warm": 0.5, "strict": True}
     assert chat(chat_template_kwargs=given).template_variables == tuple(given.items())
-
-
-def test_calls_and_what_the_tools_said_come_back() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
-    messages = [
-        {"role": "user", "content": "Weather?"},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
-    ]
-    assert chat(messages=messages).messages == (
-        Message("user", "Weather?"),
-        Message("assistant", "", tool_calls=(ToolCall("c1", "weather", '{"city": "Rome"}'),)),
-        Message("tool", "sunny", tool_call_id="c1", name="weather"),
-    )
 
 
 def test_a_prediction_may_come_in_parts() -> None:
@@ -436,10 +372,6 @@ def test_probabilities_are_asked_for_in_two_ways() -> None:
         assert caught.value.message == "`logprobs` must be a number from 0 to 20."
 
 
-def test_biases_are_sorted_by_token() -> None:
-    assert chat(logit_bias={"7": 2, "5": -100}).sampling.logit_bias == ((5, -100.0), (7, 2.0))
-
-
 def test_a_gap_is_filled_where_the_model_can() -> None:
     body: dict[str, object] = {"prompt": "def f(", "suffix": "return x", "echo": True}
     asked = parse_request(body, with_facts(supports_infill=True), chat=False)
@@ -455,15 +387,6 @@ def test_values_that_programs_send_are_taken_as_they_mean_them() -> None:
     assert 0.0 < asked.sampling.top_p < 1e-6
     assert refused(max_tokens=12.5).param == "max_tokens"
     assert refused(n=True).param == "n"
-
-
-def test_a_final_message_goes_on_where_it_is_the_assistants() -> None:
-    messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One"}]
-    fields = {"continue_final_message": True, "add_generation_prompt": False}
-    assert chat(messages=messages, **fields) == chat(messages=messages)
-    assert refused(add_generation_prompt=False).param == "add_generation_prompt"
-    both = {"continue_final_message": True, "add_generation_prompt": True}
-    assert refused(messages=messages, **both).param == "add_generation_prompt"
 
 
 def test_messages_are_bounded() -> None:

@@ -137,15 +137,6 @@ def test_as_many_run_as_the_loaded_model_answers(bench: Callable[..., Bench]) ->
     assert four.engine.most_at_once == 4
 
 
-def test_one_at_a_time_where_the_model_cannot_more(bench: Callable[..., Bench]) -> None:
-    one = bench(1)
-    listeners = [one.ask(f"{number}") for number in range(4)]
-    one.session.gate.set()
-    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
-    assert one.begun == ["0", "1", "2", "3"]
-    assert one.engine.most_at_once == 1
-
-
 def test_programs_take_turns(bench: Callable[..., Bench]) -> None:
     two = bench(2)
     two.ask("warm", "script")
@@ -259,18 +250,6 @@ def test_stopping_at_the_server_stops_all_that_run_and_not_what_waits(bench: Cal
     two.session.gate.set()
     assert waiting.ended.wait(PATIENCE_S)
     assert waiting.text == "2"
-
-
-def test_the_bound_is_of_requests_that_wait_not_of_those_that_run(bench: Callable[..., Bench]) -> None:
-    two = bench(2, max_waiting=1)
-    two.ask("0")
-    two.await_begun(1)
-    two.ask("1")
-    two.await_begun(2)
-    two.ask("2")
-    with pytest.raises(ApiError) as caught:
-        two.ask("3")
-    assert caught.value.status == 429
 
 
 def test_cancelling_reaches_the_pass_of_its_own_answer_only(bench: Callable[..., Bench]) -> None:
