@@ -267,48 +267,24 @@ class DraftsPage(QWidget):
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if other:
             self.right.setCurrentIndex(0)
-        if found.rows or found.busy:
-            self.empty.say(
-                translate("DraftsPage", "Choose a draft"),
-                translate(
-                    "DraftsPage", "You will see whether it matches the target and whether both fit this computer."
-                ),
-            )
-        else:
-            self.empty.say(
-                translate("DraftsPage", "No models to pair yet"),
-                translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
-            )
+        self.empty.say(
+            translate("DraftsPage", "Choose a draft"),
+            translate("DraftsPage", "You will see whether it matches the target and whether both fit this computer."),
+        )
 
     def _say_nothing(self, found: DraftList) -> None:
-        search = button(translate("DraftsPage", "Search models"), lambda: self._requests.page_requested.emit("search"))
-        library = button(
-            translate("DraftsPage", "Choose from the library"), lambda: self._requests.page_requested.emit("library")
-        )
+        request = self._requests.page_requested.emit
         if found.target is None:
-            self.nothing.say(
-                translate("DraftsPage", "No target chosen"),
-                translate("DraftsPage", "Choose a target model to find drafts for it."),
-                library,
-            )
+            library = button(translate("DraftsPage", "Choose from the library"), lambda: request("library"))
+            words = translate("DraftsPage", "Choose a target model to find drafts for it.")
+            self.nothing.say(translate("DraftsPage", "No target chosen"), words, library)
         elif found.busy:
-            self.nothing.say(
-                translate("DraftsPage", "Looking for drafts"),
-                translate("DraftsPage", "On this computer, among the recommendations, and on the hub."),
-            )
+            words = translate("DraftsPage", "On this computer, among the recommendations, and on the hub.")
+            self.nothing.say(translate("DraftsPage", "Looking for drafts"), words)
         else:
-            none = translate(
-                "DraftsPage", "Nothing was found on this computer, among the recommendations or on the hub."
-            )
             self.words.hide()
-            self.nothing.say(
-                translate("DraftsPage", "No drafts found"),
-                found.words  # the text already mentions n-grams
-                or translate("DraftsPage", "{words} N-gram mode needs no draft and works with every model.").format(
-                    words=none
-                ),
-                search,
-            )
+            search = button(translate("DraftsPage", "Search models"), lambda: request("search"))
+            self.nothing.say(translate("DraftsPage", "No drafts found"), found.words, search)
 
     def set_problem(self, problem: Problem) -> None:
         self.found_drafts = replace(self.found_drafts, busy=False)

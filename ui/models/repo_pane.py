@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.core.domain.models import FileKind, FileRow, Gated, Presence, RepoSummary, RepoView
@@ -37,8 +36,6 @@ tr = Translator("FileTable")
 MAX_PX = 820
 MAX_CHARS = 60_000
 CUT = mark("ReadmeView", "Read the rest on the repository's page.")
-_FRONT_MATTER = re.compile(r"\A---\s*\n.*?\n---\s*\n", re.DOTALL)
-_MAX_FRONT_CHARS = 20_000
 KEPT = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
 GATED_WORDS = {
     Gated.NO: "",
@@ -98,9 +95,6 @@ class FileTable(QWidget):
         self.grid.addWidget(self._name(file), line, 0)
         mark = StatusMark(self._theme)
         mark.show_fit(file.fit)
-        if file.fit_words:
-            mark.setToolTip(hover(file.fit_words))
-            mark.setAccessibleDescription(file.fit_words)
         self.grid.addWidget(mark, line, 1, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
         actions = self._actions(file)
@@ -228,9 +222,7 @@ class TokenBox(QFrame):
 
 def readme_html(markdown: str) -> str:
     """A README as HTML for Qt: raw HTML is shown as text, images become their descriptions."""
-    text = markdown[:MAX_CHARS]
-    head = _FRONT_MATTER.match(text[:_MAX_FRONT_CHARS])
-    body = text[head.end() :] if head else text
+    body = markdown[:MAX_CHARS]
     if len(markdown) > MAX_CHARS:
         body += f"\n\n*{translate('ReadmeView', CUT)}*"
     parser = SafeParser(formulas=False)
@@ -238,13 +230,7 @@ def readme_html(markdown: str) -> str:
 
 
 class ReadmeView(ProseView):
-    """The README, as high as its text.
-
-    Signals:
-        link_activated(str): from `ProseView`; nothing has been opened.
-    """
-
-    shown = Signal()
+    """The README, as high as its text; `ProseView.link_activated` opens nothing."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -253,7 +239,6 @@ class ReadmeView(ProseView):
 
     def set_markdown(self, markdown: str) -> None:
         self.set_html(readme_html(markdown))
-        self.shown.emit()
 
 
 def facts(row: RepoSummary) -> str:

@@ -80,12 +80,7 @@ class SuggestionCard(QFrame):
         self._requests, self.row = requests, row
         here = row.pair.is_here
         mark = StatusMark(theme)
-        fits = (
-            translate("SuggestionCard", "Should fit (by listed size)")
-            if row.checked and not here
-            else translate("SuggestionCard", "Fits this computer")
-        )
-        mark.show_fit(row.fit, fits if row.fit is FitLevel.FITS else "")
+        mark.show_fit(row.fit, translate("SuggestionCard", "Fits this computer") if row.fit is FitLevel.FITS else "")
         self.action_button = button(
             translate("SuggestionCard", "Chat") if here else translate("SuggestionCard", "Download and chat"),
             self._begin,
@@ -126,11 +121,7 @@ class SuggestionCard(QFrame):
 def _weight_words(row: CatalogRow) -> str:
     if row.pair.is_here:
         return translate("SuggestionCard", "already downloaded")
-    words = (
-        translate("SuggestionCard", "About {weight} to download")
-        if row.checked
-        else translate("SuggestionCard", "{weight} to download")
-    )
+    words = translate("SuggestionCard", "{weight} to download")
     return words.format(weight=bytes_or_unknown(row.pair.missing_bytes))
 
 

@@ -27,7 +27,7 @@ from engine.fit.fit import judge
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title
 from engine.records import FitLevel
-from ui.text.formatting import parameters, size
+from ui.text.formatting import parameters
 from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language
 
@@ -68,20 +68,13 @@ def repo_fit(summary: RepoSummary, free_bytes: int) -> FitLevel:
 
 
 def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
-    fit = guess_fit(model.size_bytes, free_bytes)
-    words = tr("Estimated from its size; “Find a draft…” reads its header and shows the exact need.")
-    if model.size_bytes is not None:
-        words = tr("{weights} of weights; {free} of memory free. {words}").format(
-            weights=size(model.size_bytes), free=size(free_bytes), words=words
-        )
     return FileRow(
         ref=ModelRef(repo, model.files[0].path),
         kind=model.kind,
         label=model.quantization if model.kind.runs_alone else "",
         size_bytes=model.size_bytes,
         num_parts=len(model.files),
-        fit=fit,
-        fit_words=words,
+        fit=guess_fit(model.size_bytes, free_bytes),
         presence=presence,
     )
 

@@ -138,7 +138,7 @@ class RepoModel:
     @property
     def size_bytes(self) -> int | None:
         """The size of all files; None if a size is unknown."""
-        return _sum_known(file.size_bytes for file in self.files)
+        return sum_known(file.size_bytes for file in self.files)
 
 
 class Gated(StrEnum):
@@ -182,7 +182,6 @@ class FileRow:
     size_bytes: int | None = None
     num_parts: int = 1
     fit: FitLevel = FitLevel.UNKNOWN
-    fit_words: str = ""
     presence: Presence = Presence.ABSENT
 
 
@@ -267,7 +266,7 @@ class PairView:
     def missing_bytes(self) -> int | None:
         """The size of the missing files; None if a size is unknown."""
         sides = [self.target] + ([self.draft] if self.draft else [])
-        return _sum_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
+        return sum_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,13 +358,6 @@ class DraftList:
 
 
 @dataclass(frozen=True, slots=True)
-class FileProgress:
-    path: str
-    size_bytes: int | None
-    done_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class DownloadRequest:
     """A download. ``draft_of`` names the target in the library to pair this model with.
 
@@ -387,7 +379,8 @@ class Download:
     key: str
     request: DownloadRequest
     status: DownloadStatus
-    files: tuple[FileProgress, ...]
+    done_bytes: int = 0
+    size_bytes: int | None = None  # of all files; None if a size is unknown
     bytes_per_s: float | None = None
     attempt: int = 0
     message: str = ""
@@ -397,15 +390,6 @@ class Download:
     @property
     def name(self) -> str:
         return self.request.model.name
-
-    @property
-    def done_bytes(self) -> int:
-        return sum(file.done_bytes for file in self.files)
-
-    @property
-    def size_bytes(self) -> int | None:
-        """The size of all files; None if a size is unknown."""
-        return _sum_known(file.size_bytes for file in self.files)
 
     @property
     def fraction(self) -> float | None:
@@ -542,7 +526,7 @@ class SelfDraftView:
     draft: str = ""
 
 
-def _sum_known(sizes: Iterable[int | None]) -> int | None:
+def sum_known(sizes: Iterable[int | None]) -> int | None:
     """The sum; None if a size is unknown."""
     total = 0
     for size in sizes:

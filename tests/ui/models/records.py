@@ -15,7 +15,6 @@ from app.core.domain.models import (
     DraftList,
     DraftOrigin,
     FileKind,
-    FileProgress,
     FileRow,
     FitPart,
     FitPlace,
@@ -93,7 +92,6 @@ def file(label: str, size_bytes: int, fit: FitLevel = FitLevel.FITS, **changes: 
         "label": label,
         "size_bytes": size_bytes,
         "fit": fit,
-        "fit_words": "It needs about 5.6 GB; 9.3 GB are free.",
     }
     return FileRow(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -212,7 +210,7 @@ def download(
     key: str, name: str, repo: str, status: DownloadStatus, done_bytes: int = 0, size_bytes: int | None = None
 ) -> Download:
     request = DownloadRequest(repo, RepoModel(name, FileKind.MODEL, (RepoFile(f"{name}.gguf", size_bytes),)))
-    return Download(key, request, status, (FileProgress(f"{name}.gguf", size_bytes, done_bytes),))
+    return Download(key, request, status, done_bytes, size_bytes)
 
 
 def downloads() -> list[Download]:

@@ -131,7 +131,6 @@ def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     assert "<img" not in html
-    assert "license: apache-2.0" not in html
     assert "<h1>" in html
 
 
@@ -290,13 +289,10 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     assert "No target chosen" in said(place.drafts)
     place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
     assert "Looking for drafts" in said(place.drafts)
-    place.drafts.set_drafts(DraftList(r.TARGET))
+    place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
     shown = said(place.drafts)
     assert "No drafts found" in shown
-    assert "Choose a draft" not in shown
-    assert "on the hub. N-gram mode needs no draft" in shown
-    place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
-    assert said(place.drafts).lower().count("n-gram") == 1
+    assert shown.lower().count("n-gram") == 1
     place.drafts.set_problem(OFFLINE)
     wanted = asked(place.requests.drafts_requested)
     qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.models import (
     DownloadStatus,
     Drafting,
-    FileProgress,
     Gated,
     ModelRef,
     PairView,
@@ -58,9 +57,7 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot:
     assert actions == [("1", "pause"), ("3", "resume"), ("4", "resume"), ("1", "cancel"), ("5", "cancel")]
     assert "1.39 GB are missing" in said(place.downloads)
     lines["1"].action_buttons["pause"].setFocus()
-    place.set_downloads(
-        [replace(r.downloads()[0], files=(FileProgress("x.gguf", 4_683 * r.MB, 2 * r.GB),)), *r.downloads()[1:]]
-    )
+    place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
     assert lines["1"].action_buttons["pause"].hasFocus()
     place.set_downloads([replace(r.downloads()[0], status=DownloadStatus.PAUSED), *r.downloads()[1:]])
     assert lines["1"].action_buttons["resume"].hasFocus()
@@ -218,8 +215,7 @@ def test_without_a_fast_real_model_the_demo_is_the_first_choice(place: ModelsPan
     assert place.welcome.builtin_button.hasFocus()
     assert not any(card.action_button.property("kind") for card in place.welcome.cards)
     assert place.welcome.note.isVisible()
-    assert "Should fit (by listed size)" in said(unchecked)
-    assert "About 2.78 GB to download" in said(unchecked)
+    assert "2.78 GB to download" in said(unchecked)
     assert "Fits this computer" in said(checked)
     place.welcome.set_pairs([replace(row, checked="")])
     assert place.welcome.note.isHidden()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.domain.errors import AppError
-from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileProgress, RepoFile, RepoModel
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoFile, RepoModel, sum_known
 from app.core.hub.addresses import host_of
 from app.core.hub.client import DownloadSource
 from app.core.hub.downloads.first_model import fetch_first_model, is_first_model
@@ -146,12 +146,9 @@ class QueueEntry:
 
     def __init__(self, request: DownloadRequest, status: DownloadStatus) -> None:
         self.request = request
-        done = status is DownloadStatus.DONE
-        files = tuple(
-            FileProgress(file.path, file.size_bytes, (file.size_bytes or 0) if done else 0)
-            for file in request.model.files
-        )
-        self.state = Download(id_of(request), request, status, files)
+        self._sizes = [file.size_bytes for file in request.model.files]
+        self._done = [(size or 0) if status is DownloadStatus.DONE else 0 for size in self._sizes]
+        self.state = Download(id_of(request), request, status, sum(self._done), sum_known(self._sizes))
         self.thread: threading.Thread | None = None
         self.watch: TransferControl | None = None
         self.speed = SpeedMeter()
@@ -173,15 +170,14 @@ class QueueEntry:
 
     def note(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
         """Update the progress of one file."""
-        files = list(self.state.files)
-        self.speed.note(time.monotonic(), done_bytes - files[file_index].done_bytes)
-        files[file_index] = replace(files[file_index], done_bytes=done_bytes, size_bytes=size_bytes)
-        self.state = replace(self.state, files=tuple(files))
+        self.speed.note(time.monotonic(), done_bytes - self._done[file_index])
+        self._done[file_index], self._sizes[file_index] = done_bytes, size_bytes
+        self.state = replace(self.state, done_bytes=sum(self._done), size_bytes=sum_known(self._sizes))
 
-    def measure_files(self, places: list[Path]) -> None:
+    def measure_files(self, paths: list[Path]) -> None:
         """Read from the disk how many bytes of each file are present."""
-        for at, (place, file) in enumerate(zip(places, self.state.files, strict=True)):
-            self.note(at, bytes_on_disk(place), file.size_bytes or 0)
+        for at, path in enumerate(paths):
+            self.note(at, bytes_on_disk(path), self._sizes[at] or 0)
         self.speed.reset()
 
 

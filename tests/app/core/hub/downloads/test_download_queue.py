@@ -105,7 +105,6 @@ def test_shards_are_one_download_and_one_model(client: HubClient, downloads: Dow
     wait_for(is_at(downloads, wanted, DownloadStatus.DONE))
     shown = state(downloads, wanted)
     assert shown.done_bytes == shown.size_bytes == sum(map(len, SHARDS.values()))
-    assert [file.done_bytes for file in shown.files] == list(map(len, SHARDS.values()))
     (model,) = library.models()
     assert {file.name: file.read_bytes() for file in model.files} == SHARDS
 
