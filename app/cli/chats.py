@@ -29,9 +29,9 @@ def command(options: argparse.Namespace) -> int:
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
     if options.file == STDOUT:
         return _export_to_stdout(store, options)
-    talk = message_stream(options.file)
+    messages = message_stream(options.file)
     number = export_chats(store, Path(options.file), options.format, options.chat)
-    talk.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
+    messages.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
     return 0
 
 

@@ -37,14 +37,14 @@ def apply_layers(options: argparse.Namespace) -> None:
     """
     file = valid_values(sampling_of_file(options.model or str(builtin_target())))
     own = {**_model_values(options), **_project_values(options), **_preset_values(options.preset)}
-    held = {**_default_values(), **file, **own}
-    if missing_drafter(Mode(str(held["mode"])), options.model, options.draft):
-        held["mode"] = Mode.AUTO.value  # the stored mode needs a draft that is missing now
-    if (options.mode or held["mode"]) == Mode.OFF:
-        held["depth"] = None
+    values = {**_default_values(), **file, **own}
+    if missing_drafter(Mode(str(values["mode"])), options.model, options.draft):
+        values["mode"] = Mode.AUTO.value  # the stored mode needs a draft that is missing now
+    if (options.mode or values["mode"]) == Mode.OFF:
+        values["depth"] = None
     for key, name in _OPTION_OF_KEY.items():
         if getattr(options, name) is None:
-            setattr(options, name, held.get(key))
+            setattr(options, name, values.get(key))
 
 
 def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:

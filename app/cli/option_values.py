@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from app.core.domain.devices import MOST_PARTS
 from engine.records import Mode
@@ -12,6 +13,20 @@ MAX_PARALLEL = 64  # concurrent answers: a pass computes one row or more for eac
 MAX_LAYERS = 10_000  # more than any model has; also the limit in the settings
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MAX_MINUTES = 100_000
+
+
+def whole(text: str, least: int, most: int) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
+    return int(text)
+
+
+context = partial(whole, least=CONTEXTS[0], most=CONTEXTS[1])
+threads = partial(whole, least=1, most=MAX_THREADS)
+port = partial(whole, least=0, most=65_535)  # 0 means any free port
+parallel = partial(whole, least=0, most=MAX_PARALLEL)  # concurrent answers; 0 means automatic
+queue = partial(whole, least=0, most=10_000)
+main_gpu = partial(whole, least=0, most=MOST_PARTS - 1)
 
 
 def modes(text: str) -> list[Mode]:
@@ -53,19 +68,6 @@ def layer_numbers(text: str) -> list[int]:
     return [whole(part, 0, MAX_LAYERS) for part in text.split(",")]
 
 
-def context(text: str) -> int:
-    return whole(text, *CONTEXTS)
-
-
-def threads(text: str) -> int:
-    return whole(text, 1, MAX_THREADS)
-
-
-def port(text: str) -> int:
-    """A port; 0 means any free port."""
-    return whole(text, 0, 65_535)
-
-
 def minutes(text: str) -> float:
     try:
         minutes = float(text)
@@ -92,25 +94,6 @@ def host(text: str) -> str:
         return host_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def parallel(text: str) -> int:
-    """Number of concurrent answers; 0 means automatic."""
-    return whole(text, 0, MAX_PARALLEL)
-
-
-def queue(text: str) -> int:
-    return whole(text, 0, 10_000)
-
-
-def whole(text: str, least: int, most: int) -> int:
-    if not text.isdecimal() or not least <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
-    return int(text)
-
-
-def main_gpu(text: str) -> int:
-    return whole(text, 0, MOST_PARTS - 1)
 
 
 def whole_layers(text: str) -> int:

@@ -97,13 +97,13 @@ def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex)
 
 
 def _export(options: argparse.Namespace, projects: Projects, _index: DocumentIndex) -> int:
-    project, talk = projects.find(options.name), message_stream(options.file)
+    project, messages = projects.find(options.name), message_stream(options.file)
 
     def work(store: ChatStore) -> int:
         left_out = export_project(project, store, Path(options.file))
         for path in left_out:
             sys.stderr.write(f"{printable(path)} could not be read, and was left out.\n")
-        talk.write(f"{project.name} exported to {options.file}.\n")
+        messages.write(f"{project.name} exported to {options.file}.\n")
         return int(bool(left_out))
 
     return with_chats(work, only_reads=True)

@@ -145,7 +145,7 @@ class RaceDisplay:
             lanes = zip(self._labels, self._stats, strict=True)
             tokens = ", ".join(f"{label} {stats.tokens}" for label, stats in lanes)
             self._progress.show(f"Round {event.round + 1}, tokens: {tokens}")
-        else:
+        elif isinstance(event, RaceRoundEnded | RaceEnded):
             self._progress.end()
 
     def report(self, title: str, verdicts: Sequence[LaneVerdict], stats: Sequence[RunStats] | None = None) -> None:

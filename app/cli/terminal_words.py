@@ -50,12 +50,6 @@ WORDS = {
     "Check that it is still there and that you may read it.": "Check the path, and that you may read it.",
     "Free some space, and start Paceline again.": "Free some space, and give the command again.",
 }
-ONLY_IN_WINDOW = (
-    "settings",
-    "new chat",
-    "Switch ",
-    "only until Paceline is closed",
-)  # words of the window that must not be printed in a terminal
 
 
 def for_terminal(text: str) -> str:

@@ -18,23 +18,13 @@ tr = Translator("Race")
 def lane_name(choice: LaneChoice) -> str:
     """``Off``, ``Draft with Qwen2.5 0.5B, draft length 3``, ``SmolLM2 360M, Off``."""
     name = mode_label(choice.mode)
-    if choice.draft and not choice.target:
-        name = pair_name(name, own_models(choice))
-    if choice.depth is not None:
-        name = tr("{name}, draft length {depth}").format(name=name, depth=choice.depth)
-    return f"{own_models(choice)}, {name}" if choice.target else name
-
-
-def short_name(choice: LaneChoice) -> str:
-    """The lane's name without the models that only this lane uses."""
-    return lane_name(LaneChoice(choice.mode, choice.depth))
-
-
-def own_models(choice: LaneChoice) -> str:
-    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty if a lane uses the loaded models."""
     draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
     target = choice.target_name or (name_of_file(choice.target) if choice.target else "")
-    return pair_name(target, draft) if target else draft
+    if not target:
+        name = pair_name(name, draft)
+    if choice.depth is not None:
+        name = tr("{name}, draft length {depth}").format(name=name, depth=choice.depth)
+    return f"{pair_name(target, draft)}, {name}" if target else name
 
 
 def lanes_title(lanes: Sequence[LaneChoice]) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.output import notify
 from app.cli.parser import main, make_parser
-from app.cli.terminal_words import ONLY_IN_WINDOW, WORDS, for_terminal
+from app.cli.terminal_words import WORDS, for_terminal
 from engine.errors import ContextError
 from engine.sentences import said
 from tests.shared_files import shared_model
@@ -24,6 +24,7 @@ PARTS = (
     "app/core/storage/exchange",
 )  # a command may show their errors
 FILES = ("app/core/domain/errors.py", "app/core/domain/attachment_errors.py", "app/core/domain/text_decoding.py")
+ONLY_IN_WINDOW = ("settings", "new chat", "Switch ", "only until Paceline is closed")  # not for a terminal
 
 
 def sentences() -> Iterator[str]:

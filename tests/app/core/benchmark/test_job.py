@@ -154,15 +154,6 @@ def test_answers_that_are_drawn_with_a_seed_are_the_same(session: Session, store
     assert result.verdicts[0].parting is None
 
 
-def test_a_stop_keeps_the_rounds_before(session: Session, store: RaceStore) -> None:
-    setup = replace(SETUP, rounds=5)
-    told = race(
-        session, store, setup, should_stop=lambda told: any(isinstance(event, RaceRoundEnded) for event in told)
-    )
-    result = result_of(told)
-    assert (result.num_rounds, result.is_complete) == (1, True)
-
-
 def test_a_stop_in_the_first_round_leaves_what_there_is(session: Session, store: RaceStore) -> None:
     setup = replace(SETUP, max_tokens=200)
     told = race(session, store, setup, should_stop=lambda told: sum(isinstance(e, LaneText) for e in told) > 4)
