@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +16,16 @@ from app.core.domain.engines import ServerKind
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import (
+    AnswerCutError,
+    EngineBusyError,
     EngineRefusedError,
+    EngineSlowError,
+    ModelGoneError,
+    RemoteError,
+    RemotePromptError,
 )
-from engine.records import ChatRequest, Finished, FinishReason, Message, SamplingParams, TextChunk
+from engine.grammar.json_schema import grammar_of
+from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams, TextChunk
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.engine.vision_factory import picture
 
@@ -137,3 +146,134 @@ def test_variables_of_the_template_are_sent_where_they_are_known(kind: str, sent
     with serving(kind=kind) as server:
         text_and_end(server, request)
         assert server.bodies[-1].get("chat_template_kwargs") == sent
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected", "tokens"),
+    [
+        (404, {"message": "The model `org/model` does not exist.", "type": "NotFoundError"}, ModelGoneError, 0),
+        (
+            400,
+            {"message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"},
+            RemotePromptError,
+            5000,
+        ),
+        (
+            400,
+            {
+                "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error",
+                "n_prompt_tokens": 4444,
+                "n_ctx": 2048,
+            },
+            RemotePromptError,
+            4444,
+        ),
+        (503, {"message": "Loading model"}, EngineBusyError, 0),
+        (429, {}, EngineBusyError, 0),
+        (400, {"message": "top_p must be\nin (0, 1]"}, EngineRefusedError, 0),
+        (500, {}, EngineRefusedError, 0),
+    ],
+)
+def test_refusals_are_one_sentence(
+    status: int, error: dict[str, Any], expected: type[RemoteError], tokens: int
+) -> None:
+    with serving(status=status, error=error) as server, pytest.raises(expected) as raised:
+        text_and_end(server)
+    assert "\n" not in raised.value.message
+    if isinstance(raised.value, RemotePromptError):
+        assert raised.value.num_tokens == tokens
+
+
+@pytest.mark.parametrize("fault", [{"cut_after": 2}, {"error_after": 2, "error": {"message": "out of memory"}}])
+def test_what_came_before_a_break_was_reported(fault: dict[str, Any]) -> None:
+    seen: list[str] = []
+
+    def watch(server: ScriptedServer) -> None:
+        for event in answer_of(server).events(lambda: False):
+            if isinstance(event, TextChunk):
+                seen.append(event.text)
+
+    with serving(**fault) as server, pytest.raises((AnswerCutError, EngineRefusedError)):
+        watch(server)
+    assert seen == ["Hello", ", "]
+
+
+def test_a_silent_engine_is_given_up() -> None:
+    with serving(silence_s=30.0) as server, pytest.raises(EngineSlowError, match="sent nothing for"):
+        list(answer_of(server, silence_s=0.3).events(lambda: False))
+
+
+@pytest.mark.parametrize("fields", [{"silence_s": 30.0}, {"pause_s": 30.0}])
+def test_a_stop_ends_it_at_once_before_and_within(fields: dict[str, Any]) -> None:
+    with serving(kind="other", **fields) as server:
+        client = RemoteClient(server.url)
+        answer = RemoteAnswer(client, ASKED, "org/model", ServerKind.OTHER)
+        stopped = threading.Event()
+
+        def stop() -> None:
+            stopped.set()
+            client.abort()
+
+        threading.Timer(0.3, stop).start()
+        started = time.monotonic()
+        events = list(answer.events(stopped.is_set))
+        assert time.monotonic() - started < 25.0  # the server would be silent for 30 s
+    assert isinstance(events[-1], Finished)
+    assert events[-1].reason is FinishReason.CANCELLED
+
+
+def sent(kind: str, request: ChatRequest) -> dict[str, Any]:
+    """The body that a server of this kind gets for a request."""
+    with serving(kind=kind) as server:
+        text_and_end(server, request)
+        return server.bodies[-1]
+
+
+PENALTIES = SamplingParams(temperature=3.0, repeat_penalty=1.2, frequency_penalty=0.3, presence_penalty=0.4)
+
+
+def test_penalties_stops_and_a_length_have_the_names_of_each_engine() -> None:
+    request = replace(ASKED, sampling=PENALTIES, stop=("END",), max_tokens=9, ignore_eos=True)
+    for kind, repeat, temperature in (
+        ("vllm", "repetition_penalty", 3.0),
+        ("sglang", "repetition_penalty", 3.0),
+        ("llama-server", "repeat_penalty", 3.0),
+        ("lm-studio", "repeat_penalty", 3.0),
+        ("ollama", "", 2.0),
+        ("other", "", 2.0),
+    ):
+        body = sent(kind, request)
+        assert (body["frequency_penalty"], body["presence_penalty"]) == (0.3, 0.4)
+        assert (body["stop"], body["max_tokens"], body["ignore_eos"]) == (["END"], 9, True)
+        assert body["temperature"] == temperature
+        assert {name: body[name] for name in body if name.startswith("repe")} == ({repeat: 1.2} if repeat else {})
+
+
+def test_a_grammar_is_sent_to_llama_server_alone() -> None:
+    request = replace(ASKED, grammar='root ::= "yes"')
+    assert sent("llama-server", request)["grammar"] == 'root ::= "yes"'
+    with serving(kind="vllm") as server, pytest.raises(EngineRefusedError, match="only llama-server supports grammars"):
+        text_and_end(server, request)
+    assert not server.bodies
+
+
+def test_a_schema_is_sent_as_one() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "additionalProperties": False}
+    body = sent("llama-server", replace(ASKED, grammar=grammar_of(schema).text))
+    assert body["json_schema"] == schema
+    assert "grammar" not in body
+
+
+def test_text_that_is_completed_is_sent_without_roles() -> None:
+    for request in (
+        replace(ASKED, messages=(Message("user", "Once"), Message("assistant", "upon")), continues_text=True),
+        replace(ASKED, messages=(), raw_prompt="Once\n\nupon"),
+    ):
+        with serving(kind="llama-server") as server:
+            text_and_end(server, request)
+            path, _key, body = server.requests[-1]
+        assert path == "/v1/completions"
+        assert body is not None
+        assert body["prompt"] == "Once\n\nupon"
+        assert "messages" not in body
