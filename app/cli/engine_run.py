@@ -14,9 +14,9 @@ from app.cli.output import INTERRUPTED, notify, option_errors
 from app.cli.run import RUN_ERRORS, make_request, show_events
 from app.core.domain.engines import RemoteModel
 from app.core.remote.answer import RemoteAnswer
-from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
+from app.core.remote.client import RemoteClient, check_encrypted, normal_url, server_key_store
 from app.core.remote.detection import ReasoningMode, detect, reasoning_modes
-from app.core.remote.errors import EngineRefusedError, ModelGoneError
+from app.core.remote.errors import ModelNotOfferedError, RequestRejectedError
 from app.core.remote.fitting import FittingAnswer
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
@@ -35,7 +35,7 @@ def command(options: argparse.Namespace) -> int:
 
 def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished | None:
     options.engine = normal_url(options.engine)
-    check_plain(options.engine, allowed=options.allow_http)
+    check_encrypted(options.engine, allowed=options.allow_http)
     _check(options)
     options.mode = Mode.OFF.value  # the server decides how it drafts
     request = make_request(options)
@@ -63,7 +63,7 @@ def _fields(request: ChatRequest, ways: tuple[ReasoningMode, ...], name: str) ->
     """The request fields for the reasoning mode of the options.
 
     Raises:
-        EngineRefusedError: the model does not have this mode, or the server does not say.
+        RequestRejectedError: the model does not have this mode, or the server does not say.
     """
     for way in ways:
         if way.option.name == request.thinking:
@@ -73,9 +73,9 @@ def _fields(request: ChatRequest, ways: tuple[ReasoningMode, ...], name: str) ->
     known = ", ".join(way.option.name for way in ways)
     if not known:
         words = said("The remote server reports no reasoning modes for {name}.", name=name)
-        raise EngineRefusedError(words, "Leave out --thinking.")
+        raise RequestRejectedError(words, "Leave out --thinking.")
     words = said("{name} does not support this reasoning mode: {how}.", name=name, how=request.thinking)
-    raise EngineRefusedError(words, said("Choose one of: {ways}.", ways=known))
+    raise RequestRejectedError(words, said("Choose one of: {ways}.", ways=known))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -93,7 +93,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _key(options: argparse.Namespace) -> str:
     if options.key_env is None:
-        return key_store(options.engine).find()
+        return server_key_store(options.engine).find()
     key = os.environ.get(options.key_env, "").strip()
     if not key:
         raise ValueError(f"The environment variable {options.key_env} has no key.")
@@ -104,7 +104,7 @@ def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> Rem
     """The model of this name, or the only one.
 
     Raises:
-        ModelGoneError: the server does not have it, or has several models and no name was given.
+        ModelNotOfferedError: the server does not have it, or has several models and no name was given.
     """
     if name is None and len(models) == 1:
         return models[0]
@@ -113,5 +113,7 @@ def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> Rem
             return model
     offered = ", ".join(model.name for model in models[:20])
     if name is None:
-        raise ModelGoneError(said("{host} offers several models.", host=host), f"Name one with --model: {offered}.")
-    raise ModelGoneError(said("{host} does not offer the model.", host=host), f"It has: {offered}.")
+        raise ModelNotOfferedError(
+            said("{host} offers several models.", host=host), f"Name one with --model: {offered}."
+        )
+    raise ModelNotOfferedError(said("{host} does not offer the model.", host=host), f"It has: {offered}.")

@@ -18,8 +18,8 @@ from typing import Any
 
 from app.core.domain.engines import ServerKind
 from app.core.remote.client import RemoteClient
-from app.core.remote.detection import EFFORT, ReasoningMode, fields_of
-from app.core.remote.errors import EngineRefusedError, RemoteError
+from app.core.remote.detection import EFFORT, ReasoningMode, request_fields
+from app.core.remote.errors import RemoteError, RequestRejectedError
 from engine.grammar.lark import schema_of
 from engine.intervals import bucket_of, percentile_ms
 from engine.prompt.pictures import after_results
@@ -51,19 +51,19 @@ _REPORTED: dict[ServerKind, dict[str, object]] = {
     ServerKind.VLLM: {**_CONTINUOUS},
     ServerKind.SGLANG: {**_CONTINUOUS, "return_spec_tokens_details": True},
 }
-_MOST_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
+_MAX_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
 STATS_EVERY_S = 0.5
 MAX_COUNT = 10**9
 THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 
 
-def path_and_body(
-    request: ChatRequest, model: str, kind: ServerKind, thinks: Mapping[str, object] = MappingProxyType({})
+def build_request(
+    request: ChatRequest, model: str, kind: ServerKind, reasoning: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[str, dict[str, object]]:
-    """The path and the body of a request. ``thinks``: the request fields of its `ReasoningMode`.
+    """The path and the body of a request. ``reasoning``: the request fields of its `ReasoningMode`.
 
     Raises:
-        EngineRefusedError: this kind of server does not support the request.
+        RequestRejectedError: this kind of server does not support the request.
     """
     body: dict[str, object] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
     body |= _REPORTED.get(kind, {}) | _sampling(request.sampling, kind)
@@ -71,11 +71,11 @@ def path_and_body(
     body |= {name: value for name, value in ending.items() if value is not None and value not in ([], False)}
     if request.grammar:
         if kind is not ServerKind.LLAMA_SERVER:
-            raise EngineRefusedError("Of all remote servers, only llama-server supports grammars.", "Leave it out.")
+            raise RequestRejectedError("Of all remote servers, only llama-server supports grammars.", "Leave it out.")
         schema = schema_of(request.grammar)  # llama-server converts schemas differently
         body |= {"grammar": request.grammar} if schema is None else {"json_schema": schema}
     if request.continues_text and any(message.pictures for message in request.messages):
-        raise EngineRefusedError("A remote server cannot continue a text with pictures.", "Leave the pictures out.")
+        raise RequestRejectedError("A remote server cannot continue a text with pictures.", "Leave the pictures out.")
     if request.raw_prompt is not None or request.continues_text:
         text = request.raw_prompt
         if text is None:
@@ -83,25 +83,25 @@ def path_and_body(
         return COMPLETION, {**body, "prompt": text}
     # The API does not allow pictures in tool results.
     body["messages"] = [_message(message) for message in after_results(request.messages)]
-    body |= _template(request, kind, thinks)
+    body |= _template(request, kind, reasoning)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)
     return CHAT, body
 
 
-def _template(request: ChatRequest, kind: ServerKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
+def _template(request: ChatRequest, kind: ServerKind, reasoning: Mapping[str, object]) -> Mapping[str, object]:
     """Variables of the chat template; servers that do not accept them get only a reasoning effort."""
     given = dict(request.template_variables)
     if kind not in _OWN_TEMPLATE:
-        return {**thinks, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
-    kept = thinks.get("chat_template_kwargs")
-    return {**thinks, **fields_of({**(kept if isinstance(kept, dict) else {}), **given})}
+        return {**reasoning, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
+    kept = reasoning.get("chat_template_kwargs")
+    return {**reasoning, **request_fields({**(kept if isinstance(kept, dict) else {}), **given})}
 
 
 def _continuing(kind: ServerKind) -> Mapping[str, object]:
     """Request fields that make the server continue the last message; llama-server does so by default."""
     if kind not in _OWN_TEMPLATE:
-        raise EngineRefusedError("This remote server cannot continue an answer.", "Ask for the answer again instead.")
+        raise RequestRejectedError("This remote server cannot continue an answer.", "Ask for the answer again instead.")
     if kind is ServerKind.LLAMA_SERVER:
         return {}
     return {"continue_final_message": True, "add_generation_prompt": False}
@@ -121,7 +121,7 @@ def _sampling(sampling: SamplingParams, kind: ServerKind) -> dict[str, object]:
     elif kind in (ServerKind.LLAMA_SERVER, ServerKind.LM_STUDIO):
         found |= {"top_k": sampling.top_k, "min_p": sampling.min_p, "repeat_penalty": sampling.repeat_penalty}
     else:
-        found["temperature"] = min(sampling.temperature, _MOST_TEMPERATURE)
+        found["temperature"] = min(sampling.temperature, _MAX_TEMPERATURE)
     return found
 
 
@@ -153,7 +153,7 @@ def _data_url(picture: Picture) -> str:
 class RemoteAnswer:
     """One running answer.
 
-    ``n_ctx``: 0 if the server does not report its context size. ``thinks``: see `path_and_body`.
+    ``n_ctx``: 0 if the server does not report its context size. ``reasoning``: see `build_request`.
     """
 
     def __init__(
@@ -163,12 +163,12 @@ class RemoteAnswer:
         model: str,
         kind: ServerKind,
         n_ctx: int = 0,
-        way: ReasoningMode | None = None,
+        mode: ReasoningMode | None = None,
     ) -> None:
-        """``way``: the reasoning mode, if the model has several."""
+        """``mode``: the reasoning mode, if the model has several."""
         self._client, self._request, self._kind = client, request, kind
-        self._path, self._body = path_and_body(request, model, kind, way.fields if way is not None else {})
-        self._n_ctx, self._start_tag = n_ctx, way.option.reasoning_start_tag if way is not None else ""
+        self._path, self._body = build_request(request, model, kind, mode.fields if mode is not None else {})
+        self._n_ctx, self._start_tag = n_ctx, mode.option.reasoning_start_tag if mode is not None else ""
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
         self._reported = 0  # tokens that the server has reported
@@ -176,8 +176,8 @@ class RemoteAnswer:
         self._intervals: dict[int, int] = {}
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
-        self._drafted: Drafted | None = None
-        self._thinks = False
+        self._drafted: DraftCounters | None = None
+        self._is_reasoning = False
         self._reason = FinishReason.END
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
@@ -204,19 +204,19 @@ class RemoteAnswer:
                         yield StatsUpdate(request_id, self.stats())
         except RemoteError as error:
             if not should_stop():
-                raise self._blame_pictures(error) from error
-        if self._thinks and not should_stop():
+                raise self._mention_pictures(error) from error
+        if self._is_reasoning and not should_stop():
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
         yield Finished(request_id, self._reason, self.stats())
 
-    def _blame_pictures(self, error: RemoteError) -> RemoteError:
+    def _mention_pictures(self, error: RemoteError) -> RemoteError:
         """If a conversation with pictures was refused, say that the pictures may be the reason."""
-        refused = isinstance(error, EngineRefusedError) and not self._num_pieces
+        refused = isinstance(error, RequestRejectedError) and not self._num_pieces
         if not refused or not any(message.pictures for message in self._request.messages):
             return error
-        return EngineRefusedError(
+        return RequestRejectedError(
             said("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
             "Choose a model that sees pictures, or leave them out.",
         )
@@ -228,7 +228,7 @@ class RemoteAnswer:
         usage, timings = event.get("usage"), event.get("timings")
         self._usage = usage if isinstance(usage, dict) else self._usage
         self._timings = timings if isinstance(timings, dict) else self._timings
-        self._drafted = drafted_in(event) or self._drafted
+        self._drafted = draft_counters_in(event) or self._drafted
         self._reported = (
             count(self._usage.get("completion_tokens")) or count(self._timings.get("predicted_n")) or self._reported
         )
@@ -241,7 +241,7 @@ class RemoteAnswer:
             self._reason = self._cut() if reason == "length" else FinishReason.END
         text = self._text_of(choice)
         if text:
-            self._time_piece()
+            self._record_interval()
         return text
 
     def _cut(self) -> FinishReason:
@@ -258,14 +258,14 @@ class RemoteAnswer:
         words = _text(part.get("content"))
         text = ""
         if thought:
-            text = thought if self._thinks else THINK + thought
-            self._thinks = True
-        if words and self._thinks:
-            self._thinks = False
+            text = thought if self._is_reasoning else THINK + thought
+            self._is_reasoning = True
+        if words and self._is_reasoning:
+            self._is_reasoning = False
             text += END_THINK
         return text + words
 
-    def _time_piece(self) -> None:
+    def _record_interval(self) -> None:
         """Record the time since the last chunk, divided by the number of its tokens if the server reports it."""
         now = time.monotonic()
         self._num_pieces += 1
@@ -287,7 +287,7 @@ class RemoteAnswer:
         if self._timings:
             cached = count(self._timings.get("cache_n")) or cached
             prompt = prompt or cached + count(self._timings.get("prompt_n"))
-        drafted = self._drafted or Drafted()
+        drafted = self._drafted or DraftCounters()
         by_depth = drafted.accepted_by_depth
         # With several draft lengths, the number of proposals by depth is unknown.
         if drafted.passes * len(by_depth) != drafted.proposed:
@@ -323,7 +323,7 @@ class RemoteAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
+class DraftCounters:
     """Counters of an answer. ``passes``: number of verified drafts; 0 if unknown."""
 
     proposed: int = 0
@@ -332,12 +332,12 @@ class Drafted:
     accepted_by_depth: tuple[int, ...] = ()
 
 
-def drafted_in(event: Mapping[str, Any]) -> Drafted | None:
+def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
     """The counters in an object of an answer; None without counters."""
     timings = event.get("timings")
     if isinstance(timings, dict) and "draft_n" in timings:
         proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
-        return Drafted(proposed, accepted, max(count(timings.get("predicted_n")) - accepted, 0))
+        return DraftCounters(proposed, accepted, max(count(timings.get("predicted_n")) - accepted, 0))
     metrics = event.get("metrics")
     reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
     if isinstance(reported, dict):
@@ -346,17 +346,17 @@ def drafted_in(event: Mapping[str, Any]) -> Drafted | None:
         if "spec_verify_ct" in details:
             proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
             accepted = count(details.get("spec_num_correct_drafts", details.get("spec_accept_token_num")))
-            return Drafted(proposed, accepted, count(details["spec_verify_ct"]))
+            return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
     return None
 
 
-def _of_vllm(reported: Mapping[str, Any]) -> Drafted:
+def _of_vllm(reported: Mapping[str, Any]) -> DraftCounters:
     """Entry j of the histogram counts the passes that accepted exactly j drafted tokens."""
     histogram = reported.get("acceptance_histogram")
     kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
     by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
     proposed, accepted = count(reported.get("num_draft_tokens")), count(reported.get("num_accepted_draft_tokens"))
-    return Drafted(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
+    return DraftCounters(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
 
 
 def _sglang_details(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:

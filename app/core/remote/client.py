@@ -23,18 +23,18 @@ from app.core.hub.client import http_client, http_library, small_body
 from app.core.hub.errors import HubAnswerError
 from app.core.hub.tokens import TokenStore
 from app.core.remote.errors import (
-    AnswerCutError,
-    EngineAddressError,
-    EngineAnswerError,
-    EngineBusyError,
-    EngineRefusedError,
-    EngineSlowError,
-    EngineUnreachableError,
-    KeyRefusedError,
-    ModelGoneError,
-    PlainAddressError,
+    ConnectionLostError,
+    ContextExceededError,
+    InvalidResponseError,
+    KeyRejectedError,
+    ModelNotOfferedError,
     RemoteError,
-    RemotePromptError,
+    RequestRejectedError,
+    ServerAddressError,
+    ServerBusyError,
+    ServerTimeoutError,
+    ServerUnreachableError,
+    UnencryptedAddressError,
 )
 from engine.sentences import said
 
@@ -73,7 +73,7 @@ MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
 MAX_KEY_CHARS = 512
 AMBIGUOUS_CHARS = frozenset('?#%<>"\\^`{|}')  # characters in an address that programs interpret differently
-LEAST_SECRET_CHARS = 6  # shorter keys are not removed from answers: they may be ordinary words
+MIN_SECRET_CHARS = 6  # shorter keys are not removed from answers: they may be ordinary words
 
 
 def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteError:
@@ -84,11 +84,11 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
     reason, code, found = _reason(body)
     if 300 <= status < 400:
         message = said("{host} redirects to another address. Paceline does not follow it.", host=host)
-        return EngineAddressError(message, "Enter the server's new address.")
+        return ServerAddressError(message, "Enter the server's new address.")
     if status in (401, 403) and had_key:
-        return KeyRefusedError(said("{host} does not accept the key.", host=host))
+        return KeyRejectedError(said("{host} does not accept the key.", host=host))
     if status in (401, 403):
-        return KeyRefusedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
+        return KeyRejectedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
         return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
     return _other(status, host, reason, code, has_error=bool(found))
@@ -96,15 +96,15 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
 
 def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
     if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
-        return ModelGoneError(said("{host} does not offer the model.", host=host))
+        return ModelNotOfferedError(said("{host} does not offer the model.", host=host))
     if status in (408, 429, 503, 529):
-        return EngineBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
+        return ServerBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
     if reason:
-        return EngineRefusedError(said("{host}: {reason}", host=host, reason=reason))
-    return EngineRefusedError(said("{host} answered with status {status}.", host=host, status=status))
+        return RequestRejectedError(said("{host}: {reason}", host=host, reason=reason))
+    return RequestRejectedError(said("{host} answered with status {status}.", host=host, status=status))
 
 
-def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
+def _too_long(host: str, num_tokens: int, n_ctx: int) -> ContextExceededError:
     message = said("The conversation does not fit the context of {host}.", host=host)
     if num_tokens and n_ctx:
         message = said(
@@ -114,7 +114,7 @@ def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
             host=host,
             n_ctx=n_ctx,
         )
-    error = RemotePromptError(message)
+    error = ContextExceededError(message)
     error.num_tokens, error.n_ctx = num_tokens, n_ctx
     return error
 
@@ -153,7 +153,7 @@ def normal_url(text: str) -> str:
     """Normalize a server's address: without ``/v1`` and slashes at the end; http is the default scheme.
 
     Raises:
-        EngineAddressError: the address is not http or https, or contains a user, a query or a fragment.
+        ServerAddressError: the address is not http or https, or contains a user, a query or a fragment.
     """
     text = text.strip()
     if "://" not in text:
@@ -162,39 +162,39 @@ def normal_url(text: str) -> str:
         scheme, _host, _port = origin(text)
         parts = urlsplit(text)
     except (HubAnswerError, ValueError) as error:
-        raise EngineAddressError("This is not an http or https address.") from error
+        raise ServerAddressError("This is not an http or https address.") from error
     has_odd = any(char.isspace() or not char.isprintable() or char in AMBIGUOUS_CHARS for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
-        raise EngineAddressError("The address may contain only a host, a port and a path.")
+        raise ServerAddressError("The address may contain only a host, a port and a path.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
     return f"{scheme}://{parts.netloc.lower()}{path}"
 
 
-def check_plain(url: str, *, allowed: bool) -> None:
+def check_encrypted(url: str, *, allowed: bool) -> None:
     """Refuse unencrypted connections over a network, unless the user allowed them.
 
     Raises:
-        PlainAddressError: the address is http, on another machine, and not allowed.
+        UnencryptedAddressError: the address is http, on another machine, and not allowed.
     """
     if url.startswith("http://") and not is_local_url(url) and not allowed:
         message = said("Messages and the key would go to {host} unencrypted.", host=host_in(url))
-        raise PlainAddressError(message)
+        raise UnencryptedAddressError(message)
 
 
 def _check_key(key: str) -> None:
     """Check that a key is valid in a header.
 
     Raises:
-        KeyRefusedError: the key is invalid; the message does not contain it.
+        KeyRejectedError: the key is invalid; the message does not contain it.
     """
     if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
         message = said(
             "This is not a valid key: it contains spaces, line breaks or other invalid characters, or it is too long."
         )
-        raise KeyRefusedError(message, "Copy it again, without anything around it. Nothing was sent.")
+        raise KeyRejectedError(message, "Copy it again, without anything around it. Nothing was sent.")
 
 
-def key_store(url: str) -> TokenStore:
+def server_key_store(url: str) -> TokenStore:
     """The keyring entry of a server's key, named by scheme, host and port, so that no other address gets the key."""
     scheme, host, port = origin(url)
     return TokenStore(f"{scheme}://{host}:{port}", SERVICE, "")
@@ -207,11 +207,11 @@ class RemoteClient:
         """Opens no connection yet.
 
         Raises:
-            EngineAddressError: the address may not be used.
-            KeyRefusedError: the key is malformed.
+            ServerAddressError: the address may not be used.
+            KeyRejectedError: the key is malformed.
         """
         self.url = normal_url(url)
-        check_plain(self.url, allowed=allows_plain)
+        check_encrypted(self.url, allowed=allows_plain)
         _check_key(key)
         self._key = key
         self._silence_s = silence_s
@@ -259,7 +259,7 @@ class RemoteClient:
             elif kind == "text/event-stream":
                 yield self._events(answer)
             else:
-                raise EngineAnswerError(said("The answer of {host} is not JSON.", host=self.host))
+                raise InvalidResponseError(said("The answer of {host} is not JSON.", host=self.host))
 
     def abort(self) -> None:
         """End the current request, from another thread."""
@@ -296,7 +296,7 @@ class RemoteClient:
         finally:
             timer.cancel()
         if is_late.is_set():
-            raise EngineSlowError(
+            raise ServerTimeoutError(
                 said("{host} did not finish its answer in {seconds} s.", host=self.host, seconds=round(seconds))
             )
 
@@ -341,16 +341,16 @@ class RemoteClient:
         try:
             yield
         except (library.ConnectTimeout, library.ConnectError, library.ProxyError) as error:
-            raise EngineUnreachableError(said("{host} does not answer.", host=host)) from error
+            raise ServerUnreachableError(said("{host} does not answer.", host=host)) from error
         except library.TimeoutException as error:
             seconds = round(time.monotonic() - started)
-            raise EngineSlowError(
+            raise ServerTimeoutError(
                 said("{host} sent nothing for {seconds} seconds.", host=host, seconds=seconds)
             ) from error
         except library.TransportError as error:
-            raise AnswerCutError(said("The connection to {host} was lost.", host=host)) from error
+            raise ConnectionLostError(said("The connection to {host} was lost.", host=host)) from error
         except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, ImportError) as error:
-            raise EngineAnswerError(said("The answer of {host} could not be read.", host=host)) from error
+            raise InvalidResponseError(said("The answer of {host} could not be read.", host=host)) from error
 
     def _check(self, answer: Any) -> None:  # noqa: ANN401 (a response)
         if answer.status_code == 200:
@@ -361,12 +361,12 @@ class RemoteClient:
     def _body(self, answer: Any, most: int, *, cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
         body = small_body(answer, most, self._silence_s)
         if len(body) > most and not cut:
-            raise EngineAnswerError(said("The answer of {host} is far too long.", host=self.host))
+            raise InvalidResponseError(said("The answer of {host} is far too long.", host=self.host))
         return self._without_key(body[:most])
 
     def _without_key(self, text: bytes) -> bytes:
         """Remove the key from a text: some servers quote it in errors, which are shown, stored and exported."""
-        return text.replace(self._key.encode(), b"[key]") if len(self._key) >= LEAST_SECRET_CHARS else text
+        return text.replace(self._key.encode(), b"[key]") if len(self._key) >= MIN_SECRET_CHARS else text
 
     def _events(self, answer: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a response)
         """The objects of a stream of server-sent events, up to its end mark.
@@ -387,7 +387,7 @@ class RemoteClient:
             if event.get("error"):
                 raise refusal(500, value, self.host, had_key=bool(self._key))
             yield event
-        raise AnswerCutError(said("{host} ended the answer early.", host=self.host))
+        raise ConnectionLostError(said("{host} ended the answer early.", host=self.host))
 
 
 def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
@@ -396,7 +396,7 @@ def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
         *lines, rest = (rest + piece).replace(b"\r\n", b"\n").split(b"\n")
         yield from lines
         if len(rest) > MAX_LINE_BYTES:
-            raise EngineAnswerError(said("A line of the answer of {host} is far too long.", host=host))
+            raise InvalidResponseError(said("A line of the answer of {host} is far too long.", host=host))
     if rest:
         yield rest
 
@@ -405,7 +405,7 @@ def _object(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise EngineAnswerError("The remote server's answer is not JSON.") from error
+        raise InvalidResponseError("The remote server's answer is not JSON.") from error
     if not isinstance(found, dict):
-        raise EngineAnswerError("The remote server's answer is not a JSON object.")
+        raise InvalidResponseError("The remote server's answer is not a JSON object.")
     return found

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, ServerKind
+from app.core.domain.engines import UNKNOWN_DRAFT_METHOD, RemoteModel, ServerFacts, ServerKind
 from app.core.remote.client import RemoteClient
-from app.core.remote.errors import EngineAnswerError, RemoteError
+from app.core.remote.errors import InvalidResponseError, RemoteError
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.reasoning_tags import opens_reasoning
 from engine.records import THINKING_OFF, THINKING_ON, TemplateValue, ThinkingOption
@@ -39,7 +39,7 @@ def detect(client: RemoteClient) -> ServerFacts:
     """
     entries = client.json("/v1/models").get("data")
     if not isinstance(entries, list):
-        raise EngineAnswerError(said("{host} has no list of models.", host=client.host))
+        raise InvalidResponseError(said("{host} has no list of models.", host=client.host))
     models = tuple(model for model in map(_model, entries[:MAX_MODELS]) if model is not None)
     for question in (_llama_server, _sglang, _lm_studio, _ollama, _vllm):
         facts = question(client, models)
@@ -107,7 +107,7 @@ def _vllm(client: RemoteClient, models: Models) -> ServerFacts | None:
     metrics = client.text("/metrics") if isinstance(version, str) else ""
     if not isinstance(version, str) or not ("vllm:" in metrics or any(model.n_ctx for model in models)):
         return None
-    drafting = UNNAMED_DRAFTING if "vllm:spec_decode_num_drafts_total" in metrics else ""
+    drafting = UNKNOWN_DRAFT_METHOD if "vllm:spec_decode_num_drafts_total" in metrics else ""
     return ServerFacts(ServerKind.VLLM, _reported(version), models, drafting)
 
 
@@ -211,10 +211,10 @@ def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
 
 
 def _reasoning_mode(choice: ThinkingChoice, reasoning_start_tag: str) -> ReasoningMode:
-    return ReasoningMode(ThinkingOption(choice.name, reasoning_start_tag), fields_of(choice.variables))
+    return ReasoningMode(ThinkingOption(choice.name, reasoning_start_tag), request_fields(choice.variables))
 
 
-def fields_of(variables: Mapping[str, TemplateValue]) -> dict[str, object]:
+def request_fields(variables: Mapping[str, TemplateValue]) -> dict[str, object]:
     """Template variables as request fields of a server that renders the template.
 
     An effort is also set in OpenAI's field, where vLLM and SGLang read it for gpt-oss.

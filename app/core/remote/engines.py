@@ -10,9 +10,9 @@ from typing import Any
 from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.errors import SettingsWriteError
 from app.core.hub.errors import TokenStoreError
-from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
+from app.core.remote.client import RemoteClient, check_encrypted, normal_url, server_key_store
 from app.core.remote.detection import detect
-from app.core.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
+from app.core.remote.errors import ModelNotOfferedError, ServerAddressError, ServerListError
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
 from engine.sentences import said
@@ -44,12 +44,12 @@ class Engines:
         """The server at an address.
 
         Raises:
-            EngineAddressError: the list has no such server.
+            ServerAddressError: the list has no such server.
         """
         with self._lock:
             record = self._records.get(url)
         if record is None:
-            raise EngineAddressError("This remote server is no longer in the list.", "Add it again, or choose a model.")
+            raise ServerAddressError("This remote server is no longer in the list.", "Add it again, or choose a model.")
         return record
 
     def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> ServerRecord:
@@ -58,16 +58,19 @@ class Engines:
         Nothing is stored if the server is unreachable. An empty ``key`` keeps the stored one.
 
         Raises:
-            RemoteError: see `app.core.remote.detection.detect`; `PlainAddressError` if ``allows_plain`` is needed.
+            RemoteError: see `app.core.remote.detection.detect`.
+            UnencryptedAddressError: ``allows_plain`` is needed.
             TokenStoreError: the key cannot be stored.
-            EngineStoreError: the list cannot be written.
+            ServerListError: the list cannot be written.
         """
         url = normal_url(address)
-        check_plain(url, allowed=allows_plain)
-        keys = key_store(url)
+        check_encrypted(url, allowed=allows_plain)
+        keys = server_key_store(url)
         facts = detect(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
         if not facts.models:
-            raise ModelGoneError("The remote server offers no model.", "Load a model there, then add the server again.")
+            raise ModelNotOfferedError(
+                "The remote server offers no model.", "Load a model there, then add the server again."
+            )
         if key.strip():
             try:
                 keys.save(key)
@@ -91,27 +94,27 @@ class Engines:
 
     def client(self, record: ServerRecord) -> RemoteClient:
         """Make a client with the server's key."""
-        return RemoteClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
+        return RemoteClient(record.url, server_key_store(record.url).find(), allows_plain=record.allows_plain)
 
     def remove(self, url: str) -> None:
         """Remove a server from the list, and its key from the keyring unless another server of that host needs it.
 
         Raises:
-            EngineStoreError: the list cannot be written.
+            ServerListError: the list cannot be written.
             TokenStoreError: the keyring cannot be used.
         """
         with self._lock:
             removed = self._records.pop(url, None)
             self._write()
         if removed is not None and all(_origin(other.url) != _origin(url) for other in self.all):
-            keys = key_store(url)
+            keys = server_key_store(url)
             if keys.find():
                 keys.forget()
 
     def _keep(self, record: ServerRecord) -> None:
         with self._lock:
             if record.url not in self._records and len(self._records) >= MAX_ENGINES:
-                raise EngineStoreError("There are too many remote servers.", "Remove one first.")
+                raise ServerListError("There are too many remote servers.", "Remove one first.")
             self._records[record.url] = record
             self._write()
 
@@ -119,7 +122,7 @@ class Engines:
         try:
             self._file.write({"schema": SCHEMA, "engines": [_table(record) for record in self._records.values()]})
         except (SettingsWriteError, OSError) as error:
-            raise EngineStoreError(said("{path} cannot be written.", path=self._file.path)) from error
+            raise ServerListError(said("{path} cannot be written.", path=self._file.path)) from error
 
 
 def _origin(url: str) -> str:
@@ -148,5 +151,5 @@ def _record(table: Any) -> ServerRecord | None:  # noqa: ANN401 (TOML)
         )
         facts = ServerFacts(kind, str(table["version"]), models, str(table["drafting"]))
         return ServerRecord(normal_url(str(table["url"])), facts, table["allows_plain"] is True)
-    except (LookupError, TypeError, ValueError, EngineAddressError):
+    except (LookupError, TypeError, ValueError, ServerAddressError):
         return None

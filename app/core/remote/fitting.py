@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import ceil
 
 from app.core.remote.answer import RemoteAnswer
-from app.core.remote.errors import RemoteError, RemotePromptError
+from app.core.remote.errors import ContextExceededError, RemoteError
 from engine.errors import EngineError
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_unanswered
 from engine.records import (
@@ -59,7 +59,7 @@ class FittingAnswer:
                 for event in self._answering(request).events(should_stop):
                     begun = begun or isinstance(event, TextChunk)
                     yield self._with_notice(event)
-            except RemotePromptError as error:
+            except ContextExceededError as error:
                 if begun or should_stop():
                     raise
                 if request.max_tokens is not None:  # some servers add max_tokens to the prompt's tokens
@@ -76,7 +76,7 @@ class FittingAnswer:
                 request = replace(request, messages=kept.messages)
             else:
                 return
-        raise RemotePromptError("The conversation does not fit the remote server's context.")
+        raise ContextExceededError("The conversation does not fit the remote server's context.")
 
     def _with_notice(self, event: AnswerEvent) -> AnswerEvent:
         """The event with a notice about omitted messages."""
@@ -88,7 +88,7 @@ class FittingAnswer:
 
     # ---- what may go -----------------------------------------------------------------------------------------------
 
-    def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
+    def _shorter(self, request: ChatRequest, error: ContextExceededError) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
         room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
@@ -107,7 +107,7 @@ class FittingAnswer:
                 yield kept
 
     def _summarised(
-        self, request: ChatRequest, error: RemotePromptError, should_stop: Callable[[], bool]
+        self, request: ChatRequest, error: ContextExceededError, should_stop: Callable[[], bool]
     ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
         """Let the server's model summarise the oldest messages, if the request's settings allow it."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
@@ -142,7 +142,7 @@ class _TokenEstimate:
     ``is_reported``: the context size is known. Otherwise the conversation is assumed to be just too long.
     """
 
-    def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
+    def __init__(self, messages: Sequence[Message], error: ContextExceededError, n_ctx: int) -> None:
         chars = max(sum(map(_chars, messages)), 1)
         reported = error.n_ctx or n_ctx
         self.is_reported = reported > 0

@@ -15,7 +15,7 @@ from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.detection import ReasoningMode, reasoning_modes
 from app.core.remote.engines import Engines
-from app.core.remote.errors import ModelGoneError, RemoteError, RemotePromptError
+from app.core.remote.errors import ContextExceededError, ModelNotOfferedError, RemoteError
 from app.core.remote.fitting import FittingAnswer
 from engine.errors import LoadCancelledError, PacelineError
 from engine.records import (
@@ -43,14 +43,14 @@ UNEXPECTED = Problem(
     "An unexpected error stopped this step; the log has the details.",
     "Try again; if it happens again, restart Paceline.",
 )
-NOT_HERE = said("The server decides how it drafts; its card under Models, Remote servers shows the details.")
+DECIDED_BY_SERVER = said("The server decides how it drafts; its card under Models, Remote servers shows the details.")
 
 
 @dataclass(frozen=True, slots=True)
-class _InUse:
+class _SelectedModel:
     record: ServerRecord
     model: RemoteModel
-    ways: tuple[ReasoningMode, ...] = ()
+    modes: tuple[ReasoningMode, ...] = ()
 
 
 def model_info(
@@ -88,7 +88,7 @@ class RemoteWorker:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._client: RemoteClient | None = None  # the client of the running request
-        self._in_use: _InUse | None = None
+        self._selected: _SelectedModel | None = None
 
     def start(self) -> None:
         """Does nothing: the thread starts with the first request, since most users have no remote server."""
@@ -126,7 +126,7 @@ class RemoteWorker:
         while (asked := self._queue.take()) is not None:
             try:
                 self._execute(asked)
-            except RemotePromptError as error:
+            except ContextExceededError as error:
                 asked.on_event(EngineFailed(error.problem, asked.number, error.num_tokens))
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
@@ -173,11 +173,11 @@ class RemoteWorker:
             raise
         model = next((model for model in record.facts.models if model.name == name), None)
         if model is None:
-            raise ModelGoneError(said("{host} does not offer the model.", host=record.host))
-        ways = reasoning_modes(client, record.facts.kind, model.name)
-        self._in_use = _InUse(record, model, ways)
-        unavailable: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
-        info = model_info(record, model, request.target, tuple(way.option for way in ways))
+            raise ModelNotOfferedError(said("{host} does not offer the model.", host=record.host))
+        modes = reasoning_modes(client, record.facts.kind, model.name)
+        self._selected = _SelectedModel(record, model, modes)
+        unavailable: dict[Mode, str] = {mode: DECIDED_BY_SERVER for mode in Mode if mode is not Mode.OFF}
+        info = model_info(record, model, request.target, tuple(mode.option for mode in modes))
         asked.on_event(EngineReady(info, unavailable=unavailable, request_id=asked.number))
 
     def _answer(self, asked: QueuedRequest, request: ChatRequest) -> None:
@@ -186,17 +186,17 @@ class RemoteWorker:
         Raises:
             RemoteError: it failed, or broke off.
         """
-        used = self._in_use
-        if used is None or asked.is_cancelled:
+        selected = self._selected
+        if selected is None or asked.is_cancelled:
             asked.on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
             return
-        client = self._begin(asked, used.record, self._open_engines())
-        model, kind = used.model, used.record.facts.kind
-        usual = [ReasoningMode(way.option, {}) for way in used.ways[:1]]
-        way = next((way for way in used.ways if way.option.name == request.thinking), next(iter(usual), None))
+        client = self._begin(asked, selected.record, self._open_engines())
+        model, kind = selected.model, selected.record.facts.kind
+        usual = [ReasoningMode(mode.option, {}) for mode in selected.modes[:1]]
+        mode = next((mode for mode in selected.modes if mode.option.name == request.thinking), next(iter(usual), None))
 
         def answering(fitting: ChatRequest) -> RemoteAnswer:
-            return RemoteAnswer(client, fitting, model.name, kind, model.n_ctx, way)
+            return RemoteAnswer(client, fitting, model.name, kind, model.n_ctx, mode)
 
         log.info("asking %s", KIND_NAMES[kind])
         for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: asked.is_cancelled):

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.server.errors import ApiError, body_of
+from app.core.server.errors import ApiError, error_body
 from app.core.server.metrics import Metrics, RequestLog, line_of
 
 ENTRY = "paceline.entry"  # key in the ASGI scope for the request's log entry
@@ -136,7 +136,7 @@ class AccessControl:
             if refusal is None:
                 await self._app(scope, receive, counting_send)
             else:
-                response = JSONResponse(body_of(refusal, scope["path"]), refusal.status, refusal.headers)
+                response = JSONResponse(error_body(refusal, scope["path"]), refusal.status, refusal.headers)
                 await response(scope, receive, counting_send)
         finally:
             entry.end()

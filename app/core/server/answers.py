@@ -354,26 +354,26 @@ def _as_call(call: Called) -> Json:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def shown_piece(piece: bytes) -> str:
+def piece_text(piece: bytes) -> str:
     return piece.decode("utf-8", "replace")
 
 
 def logprob_of_chat(one: TokenLogprob) -> Json:
     """A token's probability in the format of chats and responses."""
-    top = [{"token": shown_piece(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
-    return {"token": shown_piece(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
+    top = [{"token": piece_text(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
+    return {"token": piece_text(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
 
 
 def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[Json, int]:
     """Logprobs in the format of text completions; ``num_chars`` characters precede the tokens."""
-    tokens = [shown_piece(one.piece) for one in logprobs]
+    tokens = [piece_text(one.piece) for one in logprobs]
     offsets = [num_chars]
     for token in tokens:
         offsets.append(offsets[-1] + len(token))
     reported: Json = {
         "tokens": tokens,
         "token_logprobs": [one.logprob for one in logprobs],
-        "top_logprobs": [{shown_piece(piece): logprob for piece, logprob in one.top} for one in logprobs],
+        "top_logprobs": [{piece_text(piece): logprob for piece, logprob in one.top} for one in logprobs],
         "text_offset": offsets[:-1],
     }
     return reported, offsets[-1]

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterable
 
 from app.core.server.answers import CALL, REASONING, TEXT, BlockBuilder, Json, sse
-from app.core.server.errors import THREAD_REFUSED, ApiError, in_anthropics_words
+from app.core.server.errors import THREAD_UNSUPPORTED, ApiError, anthropic_error_body
 from app.core.server.fields import Fields, missing, unsupported, warn, wrong_type
 from app.core.server.messages import read_content, text_of, text_of_part
 from app.core.server.pictures import PictureSource
@@ -49,7 +49,9 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
     fields = Fields(body)
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.take("thread") is not None:  # this error makes the client send the whole conversation
-        raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=THREAD_REFUSED)
+        raise ApiError(
+            400, "No conversations are kept here: send all `messages`.", param="thread", code=THREAD_UNSUPPORTED
+        )
     if fields.take("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
     system, messages = _system(fields.take("system")), _messages(fields, model.picture_source)
@@ -219,7 +221,7 @@ class MessageBuilder(BlockBuilder):
         return [*events, _event("message_delta", delta=delta, usage=ended["usage"], **figures), _event("message_stop")]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
-        return [sse(in_anthropics_words(error), "error")]
+        return [sse(anthropic_error_body(error), "error")]
 
     def keep_alive(self, *, is_begun: bool) -> bytes:
         return PING if is_begun else super().keep_alive(is_begun=is_begun)

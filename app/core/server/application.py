@@ -24,7 +24,7 @@ from app.core.server.answers import AnswerBuilder, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.embeddings import DIALECTS, Dialect, EmbeddingCall, EmbeddingSource, no_embeddings_error
 from app.core.server.engine_job import SessionCall, SessionReply, unload
-from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
+from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import (
     MAX_BODY_BYTES,
     MAX_BYTES_WITH_PICTURES,
@@ -32,7 +32,7 @@ from app.core.server.fields import (
     read_object,
     warnings_so_far,
 )
-from app.core.server.library import ModelSwitch, file_of, no_such_model
+from app.core.server.library import ModelSwitch, file_of, model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
 from app.core.server.metrics import CONTENT_TYPE, RequestEntry
 from app.core.server.ollama_api import (
@@ -118,7 +118,7 @@ def make_application(
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
-        for method, answering in (("GET", got), ("POST", endpoints.posted()))
+        for method, answering in (("GET", got), ("POST", endpoints.post_handlers()))
         for path, endpoint in answering.items()
         for own in {path, path.removeprefix(_VERSION)}  # many programs omit the version
         if own == path or own not in answering
@@ -142,7 +142,7 @@ class Endpoints:
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
         self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
 
-    def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
+    def post_handlers(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """The handlers of POST requests, by path."""
         return {
             **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
@@ -168,7 +168,7 @@ class Endpoints:
         listed = await self._listed()
         found = next((one for one in listed if one["id"] == request.path_params["name"]), None)
         if found is None:
-            raise no_such_model(str(listed[0]["id"]))
+            raise model_not_found_error(str(listed[0]["id"]))
         return JSONResponse(found)
 
     async def _listed(self) -> list[dict[str, object]]:
@@ -226,7 +226,7 @@ class Endpoints:
         name = name_of(await read_object(request))
         model = await self._named(name)
         if name not in (None, model.name):
-            raise no_such_model(model.name)
+            raise model_not_found_error(model.name)
         return JSONResponse(await asyncio.to_thread(shown, model))
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
@@ -308,7 +308,7 @@ class Endpoints:
     async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
         """Answer a request. ``body``: if it was already read."""
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
-        if asked.is_grammar_typed:
+        if asked.has_client_grammar:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         entry: RequestEntry = request.scope[ENTRY]
         entry.note_queued(model.name)
@@ -319,15 +319,15 @@ class Endpoints:
             answers.append(events)
             jobs.append(ServerJob(each, post, target, on_begin=entry.note_begun, program=program))
         self._scheduler.submit(jobs)
-        is_handed_on = False
+        is_streaming = False
         try:
             response = await cancel_on_disconnect(request, respond(asked, builder, answers))
             if isinstance(response, AnswerStream):
                 response.on_end = lambda: self._scheduler.cancel(jobs)
-                is_handed_on = True
+                is_streaming = True
             return response
         finally:
-            if not is_handed_on:
+            if not is_streaming:
                 self._scheduler.cancel(jobs)
 
     async def _named(self, name: object) -> ServedModel:
@@ -414,7 +414,7 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
         error = ApiError(error.status, error.message, param="input", code=error.code)  # the field's name in this API
-    return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
+    return JSONResponse(error_body(error, request.url.path), error.status, error.headers)
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
@@ -423,8 +423,8 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         message = f"There is no such path here; this server has {', '.join(PATHS)}. No answers are kept."
     refusal = ApiError(error.status_code, message, headers=error.headers)
-    return JSONResponse(body_of(refusal, request.url.path), refusal.status, refusal.headers)
+    return JSONResponse(error_body(refusal, request.url.path), refusal.status, refusal.headers)
 
 
 async def _on_unexpected(request: Request, _error: Exception) -> Response:
-    return JSONResponse(body_of(ApiError(500, UNEXPECTED), request.url.path), 500)
+    return JSONResponse(error_body(ApiError(500, UNEXPECTED), request.url.path), 500)

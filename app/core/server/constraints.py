@@ -37,10 +37,10 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The ``grammar`` of the answer. ``is_typed``: the client wrote it, so it must be checked before use."""
+    """The ``grammar`` of the answer. ``is_from_client``: the client wrote it, so it must be checked before use."""
 
     grammar: str = ""
-    is_typed: bool = False
+    is_from_client: bool = False
 
 
 def read_form(fields: Fields) -> AnswerForm:
@@ -53,7 +53,7 @@ def read_form(fields: Fields) -> AnswerForm:
     forms = [
         AnswerForm(_response_format(fields.nested("response_format"))),
         AnswerForm("" if schema is None else _grammar_of(schema, "json_schema")),
-        AnswerForm(grammar or "", is_typed=True),
+        AnswerForm(grammar or "", is_from_client=True),
     ]
     given = [form for form in forms if form.grammar]
     if len(given) > 1:
@@ -117,10 +117,12 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     use = ToolUse(tools, frozenset(functions), tool_text=tool_text)
     if not wanted and not form.grammar:
         return use
-    if not wanted and (form.is_typed or not SYNTAXES[tool_format].mark):
-        why = "a grammar leaves no room for calls" if form.is_typed else "calls of this model are JSON, too"
+    if not wanted and (form.is_from_client or not SYNTAXES[tool_format].mark):
+        why = "a grammar leaves no room for calls" if form.is_from_client else "calls of this model are JSON, too"
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
-        raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
+        raise ApiError(
+            400, message, param="grammar" if form.is_from_client else "response_format", code="unsupported_value"
+        )
     called = [
         {**one, "strict": name in strict or not is_lenient()}
         for name, one in functions.items()

@@ -9,7 +9,7 @@ from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongE
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
 MODEL_CHANGED = "model_changed"
-THREAD_REFUSED = "thread_unsupported_request"  # Anthropic's error code for a `thread` field
+THREAD_UNSUPPORTED = "thread_unsupported_request"  # Anthropic's error code for a `thread` field
 UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
 
 _ANTHROPIC_TYPES = {
@@ -65,18 +65,18 @@ class ApiError(Exception):
         return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
 
 
-def in_anthropics_words(error: ApiError) -> dict[str, object]:
+def anthropic_error_body(error: ApiError) -> dict[str, object]:
     kind = _ANTHROPIC_TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
     details: dict[str, object] = {}
-    if error.code == THREAD_REFUSED:
+    if error.code == THREAD_UNSUPPORTED:
         details = {"details": {"error_code": error.code, "unsupported": [error.param]}}
     return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
 
 
-def body_of(error: ApiError, path: str) -> dict[str, object]:
+def error_body(error: ApiError, path: str) -> dict[str, object]:
     """The JSON object of an error, in the format of the path's API."""
     if path.removeprefix("/v1").startswith("/messages"):
-        return in_anthropics_words(error)
+        return anthropic_error_body(error)
     return {"error": error.message} if path.startswith("/api/") else error.body
 
 

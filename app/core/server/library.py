@@ -83,7 +83,7 @@ class ModelSwitch(ABC):
         """
         choice = self._find(name)
         if choice is None:
-            raise no_such_model(self.current().name)
+            raise model_not_found_error(self.current().name)
         with self._lock:
             self._choices[choice.request.target] = choice
         return choice.request.target
@@ -103,7 +103,7 @@ class ModelSwitch(ABC):
             self._current = self._known[model.name] = model
 
 
-def no_such_model(name: str) -> ApiError:
+def model_not_found_error(name: str) -> ApiError:
     message = f"There is no such model here; this server has `{name}`."
     return ApiError(404, message, param="model", code="model_not_found")
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.core.domain.errors import AppError, PortTakenError
-from app.core.server.errors import ApiError, body_of
+from app.core.server.errors import ApiError, error_body
 
 log = logging.getLogger(__name__)
 
@@ -177,7 +177,7 @@ class HttpServer(uvicorn.Server):
                 return
             else:
                 error = ApiError(503, _TOO_MANY, code="too_many_connections", headers=headers | {"Retry-After": "1"})
-            response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
+            response = JSONResponse(error_body(error, scope["path"]), error.status, error.headers)
             await response(scope, receive, send)
 
         return limited

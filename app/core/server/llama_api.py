@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from app.core.server.answers import AnswerBuilder, Json, finish_reason, shown_piece, sse
+from app.core.server.answers import AnswerBuilder, Json, finish_reason, piece_text, sse
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, check_text, missing, unsupported, wrong_type
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
@@ -249,4 +249,4 @@ def _probabilities(logprobs: Iterable[TokenLogprob]) -> Json:
 
 
 def _one(token_id: int, piece: bytes, logprob: float) -> Json:
-    return {"id": token_id, "token": shown_piece(piece), "bytes": list(piece), "logprob": logprob}
+    return {"id": token_id, "token": piece_text(piece), "bytes": list(piece), "logprob": logprob}

@@ -87,7 +87,7 @@ def text_of(value: object, param: str) -> str:
 def read_content(value: object, param: str, role: str, source: PictureSource | None, separator: str = "\n") -> Content:
     """Read the content of a message: a text or parts. Earlier reasoning is left out.
 
-    Texts are joined with ``separator``, except beside a picture. A picture that the model cannot see becomes a line of
+    Texts are joined with ``separator``, except fields a picture. A picture that the model cannot see becomes a line of
     text: an error would block the conversation for good, since clients send all messages again.
 
     Raises:
@@ -177,7 +177,7 @@ def _picture(part: dict[str, object], param: str, role: str, source: PictureSour
         line = "[a picture that this model cannot see]"
     else:
         url, at = _url_of(Fields(part, param))
-        return source.read_or_placeholder(url, at) if url else text_of_part(part, param)
+        return source.read_or_describe(url, at) if url else text_of_part(part, param)
     warn(f"{param}.type", f"A part {message}. The model gets a line in its place.")
     return line
 

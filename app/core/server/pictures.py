@@ -16,7 +16,7 @@ from engine.sandbox.picture import PictureReader, read_picture_file
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
-MOST_READ = 512  # pictures in a request, of which the model gets the latest `MOST_PICTURES`
+MAX_PICTURES_READ = 512  # pictures in a request, of which the model gets the latest `MOST_PICTURES`
 _INVALID = "invalid_image"
 
 
@@ -31,7 +31,7 @@ class PictureSource:
         self.is_new = True  # the current part was not in an earlier request
 
     def for_request(self) -> PictureSource:
-        """A source for one request, which counts the request's pictures up to `MOST_READ`."""
+        """A source for one request, which counts the request's pictures up to `MAX_PICTURES_READ`."""
         return PictureSource(self._media_path, self._reader)
 
     def read(self, url: str, param: str) -> Picture:
@@ -41,8 +41,8 @@ class PictureSource:
             ApiError: 400: not a picture, not allowed, or too many pictures.
         """
         self._num_read += 1
-        if self._num_read > MOST_READ:
-            raise ApiError(400, f"A request may have {MOST_READ} pictures at most.", param=param, code=_INVALID)
+        if self._num_read > MAX_PICTURES_READ:
+            raise ApiError(400, f"A request may have {MAX_PICTURES_READ} pictures at most.", param=param, code=_INVALID)
         try:
             if url[:5].lower() == "data:":
                 return self._reader.read(_bytes_of(url, param), "the picture")
@@ -53,7 +53,7 @@ class PictureSource:
         message = f"`{param}` must be a data: URL with the picture in base64: nothing is fetched from the network here."
         raise ApiError(400, message, param=param, code=_INVALID)
 
-    def read_or_placeholder(self, url: str, param: str) -> Picture | str:
+    def read_or_describe(self, url: str, param: str) -> Picture | str:
         """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request.
 
         Raises:

@@ -62,7 +62,7 @@ _WITHOUT_EFFECT = (
 )
 # Values that LM Studio, llama.cpp's server and vLLM use for "no limit" and "off".
 _UNSET = -1
-_LEAST_TOP_P = 1e-9
+_MIN_TOP_P = 1e-9
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # reasoning efforts of OpenAI's models
 # Fields of which only these values are supported.
 _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
@@ -121,8 +121,8 @@ class CompletionRequest:
     """A parsed request: a chat, or (``chat`` False) a text completion.
 
     ``tool_names``: tools that may be called. ``echoes``: texts before the answers. ``warnings``: about ignored fields.
-    ``is_grammar_typed``: the client wrote the grammar, so it must be checked before use. ``more``: requests for further
-    answers; each ``num_per_prompt`` successive answers share a prompt.
+    ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``more``: requests for
+    further answers; each ``num_per_prompt`` successive answers share a prompt.
     """
 
     request: ChatRequest
@@ -131,7 +131,7 @@ class CompletionRequest:
     include_usage: bool = False
     tool_names: frozenset[str] = frozenset()
     echoes: tuple[str, ...] = ()
-    is_grammar_typed: bool = False
+    has_client_grammar: bool = False
     warnings: tuple[str, ...] = ()
     more: tuple[ChatRequest, ...] = ()
     num_per_prompt: int = 1
@@ -195,7 +195,7 @@ def parse_request(
         include_usage,
         use.names,
         tuple(echo for echo in echoes for _ in range(number)),
-        form.is_typed and not use.grammar,
+        form.is_from_client and not use.grammar,
         warnings_so_far(),
         tuple(more),
         number,
@@ -425,7 +425,7 @@ def _sampling(fields: Fields, model: ServedModel, max_temperature: float) -> Sam
     if (temperature := numbers["temperature"]) is not None and temperature > max_temperature:
         raise invalid("temperature", f"`temperature` must be from 0 to {max_temperature:g}.")
     if numbers["top_p"] == 0.0:
-        numbers["top_p"] = _LEAST_TOP_P  # the likeliest token alone, as others take it
+        numbers["top_p"] = _MIN_TOP_P  # the likeliest token alone, as others take it
     if wholes["seed"] == _UNSET:
         wholes["seed"], sampling = None, replace(sampling, seed=None)
     for name, unlimited in (("top_k", 0), ("repeat_last_n", model.ready.target.n_ctx)):

@@ -28,7 +28,7 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    fields, content = _needed(body, "content")
+    fields, content = _required_field(body, "content")
     adds_special, special = fields.flag("add_special"), fields.flag("parse_special", default=True)
     with_pieces = fields.flag("with_pieces")
     fields.end()
@@ -47,7 +47,7 @@ def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    fields, given = _needed(body, "tokens")
+    fields, given = _required_field(body, "tokens")
     fields.end()
     ids = token_ids(as_list("tokens", given), "tokens", model.n_vocab)
     return partial(_detokenize, ids, warnings_field())
@@ -115,11 +115,11 @@ def _prompt(request: ChatRequest, warnings: Json, session: Session, _should_stop
     return {"prompt": session.prompts.text_of(request), **warnings}
 
 
-def _count(request: ChatRequest, beside: Json, session: Session, _should_stop: object) -> Json:
-    return {**beside, "input_tokens": len(session.prompt_ids(request))}
+def _count(request: ChatRequest, fields: Json, session: Session, _should_stop: object) -> Json:
+    return {**fields, "input_tokens": len(session.prompt_ids(request))}
 
 
-def _needed(body: Json, name: str) -> tuple[Fields, object]:
+def _required_field(body: Json, name: str) -> tuple[Fields, object]:
     """The fields of a request, and the value of a required one."""
     fields = Fields(body)
     fields.text("model")

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engines import UNNAMED_DRAFTING, RemoteModel, ServerFacts, ServerKind, ServerRecord
+from app.core.domain.engines import UNKNOWN_DRAFT_METHOD, RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.models import (
     DraftList,
     DraftOrigin,
@@ -360,7 +360,7 @@ def test_where_nothing_fits_all_sizes_are_offered(place: ModelsPanel, qtbot: QtB
 
 def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:
     two = (RemoteModel("small", 2048), RemoteModel("large", 8192))
-    facts = ServerFacts(ServerKind.VLLM, "0.32.0", two, UNNAMED_DRAFTING)
+    facts = ServerFacts(ServerKind.VLLM, "0.32.0", two, UNKNOWN_DRAFT_METHOD)
     place.open("engines")
     place.engines.set_engines(
         [

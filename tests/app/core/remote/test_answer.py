@@ -16,16 +16,16 @@ from app.core.domain.engines import ServerKind
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import (
-    AnswerCutError,
-    EngineBusyError,
-    EngineRefusedError,
-    EngineSlowError,
-    ModelGoneError,
+    ConnectionLostError,
+    ContextExceededError,
+    ModelNotOfferedError,
     RemoteError,
-    RemotePromptError,
+    RequestRejectedError,
+    ServerBusyError,
+    ServerTimeoutError,
 )
 from engine.grammar.json_schema import grammar_of
-from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams, TextChunk
+from engine.records import ChatRequest, Finished, FinishReason, Message, SamplingParams, TextChunk
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.engine.vision_factory import picture
 
@@ -84,12 +84,12 @@ def test_an_engine_that_takes_no_pictures_is_told_in_one_sentence() -> None:
     shown = replace(ASKED, messages=(Message("user", "a", pictures=((0, picture(0, 6, 4)),)),))
     error = {"message": "At most 0 image(s) may be provided in one prompt."}
     with serving(kind="vllm", status=400, error=error) as server:
-        with pytest.raises(EngineRefusedError, match=r"with its pictures\. .*At most 0 image") as caught:
+        with pytest.raises(RequestRejectedError, match=r"with its pictures\. .*At most 0 image") as caught:
             text_and_end(server, shown)
         assert caught.value.advice == "Choose a model that sees pictures, or leave them out."
-        with pytest.raises(EngineRefusedError, match=r"^127"):
+        with pytest.raises(RequestRejectedError, match=r"^127"):
             text_and_end(server)
-        with pytest.raises(EngineRefusedError, match="cannot continue a text with pictures"):
+        with pytest.raises(RequestRejectedError, match="cannot continue a text with pictures"):
             text_and_end(server, replace(shown, continues_text=True))
 
 
@@ -136,7 +136,7 @@ def test_going_on_with_an_answer_where_the_engine_can() -> None:
         text_and_end(server, begun)
         assert server.bodies[-1]["continue_final_message"] is True
         assert server.bodies[-1]["add_generation_prompt"] is False
-    with serving(kind="other") as server, pytest.raises(EngineRefusedError, match="cannot continue"):
+    with serving(kind="other") as server, pytest.raises(RequestRejectedError, match="cannot continue"):
         text_and_end(server, begun)
 
 
@@ -151,11 +151,11 @@ def test_variables_of_the_template_are_sent_where_they_are_known(kind: str, sent
 @pytest.mark.parametrize(
     ("status", "error", "expected", "tokens"),
     [
-        (404, {"message": "The model `org/model` does not exist.", "type": "NotFoundError"}, ModelGoneError, 0),
+        (404, {"message": "The model `org/model` does not exist.", "type": "NotFoundError"}, ModelNotOfferedError, 0),
         (
             400,
             {"message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"},
-            RemotePromptError,
+            ContextExceededError,
             5000,
         ),
         (
@@ -166,13 +166,13 @@ def test_variables_of_the_template_are_sent_where_they_are_known(kind: str, sent
                 "n_prompt_tokens": 4444,
                 "n_ctx": 2048,
             },
-            RemotePromptError,
+            ContextExceededError,
             4444,
         ),
-        (503, {"message": "Loading model"}, EngineBusyError, 0),
-        (429, {}, EngineBusyError, 0),
-        (400, {"message": "top_p must be\nin (0, 1]"}, EngineRefusedError, 0),
-        (500, {}, EngineRefusedError, 0),
+        (503, {"message": "Loading model"}, ServerBusyError, 0),
+        (429, {}, ServerBusyError, 0),
+        (400, {"message": "top_p must be\nin (0, 1]"}, RequestRejectedError, 0),
+        (500, {}, RequestRejectedError, 0),
     ],
 )
 def test_refusals_are_one_sentence(
@@ -181,7 +181,7 @@ def test_refusals_are_one_sentence(
     with serving(status=status, error=error) as server, pytest.raises(expected) as raised:
         text_and_end(server)
     assert "\n" not in raised.value.message
-    if isinstance(raised.value, RemotePromptError):
+    if isinstance(raised.value, ContextExceededError):
         assert raised.value.num_tokens == tokens
 
 
@@ -194,13 +194,13 @@ def test_what_came_before_a_break_was_reported(fault: dict[str, Any]) -> None:
             if isinstance(event, TextChunk):
                 seen.append(event.text)
 
-    with serving(**fault) as server, pytest.raises((AnswerCutError, EngineRefusedError)):
+    with serving(**fault) as server, pytest.raises((ConnectionLostError, RequestRejectedError)):
         watch(server)
     assert seen == ["Hello", ", "]
 
 
 def test_a_silent_engine_is_given_up() -> None:
-    with serving(silence_s=30.0) as server, pytest.raises(EngineSlowError, match="sent nothing for"):
+    with serving(silence_s=30.0) as server, pytest.raises(ServerTimeoutError, match="sent nothing for"):
         list(answer_of(server, silence_s=0.3).events(lambda: False))
 
 
@@ -253,7 +253,10 @@ def test_penalties_stops_and_a_length_have_the_names_of_each_engine() -> None:
 def test_a_grammar_is_sent_to_llama_server_alone() -> None:
     request = replace(ASKED, grammar='root ::= "yes"')
     assert sent("llama-server", request)["grammar"] == 'root ::= "yes"'
-    with serving(kind="vllm") as server, pytest.raises(EngineRefusedError, match="only llama-server supports grammars"):
+    with (
+        serving(kind="vllm") as server,
+        pytest.raises(RequestRejectedError, match="only llama-server supports grammars"),
+    ):
         text_and_end(server, request)
     assert not server.bodies
 

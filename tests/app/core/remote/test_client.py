@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 
 from app.core.hub.client import http_library
 from app.core.remote import client as client_module
-from app.core.remote.client import RemoteClient, check_plain, is_local_url, key_store, normal_url
+from app.core.remote.client import RemoteClient, check_encrypted, is_local_url, normal_url, server_key_store
 from app.core.remote.detection import detect
 from app.core.remote.engines import Engines
 from app.core.remote.errors import (
-    EngineAddressError,
-    EngineSlowError,
-    KeyRefusedError,
-    PlainAddressError,
+    KeyRejectedError,
     RemoteError,
+    ServerAddressError,
+    ServerTimeoutError,
+    UnencryptedAddressError,
 )
 from tests.app.core.hub.link_server import Answer, LinkServer, says
 from tests.app.core.hub.test_tokens import Memory, memory
@@ -56,7 +56,7 @@ def test_addresses_lose_what_every_server_has(typed: str, url: str) -> None:
     "typed", ["", "ftp://a", "http://", "http://user:secret@host", "http://host?x=1", "http://host#x", "http://a:99999"]
 )
 def test_what_is_no_address_is_refused(typed: str) -> None:
-    with pytest.raises(EngineAddressError):
+    with pytest.raises(ServerAddressError):
         normal_url(typed)
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_address_is_refused(typed: str) -> None:
 def test_any_text_is_an_address_or_a_sentence(typed: str) -> None:
     try:
         url = normal_url(typed)
-    except EngineAddressError:
+    except ServerAddressError:
         return
     assert url.startswith(("http://", "https://"))
     assert normal_url(url) == url
@@ -72,10 +72,10 @@ def test_any_text_is_an_address_or_a_sentence(typed: str) -> None:
 
 def test_plain_http_over_a_network_needs_a_confirmation() -> None:
     for url in ("https://gpu.example.org", "http://127.0.0.1:8000", "http://localhost", "http://[::1]:1"):
-        check_plain(url, allowed=False)
-    check_plain("http://192.168.1.5:8000", allowed=True)
+        check_encrypted(url, allowed=False)
+    check_encrypted("http://192.168.1.5:8000", allowed=True)
     for url in ("http://192.168.1.5:8000", "http://gpu.example.org", "http://localhost.example.org"):
-        with pytest.raises(PlainAddressError, match="unencrypted"):
+        with pytest.raises(UnencryptedAddressError, match="unencrypted"):
             RemoteClient(url, KEY)
 
 
@@ -88,17 +88,17 @@ def test_a_redirect_is_not_followed_so_the_key_stays(method: str) -> None:
             with client.answer("/v1/chat/completions", {}) as objects:
                 list(objects)
 
-        with pytest.raises(EngineAddressError, match="redirects"):
+        with pytest.raises(ServerAddressError, match="redirects"):
             detect(client) if method == "ask" else post()
         assert other.requests == []
         assert {key for _path, key, _body in server.requests} == {f"Bearer {KEY}"}
 
 
 def test_a_key_is_kept_for_scheme_host_and_port(memory: Memory) -> None:
-    key_store("https://gpu.example.org/a").save(KEY)
-    assert key_store("https://gpu.example.org/b").find() == KEY
+    server_key_store("https://gpu.example.org/a").save(KEY)
+    assert server_key_store("https://gpu.example.org/b").find() == KEY
     for other in ("http://gpu.example.org", "https://gpu.example.org:8443", "https://example.org"):
-        assert key_store(other).find() == ""
+        assert server_key_store(other).find() == ""
     assert list(memory.kept) == [("paceline engine", "https://gpu.example.org:443")]
 
 
@@ -117,7 +117,7 @@ def test_the_library_asks_the_host_that_was_judged(typed: str) -> None:
     """If the library parsed the address differently, the key would be sent elsewhere."""
     try:
         url = normal_url(typed)
-    except EngineAddressError:
+    except ServerAddressError:
         return
     try:
         asked = http_library().URL(url)
@@ -181,7 +181,7 @@ def test_an_engine_that_quotes_the_key_is_not_quoted(echo: str) -> None:
 @pytest.mark.parametrize("key", ["two words", "sk-1\r\nX-Other: 1", "schlüssel", "k" * 600])
 def test_what_can_be_no_key_is_not_sent_and_not_quoted(key: str) -> None:
     with serving() as server:
-        with pytest.raises(KeyRefusedError, match="This is not a valid key") as raised:
+        with pytest.raises(KeyRejectedError, match="This is not a valid key") as raised:
             RemoteClient(server.url, key)
         assert server.requests == []
     assert key not in raised.value.one_line
@@ -267,7 +267,7 @@ def test_an_engine_that_sends_a_byte_now_and_then_is_not_waited_for(
 
         dripping = threading.Thread(target=drip)
         dripping.start()
-        with pytest.raises(EngineSlowError, match=r"did not finish its answer|sent nothing for"):
+        with pytest.raises(ServerTimeoutError, match=r"did not finish its answer|sent nothing for"):
             RemoteClient(f"http://127.0.0.1:{listener.getsockname()[1]}").json("/v1/models")
         dripping.join(PATIENCE_S)
         assert not dripping.is_alive()

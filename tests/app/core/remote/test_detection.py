@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from app.core.domain.engines import ServerKind
-from app.core.remote.answer import path_and_body
+from app.core.remote.answer import build_request
 from app.core.remote.client import RemoteClient
 from app.core.remote.detection import ReasoningMode, detect, reasoning_modes
-from app.core.remote.errors import EngineAnswerError, EngineUnreachableError, KeyRefusedError
+from app.core.remote.errors import InvalidResponseError, KeyRejectedError, ServerUnreachableError
 from engine.records import ChatRequest, Message
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.shared_files import shared_file
@@ -46,19 +46,19 @@ def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -
 
 
 def test_a_server_without_a_list_of_models_is_none() -> None:
-    with serving(kind="other") as server, pytest.raises(EngineAnswerError, match="has no list of models"):
+    with serving(kind="other") as server, pytest.raises(InvalidResponseError, match="has no list of models"):
         detect(RemoteClient(server.url + "/elsewhere"))
 
 
 def test_a_wrong_key_and_no_server_are_one_sentence_each() -> None:
     with serving(key="right") as server:
-        with pytest.raises(KeyRefusedError, match="does not accept the key"):
+        with pytest.raises(KeyRejectedError, match="does not accept the key"):
             detect(RemoteClient(server.url, "wrong"))
-        with pytest.raises(KeyRefusedError, match="none is stored"):
+        with pytest.raises(KeyRejectedError, match="none is stored"):
             detect(RemoteClient(server.url))
         assert detect(RemoteClient(server.url, "right")).models
         url = server.url
-    with pytest.raises(EngineUnreachableError, match=r"127.* does not answer"):
+    with pytest.raises(ServerUnreachableError, match=r"127.* does not answer"):
         detect(RemoteClient(url))
 
 
@@ -79,7 +79,7 @@ def sent(found: tuple[ReasoningMode, ...], name: str, kind: ServerKind, **more: 
     """The fields of a request for the template."""
     request = ChatRequest((Message("user", "Hi"),), thinking=name, **more)
     fields = next((way.fields for way in found if way.option.name == name), {})
-    body = path_and_body(request, "org/model", kind, fields)[1]
+    body = build_request(request, "org/model", kind, fields)[1]
     return {key: body[key] for key in ("chat_template_kwargs", "reasoning_effort") if key in body}
 
 

@@ -11,11 +11,11 @@ from app.core.hub.errors import TokenStoreError
 from app.core.hub.tokens import TokenStore
 from app.core.remote.engines import Engines
 from app.core.remote.errors import (
-    EngineAddressError,
-    EngineStoreError,
-    KeyRefusedError,
-    ModelGoneError,
-    PlainAddressError,
+    KeyRejectedError,
+    ModelNotOfferedError,
+    ServerAddressError,
+    ServerListError,
+    UnencryptedAddressError,
 )
 from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import serving
@@ -41,15 +41,15 @@ def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -
     assert Engines(file).all == ()
     assert memory.kept == {}
     assert record.facts.kind is ServerKind.SGLANG
-    with pytest.raises(EngineAddressError, match="no longer in the list"):
+    with pytest.raises(ServerAddressError, match="no longer in the list"):
         engines.find(server.url)
 
 
 def test_nothing_is_kept_of_one_that_refuses(tmp_path: Path, memory: Memory) -> None:
     engines = Engines(tmp_path / "engines.toml")
-    with serving(key=KEY) as server, pytest.raises(KeyRefusedError):
+    with serving(key=KEY) as server, pytest.raises(KeyRejectedError):
         engines.add(server.url, "wrong")
-    with pytest.raises(PlainAddressError):
+    with pytest.raises(UnencryptedAddressError):
         engines.add("http://192.0.2.1:8000", KEY)
     assert engines.all == ()
     assert memory.kept == {}
@@ -67,7 +67,7 @@ def test_a_damaged_file_gives_what_can_be_read(tmp_path: Path) -> None:
 def test_an_engine_without_a_model_is_not_kept(tmp_path: Path) -> None:
     with serving(kind="other") as server:
         server.page = lambda path: {"data": []} if path == "/v1/models" else None  # type: ignore[method-assign]
-        with pytest.raises(ModelGoneError, match="The remote server offers no model"):
+        with pytest.raises(ModelNotOfferedError, match="The remote server offers no model"):
             Engines(tmp_path / "engines.toml").add(server.url, "")
     assert not (tmp_path / "engines.toml").exists()
 
@@ -77,7 +77,7 @@ def test_there_is_an_end_to_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyP
     engines = Engines(tmp_path / "engines.toml")
     with serving() as first, serving() as second:
         engines.add(first.url, "")
-        with pytest.raises(EngineStoreError, match="too many remote servers"):
+        with pytest.raises(ServerListError, match="too many remote servers"):
             engines.add(second.url, "")
         engines.add(first.url, "")  # a listed server can be queried again
     assert [record.url for record in Engines(tmp_path / "engines.toml").all] == [first.url]
@@ -85,7 +85,7 @@ def test_there_is_an_end_to_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_list_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"a file where the folder should be")
-    with serving() as server, pytest.raises(EngineStoreError, match="cannot be written"):
+    with serving() as server, pytest.raises(ServerListError, match="cannot be written"):
         Engines(tmp_path / "data" / "engines.toml").add(server.url, "")
 
 

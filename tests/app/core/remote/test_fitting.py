@@ -9,7 +9,7 @@ import pytest
 from app.core.domain.engines import ServerKind
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
-from app.core.remote.errors import RemotePromptError
+from app.core.remote.errors import ContextExceededError
 from app.core.remote.fitting import FittingAnswer
 from engine.records import ChatRequest, Event, Finished, Message, Overflow, SummaryUpdate, TextChunk
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
@@ -70,7 +70,7 @@ def test_the_system_prompt_and_the_last_question_stay() -> None:
 
 def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> None:
     words = "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
-    with serving(kind="sglang", max_chars=5, refuses=words) as server, pytest.raises(RemotePromptError) as raised:
+    with serving(kind="sglang", max_chars=5, refuses=words) as server, pytest.raises(ContextExceededError) as raised:
         told(server, LONG)
     assert raised.value.num_tokens == 5000
     assert raised.value.message.startswith("The conversation has 5,000 tokens, but the context of 127.0.0.1")
@@ -79,7 +79,7 @@ def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> Non
 
 def test_nothing_is_left_out_where_that_is_not_wanted() -> None:
     with serving(kind="vllm", max_chars=450) as server:
-        with pytest.raises(RemotePromptError):
+        with pytest.raises(ContextExceededError):
             told(server, replace(LONG, overflow=Overflow.STOP))
         assert len(server.bodies) == 1
 
@@ -117,6 +117,6 @@ def test_the_oldest_turns_are_summarised_by_the_engines_model() -> None:
 def test_what_was_answered_in_part_is_not_asked_again() -> None:
     error = {"message": "This model's maximum context length is 150 tokens."}
     with serving(kind="vllm", error_after=2, error=error) as server:
-        with pytest.raises(RemotePromptError):
+        with pytest.raises(ContextExceededError):
             told(server, LONG)
         assert len(server.bodies) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
-from app.core.server.errors import ApiError, body_of
+from app.core.server.errors import ApiError, error_body
 from app.core.server.fields import lenient
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from engine.records import (
@@ -246,10 +246,10 @@ def test_an_answer_of_nothing_is_a_message_without_blocks() -> None:
 def test_failures_are_in_the_words_of_the_api_that_was_asked() -> None:
     error = ApiError(401, "The key is missing.", code="invalid_api_key")
     told = {"type": "error", "error": {"type": "authentication_error", "message": "The key is missing."}}
-    assert body_of(error, "/v1/messages") == body_of(error, "/messages/count_tokens") == told
-    assert body_of(error, "/v1/chat/completions") == error.body
+    assert error_body(error, "/v1/messages") == error_body(error, "/messages/count_tokens") == told
+    assert error_body(error, "/v1/chat/completions") == error.body
     no_threads = ApiError(400, "None.", param="thread", code="thread_unsupported_request")
     details = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
-    assert body_of(no_threads, "/v1/messages")["error"]["details"] == details  # type: ignore[index]
+    assert error_body(no_threads, "/v1/messages")["error"]["details"] == details  # type: ignore[index]
     (failed,) = named_events(builder(stream=True).failed_chunks(ApiError(503, "Closing.")))
     assert failed["error"]["type"] == "overloaded_error"

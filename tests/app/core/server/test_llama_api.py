@@ -48,7 +48,7 @@ def test_fields_are_those_of_a_text_by_other_names() -> None:
     assert asked(n_probs=0, return_tokens=True).asked.request.top_logprobs is None
     assert asked(return_tokens=True, stream=True).asked.request.top_logprobs == 0  # ids are included
     assert asked(json_schema={"const": 1}).asked.request.grammar
-    assert asked(grammar='root ::= "a"').asked.is_grammar_typed
+    assert asked(grammar='root ::= "a"').asked.has_client_grammar
     assert len(asked(n_cmpl=3).asked.more) == 2
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.core.server.errors import ApiError
 from app.core.server.fields import MAX_BODY_BYTES
-from app.core.server.pictures import MOST_READ, PictureSource
+from app.core.server.pictures import MAX_PICTURES_READ, PictureSource
 from engine.picture import Picture
 from engine.prompt.pictures import MOST_PICTURES
 from engine.records import EngineReady, LoadRequest, Message
@@ -219,8 +219,10 @@ def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> Non
     assert f"the last {MOST_PICTURES} pictures" in answer["warnings"][0]
     first, last = seeing.session.requests[-1].messages
     assert (first.content, len(first.pictures), len(last.pictures)) == ("a", 1, 63)
-    many = [{"type": "image_url", "image_url": {"url": URL}}] * (MOST_READ + 1)
-    assert f"{MOST_READ} pictures at most" in seeing.client.post(CHAT, json=chat(*many)).json()["error"]["message"]
+    many = [{"type": "image_url", "image_url": {"url": URL}}] * (MAX_PICTURES_READ + 1)
+    assert (
+        f"{MAX_PICTURES_READ} pictures at most" in seeing.client.post(CHAT, json=chat(*many)).json()["error"]["message"]
+    )
     large = chat(part(URL), words("x" * MAX_BODY_BYTES))
     assert seeing.client.post(CHAT, json=large).status_code == 200
 
