@@ -34,7 +34,7 @@ from engine.llama import context, head_context
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, open_model
-from engine.records import CacheType, FlashAttention, SplitMode
+from engine.records import FlashAttention, SplitMode
 from tests.engine.geometries import GEOMETRIES, LOG, MIB, Geometry, plan, planned_model
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import dflash_for, eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
@@ -328,14 +328,6 @@ def test_the_table_counts_heads_with_who_brings_them(tmp_path: Path) -> None:
     assert (own - bare, beside - bare) == tuple(sums)
     on_gpu = fit_table(PairPlan(ModelPlan(header, setup, gpu_layers=99)), FreeMemory(1 << 30, 1 << 30)).needed
     assert on_gpu.gpu_bytes > heads[0].weights.all_bytes
-
-
-def test_a_quantized_cache_of_heads_is_smaller(tmp_path: Path) -> None:
-    header = read_header(eagle3_for().write(tmp_path / "head.gguf"))
-    target = read_header(tiny_llama().write(tmp_path / "target.gguf"))
-    kinds = [CacheSetup(512, kind.value, kind.value) for kind in (CacheType.F16, CacheType.Q8_0)]
-    full, small = (head_memory(target, setup, header).cache.all_bytes for setup in kinds)
-    assert small == pytest.approx(full * 34 / 64)
 
 
 def test_the_figures_are_those_of_the_engine() -> None:

@@ -153,11 +153,6 @@ def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: Mod
     assert sentence == f"Keep the experts of {number} of 48 layers in main memory."
 
 
-def test_a_dense_model_has_no_experts_to_leave(pair: PairPlan) -> None:
-    assert experts_to_leave(on_gpu(pair), FreeMemory(64 * GB, GB)) == 0
-    assert ChangeKind.EXPERTS_ON_CPU not in kinds(fit_table(on_gpu(pair), FreeMemory(64 * GB, GB)))
-
-
 def test_experts_are_left_nowhere_without_layers_on_a_gpu(moe: ModelPlan) -> None:
     assert experts_to_leave(PairPlan(replace(moe, gpu_layers=0)), FreeMemory(64 * GB, GB)) == 0
 
@@ -268,15 +263,6 @@ def test_a_recurrent_state_and_two_kinds_of_positions_are_obstacles(header: Gguf
     long = replace(header, metadata={**header.metadata, key: 4096})
     assert "differently" in parallel_obstacle(long)
     assert parallel_obstacle(long, shared=True) == ""
-
-
-def test_one_needs_no_reason(single: PairPlan) -> None:
-    assert choose_parallel(single, FreeMemory(1), 1) == Parallel(1)
-
-
-def test_a_full_disk_is_of_no_account(single: PairPlan) -> None:
-    full = replace(MAIN_ONLY, disk_bytes=0)
-    assert choose_parallel(replace(single, target=replace(single.target, download_bytes=GB)), full).number == 4
 
 
 def test_each_answer_has_a_recurrent_state_of_its_own(tmp_path: Path) -> None:

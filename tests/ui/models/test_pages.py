@@ -48,16 +48,6 @@ def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPane
     assert place.search.status.text() == "5 models"
 
 
-def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, qtbot: QtBot) -> None:
-    opened = asked(place.requests.repo_requested)
-    place.open("search")
-    place.search.set_results(SearchQuery(), r.results())
-    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)
-    assert place.search.list.hasFocus()
-    qtbot.keyClick(place.search.list, Qt.Key.Key_Down)
-    assert [repo for (repo,) in opened] == [repo.repo_id for repo, _fit in r.results()[:2]]
-
-
 def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     queries = asked(place.requests.search_requested)
@@ -242,23 +232,6 @@ def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel,
         place.drafts.set_pair(replace(r.PAIR, **changes))
         assert offered(place)[-1] == (names[-1], "primary")
     assert (pulls, chats) == ([], [])
-
-
-def test_a_target_alone_needs_no_verdict(place: ModelsPanel) -> None:
-    place.open("drafts")
-    place.drafts.set_pair(replace(r.PAIR, draft=None, match=VocabularyMatch.UNCHECKED))
-    assert offered(place) == [("Download", ""), ("Download and chat", "primary")]
-
-
-def test_a_pair_that_is_here_can_be_chatted_with(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("drafts")
-    here = replace(
-        r.PAIR, target=replace(r.TARGET, presence=Presence.HERE), draft=replace(r.DRAFT, presence=Presence.HERE)
-    )
-    place.drafts.set_pair(here)
-    chats = asked(place.requests.chat_requested)
-    qtbot.mouseClick(pressed(place.drafts, "Chat"), LEFT)
-    assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
 
 
 def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: ModelsPanel) -> None:

@@ -15,9 +15,7 @@ from app.core.domain.models import (
     Gated,
     ModelRef,
     PairView,
-    Presence,
     SearchQuery,
-    VocabularyMatch,
 )
 from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import FitLevel, Problem
@@ -247,22 +245,6 @@ def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel
         assert [card.action_button.property("kind") for card in welcome.cards] == [""]
 
 
-def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("welcome")
-    row = r.catalog()[0]
-    draft = row.pair.draft
-    assert draft is not None
-    here = replace(
-        row.pair,
-        target=replace(row.pair.target, presence=Presence.HERE),
-        draft=replace(draft, presence=Presence.HERE),
-    )
-    place.welcome.set_pairs([replace(row, pair=here)])
-    pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
-    qtbot.mouseClick(place.welcome.cards[0].action_button, LEFT)
-    assert (pulls, chats) == ([], [(here.target.ref, draft.ref)])
-
-
 # ---- the place -----------------------------------------------------------------------------------------------------
 
 
@@ -313,35 +295,11 @@ def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot)
     assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
 
 
-def test_a_narrow_place_keeps_the_names_of_its_pages_for_the_pointer(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.set_downloads(r.downloads())
-    place.window().resize(1000, 700)
-    qtbot.waitUntil(lambda: place.nav.item(0).text() == "")
-    assert place.nav.item(4).toolTip() == "Downloads  4"
-    assert place.nav.item(4).data(Qt.ItemDataRole.AccessibleTextRole) == "Downloads  4"
-
-
 def test_leaving_the_first_run_ends_it(place: ModelsPanel, qtbot: QtBot) -> None:
     done, back = asked(place.requests.welcome_done), asked(place.back)
     place.open("welcome")
     qtbot.mouseClick(place.back_button, LEFT)
     assert len(done) == len(back) == 1
-
-
-def test_problems_are_reported_and_take_no_room_otherwise(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("library")
-    assert place.foot.isHidden()
-    place.show_problem(OFFLINE)
-    assert place.foot.isVisible()
-    qtbot.mouseClick(place.problem.close_button, LEFT)
-    assert place.foot.isHidden()
-
-
-def test_a_pair_without_a_draft_says_so(place: ModelsPanel) -> None:
-    place.open("drafts")
-    place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
-    assert "No draft model: only repeated text is drafted (n-gram)" in said(place.drafts.card)
-    assert VocabularyMatch.UNCHECKED.value not in said(place.drafts.card)
 
 
 def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsPanel) -> None:

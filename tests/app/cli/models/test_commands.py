@@ -99,25 +99,6 @@ def test_whether_a_repository_drafts_for_itself_is_read_from_a_header(
     assert words in capsys.readouterr().out
 
 
-def test_texts_for_people(filled: LoopbackHub, capsys: Capture, tmp_path: Path) -> None:
-    mine = tmp_path / "mine.gguf"
-    mine.write_bytes(b"GGUF" + b"0" * 2000)
-    for words, expected in (
-        (["search", "tiny"], "4,321"),
-        (["search", "nothing"], "no GGUF repository"),
-        (["show", REPO], "tiny-target-F16"),
-        (["list"], "no model in it yet"),
-        (["pull", REPO, "tiny-target-F16"], "paceline run --model tiny-target-F16"),
-        (["import", str(mine)], "in place"),
-        (["list"], "2.0 kB"),
-        (["remove", "mine"], "no file was deleted"),
-        (["remove", "tiny-target-F16"], "2.0 kB are free again"),
-    ):
-        assert main(["models", *words]) == 0, words
-        assert expected in capsys.readouterr().out
-    assert mine.exists()
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -144,13 +125,6 @@ def test_a_failure_is_one_sentence_and_exit_1(
 def test_a_name_that_nothing_has_is_one_sentence(capsys: Capture, words: list[str]) -> None:
     assert main([*words, "--model", "nothing-of-the-kind"]) == 1
     assert "The library has no model" in capsys.readouterr().err
-
-
-def test_no_network_is_one_sentence(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackHub() as gone:
-        monkeypatch.setenv("HF_ENDPOINT", gone.url)
-    assert main(["models", "search", "x"]) == 1
-    assert "cannot be reached" in capsys.readouterr().err
 
 
 def test_a_gated_model_says_what_to_do(filled: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,17 +198,6 @@ def test_what_other_programs_have_is_offered_with_its_place(
     assert "to be added with" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("gated", "words"), [("auto", "its terms must be accepted"), ("manual", "must approve your request")]
-)
-def test_a_gated_repository_says_so_before_anything_is_pulled(
-    filled: LoopbackHub, capsys: Capture, gated: str, words: str
-) -> None:
-    filled.describe(REPO, gated=gated)
-    assert main(["models", "show", REPO]) == 0
-    assert f"Gated: {words}" in capsys.readouterr().out.replace("its publisher ", "")
-
-
 def test_one_of_several_files_must_be_named_and_a_shard_is_refused(hub: LoopbackHub, capsys: Capture) -> None:
     for name in ("a-Q8_0.gguf", "b-Q8_0.gguf", "cut-Q2_K-00001-of-00002.gguf"):
         hub.add_file(REPO, name, b"GGUF" + bytes(100))
@@ -243,29 +206,6 @@ def test_one_of_several_files_must_be_named_and_a_shard_is_refused(hub: Loopback
     assert main(["models", "pull", REPO, "q2_k"]) == 1
     assert "cut-Q2_K is incomplete on the hub: parts are missing." in capsys.readouterr().err
     assert not list(find_paths().models.rglob("*.gguf*"))
-
-
-def test_a_repository_in_other_capitals_gets_the_hubs_name(hub: LoopbackHub, capsys: Capture) -> None:
-    hub.add_file(REPO, "m-Q8_0.gguf", b"GGUF" + bytes(100))
-    typed = REPO.upper()
-    hub.answers[f"/api/models/{typed}/revision/main"] = json.dumps(
-        {"id": REPO, "siblings": [{"rfilename": "m-Q8_0.gguf"}]}
-    ).encode()  # the target of the real hub's redirect
-    model = asked(capsys, "pull", typed, "Q8_0")["model"]
-    assert (model["repo_id"], Path(model["files"][0])) == (REPO, find_paths().models / REPO / "m-Q8_0.gguf")
-
-
-def test_a_draft_that_the_library_calls_otherwise_is_paired(filled: LoopbackHub, capsys: Capture) -> None:
-    filled.add_file("other/GGUF", "tiny-draft-Q8_0.gguf", builtin_target())
-    asked(capsys, "pull", "other/GGUF", "q8_0")
-    pulled = asked(capsys, "pull", REPO, "q8_0", "--draft", DRAFTS, "q8_0")
-    assert (pulled["draft"]["name"], pulled["model"]["draft"]) == ("tiny-draft-Q8_0 (tiny)", "tiny-draft-Q8_0 (tiny)")
-
-
-def test_what_runs_with_another_model_only_is_pulled_with_a_word_about_it(filled: LoopbackHub, capsys: Capture) -> None:
-    assert main(["models", "pull", REPO, "mmproj-F16"]) == 0
-    assert "paceline: mmproj-F16 cannot run alone; it is mmproj." in capsys.readouterr().err
-    assert (find_paths().models / REPO / "mmproj-F16.gguf").is_file()
 
 
 def test_on_a_terminal_speed_and_time_left_are_shown_and_written_over(

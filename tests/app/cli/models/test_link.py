@@ -32,12 +32,6 @@ def test_a_link_is_pulled_and_its_model_has_a_name(hub: LoopbackHub, capsys: Cap
     assert not hub.requests
 
 
-@pytest.mark.parametrize("address", ["file:///etc/passwd", "http://example.org/m.gguf", "ftp://h.example/m.gguf"])
-def test_what_may_not_be_asked_is_one_sentence(hub: LoopbackHub, capsys: Capture, address: str) -> None:
-    assert main(["models", "pull", address]) == 1
-    assert "paceline: " in capsys.readouterr().err
-
-
 def test_a_file_that_is_gone_after_its_header_was_read_is_one_sentence(
     hub: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,20 +71,6 @@ def test_offline_mode_is_honoured(
     assert "The hub could not be searched: HF_HUB_OFFLINE is set" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [["no-such"], ["no-such", "--json"]])
-def test_what_is_not_there_is_one_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["models", "pairs", *words, "--offline"]) == 1
-    output = capsys.readouterr()
-    assert output.err.count("\n") == 1
-    assert bool(output.out) == ("--json" in words)
-
-
-def test_a_file_that_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "bad.gguf").write_bytes(b"nothing")
-    assert main(["models", "pairs", str(tmp_path / "bad.gguf"), "--offline"]) == 1
-    assert "bad is damaged or not a model" in capsys.readouterr().err
-
-
 def test_the_recommended_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "pairs", "--json"]) == 0
     pairs = json.loads(capsys.readouterr().out)["pairs"]

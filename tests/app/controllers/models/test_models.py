@@ -115,15 +115,6 @@ def test_another_choice_ends_a_load_without_a_word(harness: AppHarness, qtbot: Q
     assert saved(harness, "target_path") == "models/second.gguf"
 
 
-def test_a_draft_that_the_next_choice_left_out_is_no_problem(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.controller.models.load_pair("models/first.gguf", "models/small.gguf")
-    harness.window.dialogs.file_chosen.emit("models/second.gguf", "target")
-    harness.engine.ready("models/first.gguf", draft=None)
-    harness.engine.ready("models/second.gguf", draft="models/small.gguf")
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    assert harness.window.problems == []
-
-
 def test_loading_is_stopped_from_the_menu_of_models(harness: AppHarness, qtbot: QtBot) -> None:
     header = harness.window.header
     assert not header.stop_action.isVisible()
@@ -244,17 +235,6 @@ def test_a_chosen_target_that_is_gone_gives_way_to_the_builtin_pair(qtbot: QtBot
     harness.close()
 
 
-def test_why_the_builtin_pair_is_used_stays_to_be_read(qtbot: QtBot, builtin: Path) -> None:
-    keep_settings({})
-    harness = open_app()
-    harness.engine.tell(EngineFailed(Problem("Model file not found", "It is gone.", "Choose another.")))
-    qtbot.waitUntil(lambda: len(harness.engine.loads) == 2)
-    harness.engine.ready(str(builtin_target()))
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    assert not harness.window.problem_banner.isHidden()
-    harness.close()
-
-
 def test_settings_that_need_it_load_again_and_others_do_not(harness: AppHarness) -> None:
     harness.window.dialogs.saved.emit({"temperature": 0.3, "theme": "dark"})
     assert len(harness.engine.loads) == 1
@@ -266,12 +246,6 @@ def test_settings_that_need_it_load_again_and_others_do_not(harness: AppHarness)
     assert len(harness.engine.loads) == 2
     harness.window.composer.submitted.emit("Hello")
     assert harness.engine.requests[-1].sampling.temperature == 0.3
-
-
-def test_a_setting_out_of_range_is_reported_and_not_taken(harness: AppHarness) -> None:
-    harness.window.dialogs.saved.emit({"temperature": 99.0})
-    assert harness.window.problems[-1].message == "Temperature must be from 0 to 5."
-    assert harness.window.values["temperature"] == 0.8
 
 
 def test_past_chats_are_forgotten_when_switched_off_or_deleted(harness: AppHarness, qtbot: QtBot) -> None:

@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models.pair_judge import PairJudge
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.models import DownloadStatus, ModelRef, RepoView, VocabularyMatch
-from app.core.hub.remote_header import KnownModel
 from app.core.paths import find_paths
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
@@ -35,7 +32,6 @@ from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
-from ui.widgets.dialogs import ConfirmDialog
 
 __all__ = ["filled", "harness", "hub", "memory"]  # fixtures
 
@@ -141,16 +137,6 @@ def test_a_draft_of_the_library_is_taken_for_the_model_in_use(harness: AppHarnes
     assert harness.window.composer.edit.hasFocus()
 
 
-def test_a_link_in_a_model_card_is_shown_before_it_is_followed(harness: AppHarness) -> None:
-    place_of(harness).requests.link_requested.emit("https://example.org/paper")
-    (dialog,) = harness.window.findChildren(ConfirmDialog)
-    assert dialog.isVisible()
-    address = dialog.findChild(QPlainTextEdit)
-    assert address is not None
-    assert address.toPlainText() == "https://example.org/paper"
-    dialog.reject()
-
-
 def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     first = open_app(PuppetWorker)
     place = place_of(first)
@@ -165,27 +151,6 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     again.window.models.open("welcome")
     assert place_of(again).page == "welcome"
     again.close()
-
-
-def test_a_target_whose_header_takes_its_time_is_named_at_once(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, known, answered = place_of(harness), PairJudge.known, threading.Event()
-
-    def slow(judge: PairJudge, ref: ModelRef, should_stop: Callable[[], bool], **_more: object) -> KnownModel:
-        assert answered.wait(WAIT_MS / 1000)
-        return known(judge, ref, should_stop)
-
-    monkeypatch.setattr(PairJudge, "known", slow)
-    search_and_open(harness, qtbot, "tiny-GGUF")
-    click(place.search, "Find a draft for Q8_0", qtbot)
-    assert place.drafts.target.text() == TARGET_FILE.removesuffix(".gguf")
-    assert place.drafts.words.text() == "Looking…"
-    assert "Looking for drafts" in texts_of(place.drafts)
-    answered.set()
-    qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy, timeout=WAIT_MS)
-    assert DRAFT_FILE in [row.side.ref.file for row in place.drafts.found_drafts.rows]
-    _wait_for_jobs(harness, qtbot)
 
 
 def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:

@@ -12,11 +12,9 @@ from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.pair_judge import PairJudge
 from app.core.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
 from app.core.domain.settings.values import Settings
-from app.core.domain.speed.pair_speed import RaceSpeed
 from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.speed_forecasts import SpeedForecasts
 from app.core.paths import builtin_draft, builtin_target
-from app.core.storage.pair_speeds import PairSpeeds
 from engine.errors import ModelFileError
 from engine.loading.devices import free_memory
 from engine.records import Device, LoadRequest
@@ -57,29 +55,6 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
         view.speed_forecast is not None and "tokens per second" in view.speed_forecast.headline
         for view in (refused, alone, pair)
     )
-
-
-def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
-    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
-        keep_passes(tmp_path / "cache", model, plain_ms)
-    speeds = PairSpeeds(tmp_path / "speeds.json")
-    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path / "cache", speeds))  # type: ignore[arg-type]
-    pair = ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft()))
-    before = judge.judge(*pair, lambda: False).speed_forecast
-    assert before is not None
-    assert "with drafting" in before.headline
-    assert before.details[-1].endswith("Estimated from this model's passes, which were measured here.")
-    race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024)
-    speeds.add_race(builtin_target().stem, builtin_draft().stem, race)
-    after = judge.judge(*pair, lambda: False).speed_forecast
-    assert after is not None
-    assert after.headline == "Measured here: 1.62× the speed without drafting, in a race (1.48–1.77)."
-    assert "Estimated" not in "".join(after.details)
-    assert after.is_measured
-    alone = judge.judge(pair[0], None, lambda: False).speed_forecast
-    assert alone is not None
-    assert alone.headline.startswith("Expect about")  # another pair
 
 
 def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from app.core.domain.projects import EMBEDDERS
 from app.core.paths import builtin_draft
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
-    DRAFT_REPO,
     LEFT,
     TARGET_FILE,
     WAIT_MS,
@@ -50,22 +49,6 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarnes
     qtbot.waitUntil(lambda: not place.library.lines, timeout=WAIT_MS)
     assert not file.exists()
     assert "of disk space" in place.notice.message.text()
-
-
-def test_a_gated_model_says_what_it_asks_for(harness: AppHarness, filled: LoopbackHub, qtbot: QtBot) -> None:
-    place = place_of(harness)
-    filled.gated[DRAFT_REPO] = "hf_right"
-    filled.describe(DRAFT_REPO, gated="auto")
-    search_and_open(harness, qtbot, "tiny-draft")
-    assert place.search.pane.gate.isVisible()
-    assert "accept terms" in place.search.pane.gate.words.text()
-    qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
-    click_page(place, 4, qtbot)
-    lines = place.downloads.lines
-    qtbot.waitUntil(
-        lambda: bool(lines) and all(line.status is DownloadStatus.FAILED for line in lines.values()), timeout=WAIT_MS
-    )
-    assert "access token" in " ".join(line.error.text.text() for line in lines.values())
 
 
 def test_a_download_can_be_paused_resumed_and_cancelled(harness: AppHarness, filled: LoopbackHub, qtbot: QtBot) -> None:

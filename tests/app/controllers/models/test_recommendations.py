@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
 from app.core.domain.models import Drafting, Hardware, Suitability
-from app.core.domain.speed.speed_forecast import FAST_ENOUGH, SpeedForecast, SpeedRange
+from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from app.core.hub.errors import HubUnreachableError
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.paths import assets_dir, builtin_draft, builtin_target
@@ -74,26 +74,12 @@ def test_what_has_no_room_on_the_disk_is_not_suggested(free_disk: int | None, so
     assert any(row.fit is FitLevel.FITS for row in found.rows()) is some
 
 
-def test_what_fits_the_disk_in_part_only_is_left_out() -> None:
-    rows = recommended(500 * GB).rows()
-    smallest = min(row.pair.missing_bytes or 0 for row in rows)
-    found = recommended(smallest + 100_000_000)
-    fitting = [row for row in found.rows() if row.fit is FitLevel.FITS]
-    assert fitting
-    assert all((row.pair.missing_bytes or 0) <= smallest + 100_000_000 for row in fitting)
-
-
 def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> None:
     slow, quick = (recommended(500 * GB, speed_forecast=read_at(speed)).suggested() for speed in (2.0, 200.0))
     sizes = sorted(pair.target.size_bytes for pair in recommended(500 * GB).pairs() if pair.machine == "laptop")
     assert slow[0].pair.target.size_bytes == sizes[0]
     assert all(row.plain is not None and row.plain.is_fast_enough for row in quick)
     assert "tokens per second" in slow[0].expected
-
-
-def test_a_slow_machine_is_not_offered_models_that_crawl_on_it() -> None:
-    for row in recommended(500 * GB, speed_forecast=read_at(41.0)).suggested():
-        assert (row.pair.target.size_bytes or 0) <= 41.0 * GB / FAST_ENOUGH
 
 
 @pytest.mark.parametrize(
@@ -141,12 +127,6 @@ def test_what_drafts_is_shown_as_it_is_listed() -> None:
     assert told["gpt-oss-20b"].endswith("The gain from its head is shown once the file's header is read.")
     assert told["qwen3.8-27b"].endswith("The gain from its head is shown once the file's header is read.")
     assert "head" not in told["qwen3-8b"]
-
-
-def test_a_single_figure_is_no_range() -> None:
-    rows = {row.key: row.speedup for row in recommended(500 * GB).rows()}
-    assert rows["qwen3.5-9b"].startswith("1.14 times, ")
-    assert rows["gemma-4-31b"].startswith("1.29 to 1.50 times, ")
 
 
 LISTED = """\

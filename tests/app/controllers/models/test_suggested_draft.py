@@ -14,7 +14,6 @@ from app.core.paths import builtin_draft, builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
 from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.app.fakes import AppHarness
-from tests.engine.gguf_factory import tiny_llama
 
 WAIT_MS = 60_000
 
@@ -105,14 +104,3 @@ def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, t
     opened(harness, target)
     jobs_done(harness, qtbot)
     assert banner.action_button.isHidden() or banner.isHidden()
-
-
-@pytest.mark.parametrize("library", ["empty", "another vocabulary"])
-def test_nothing_is_said_where_nothing_matches(
-    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, library: str
-) -> None:
-    if library == "another vocabulary":
-        harness.controller.hub.service.add(str(tiny_llama(n_ff=32).write(tmp_path / "other.gguf")))
-    opened(harness, target)
-    jobs_done(harness, qtbot)
-    assert harness.window.notice_banner.action_button.isHidden()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from app.controllers.models.views import file_rows, fit_view, guess_fit, library_row, link_view, repo_fit
+from app.controllers.models.views import file_rows, fit_view, guess_fit, link_view, repo_fit
 from app.core.domain.models import FileKind, Presence, RepoFile, RepoModel, RepoSummary
 from app.core.hub.links import request_of
-from app.core.hub.records import LibraryModel, Origin, RepoDetails
+from app.core.hub.records import RepoDetails
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
@@ -48,14 +46,6 @@ def test_models_of_one_quantization_differ_and_side_files_are_last() -> None:
     assert [file.label for file in files] == ["second", "first", "Q4_K_M", ""]
     assert [file.presence for file in files][2] is Presence.HERE
     assert files[-1].kind is FileKind.MMPROJ
-
-
-def test_a_model_of_the_library_says_what_it_is_used_for() -> None:
-    path = Path("/models/x.gguf")
-    model = LibraryModel("owner/x", (path,), FileKind.MODEL, Origin.IN_PLACE, "Q8_0", 5, draft="owner/y")
-    row = library_row(model, str(path), "", "llama")
-    assert (row.key, row.name, row.in_place, row.in_use, row.paired_with) == ("owner/x", "x", True, "target", "y")
-    assert library_row(model, "", str(path), "").in_use == "draft"
 
 
 def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,14 +246,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(_search_results(hub, query))
             return
         repo_id, rest = "/".join(words[:2]), words[2:]
-        revision = rest[1] if len(rest) == 2 and rest[0] in ("revision", "tree") else "main"
+        revision = rest[1] if len(rest) == 2 and rest[0] == "revision" else "main"
         repo = hub.repos.get(repo_id)
         if repo is None:
             self._error(404, "RepoNotFound")
         elif (at := repo.at(revision)) is None:
             self._error(404, "RevisionNotFound")
-        elif rest[:1] == ["tree"]:
-            self._json([_tree_entry(name, content) for name, content in at[1].items()])
         else:
             self._json(_facts(repo_id, repo, at, blobs="blobs" in query))
 
@@ -374,10 +372,3 @@ def _facts(repo_id: str, repo: Repo, at: tuple[str, dict[str, Content]], *, blob
         siblings.append(entry)
     facts = {"_id": "0", "id": repo_id, "modelId": repo_id, "sha": at[0], "private": False, "gated": False}
     return {**facts, "downloads": 0, "likes": 0, "tags": ["gguf"], "siblings": siblings, **repo.facts}
-
-
-def _tree_entry(name: str, content: Content) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": "file", "path": name, "size": content.size, "oid": content.etag[:40]}
-    if content.is_lfs:
-        entry["lfs"] = {"oid": content.etag, "size": content.size, "pointerSize": 134}
-    return entry

@@ -93,12 +93,6 @@ def test_an_answer_without_tokens_is_not_kept(tmp_path: Path) -> None:
     assert speeds.all() == ()
 
 
-def test_names_of_any_script_are_names(tmp_path: Path) -> None:
-    speeds = PairSpeeds(tmp_path / "speeds.json")
-    speeds.add_answer('модель "8B"', "草稿", answer())
-    assert PairSpeeds(tmp_path / "speeds.json").get('модель "8B"', "草稿").answers == (answer(),)
-
-
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

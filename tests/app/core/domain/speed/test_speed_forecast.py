@@ -41,11 +41,6 @@ def test_what_was_measured_takes_the_place_of_the_range() -> None:
     assert "%" not in words
 
 
-@pytest.mark.parametrize("speed", [None, PairSpeed("t", "d"), PairSpeed("t", "d", answers(1.5, 1)[:0])])
-def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
-    assert replace(SPEED_FORECAST, measured=speed).headline.startswith("Expect")
-
-
 def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
     dear = replace(SPEED_FORECAST, gain=GainForecast(1.1, 1.3, 0.6))
     faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
@@ -58,11 +53,6 @@ def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
 def test_temperature_and_length_are_named() -> None:
     assert "higher temperatures gain less" in joined(replace(SPEED_FORECAST, temperature=0.0).sentences)
     assert "a temperature of 0 gains more" in joined(replace(SPEED_FORECAST, temperature=0.8).sentences)
-
-
-def test_fast_enough_is_about_as_fast_as_one_reads() -> None:
-    assert SpeedRange(7.5, 12.0).is_fast_enough
-    assert not SpeedRange(4.0, 6.0).is_fast_enough
 
 
 def test_a_pair_that_loses_is_told_what_to_try() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from app.core.domain.speed.verdict import EVEN, Missing, answer_verdict, speed_verdict, sums_verdict
+from app.core.domain.speed.verdict import Missing, answer_verdict, sums_verdict
 from app.core.domain.sums import Sums, add_sums, sums_of
 from engine.records import Mode, RunStats
 
@@ -101,11 +99,3 @@ def test_answers_in_which_nothing_was_drafted_neither_save_nor_cost_time() -> No
 
 def test_nothing_is_said_of_no_answers() -> None:
     assert sums_verdict(Sums()).missing is Missing.NO_TOKENS
-
-
-@given(st.floats(0.01, 100.0), st.floats(0.2, 100.0), st.integers(0, 50))
-def test_exactly_one_thing_is_said(seconds: float, plain_s: float, accepted: int) -> None:
-    verdict = speed_verdict(tokens=100, seconds=seconds, plain_s=plain_s, proposed=50, accepted=accepted)
-    said = [verdict.missing is not None, verdict.is_gain, verdict.is_even, verdict.is_loss]
-    assert sum(said) == 1
-    assert verdict.is_even == (verdict.speedup is not None and EVEN[0] < verdict.speedup < EVEN[1])

@@ -10,12 +10,11 @@ import pytest
 
 from app.core.domain.models import Download, DownloadStatus
 from app.core.hub.client import HubClient
-from app.core.hub.downloads import part_file
 from app.core.hub.downloads.download_queue import DownloadQueue, QueueFile
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.library.library import Library
 from app.core.hub.links import request_of
-from tests.app.core.hub.link_server import Answer, Handler, LinkServer, file, longer, redirect, says
+from tests.app.core.hub.link_server import LinkServer, file, longer, redirect, says
 from tests.engine.gguf_factory import tiny_llama
 
 MODEL = tiny_llama().to_bytes()
@@ -89,46 +88,6 @@ def test_without_a_version_it_begins_again(server: LinkServer, library: Library)
     assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
 
 
-def elsewhere(data: bytes) -> Answer:
-    """Answers ranges from seven bytes earlier, except a range for the first byte; cut in the middle."""
-
-    def answer(handler: Handler) -> None:
-        span = handler.wanted()
-        if span is None or span[1] is not None:
-            file(data, cut=len(data) // 3 if span is None and not asked(handler.server) else None)(handler)
-            return
-        start = span[0] - 7
-        handler.head(
-            206,
-            Content_Range=f"bytes {start}-{len(data) - 1}/{len(data)}",
-            Content_Length=str(len(data) - start),
-            ETag='"v1"',
-        )
-        handler.wfile.write(data[start:])
-
-    return answer
-
-
-def asked(server: LinkServer) -> list[str]:
-    """The requested open-ended ranges."""
-    return [headers["range"] for _path, headers in server.requests if headers.get("range", "").endswith("-")]
-
-
-def test_a_range_from_elsewhere_is_asked_for_once_then_the_whole_file(server: LinkServer, library: Library) -> None:
-    server.answers["/m.gguf"] = elsewhere(MODEL)
-    assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
-    assert len(asked(server)) == 1
-    assert library.models()[0].path.read_bytes() == MODEL
-
-
-def test_what_always_comes_compressed_is_tried_twice(server: LinkServer, library: Library) -> None:
-    server.answers["/m.gguf"] = file(MODEL, Content_Encoding="gzip")
-    state = fetched(library, server.url("/m.gguf"))
-    assert (state.status, len(server.requests)) == (DownloadStatus.FAILED, 2)
-    assert state.message == "The server sent the file compressed, although it was asked not to."
-    assert {headers["accept-encoding"] for _path, headers in server.requests} == {"identity"}
-
-
 @pytest.mark.parametrize("what", ["a page", "damaged", "endless", "other length"])
 def test_what_is_no_model_never_gets_its_name(server: LinkServer, library: Library, what: str) -> None:
     pages = b"<html>" * 5000
@@ -150,15 +109,6 @@ def test_a_link_that_leads_elsewhere_stops_at_once(server: LinkServer, library: 
     state = fetched(library, server.url("/m.gguf"))
     assert (state.status, len(server.requests)) == (DownloadStatus.FAILED, 1)
     assert files_in(library) == []
-
-
-def test_a_full_disk_is_reported_before_a_byte_comes(
-    server: LinkServer, library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: usage)
-    state = fetched(library, server.url("/m-Q4_0.gguf"))
-    assert (state.status, "still needed" in state.message) == (DownloadStatus.FAILED, True)
 
 
 def test_a_queued_link_survives_a_restart_unless_it_was_changed(tmp_path: Path) -> None:

@@ -313,30 +313,6 @@ def test_a_disk_without_end_is_not_looked_through(
     assert [offer.name for offer in library.look()[0]] == ["m0", "m1"]
 
 
-def test_linked_folders_of_other_programs_are_looked_into_once(library: Library, tmp_path: Path) -> None:
-    """The models are on another disk: the whole folder, a publisher, or a repository is a link."""
-    home, disk = tmp_path / "person", tmp_path / "disk"
-    put(disk / "publisher" / "repo" / "one.gguf")
-    put(disk / "repo" / "two.gguf")
-    put(disk / "jan" / "three" / "model.gguf")
-    place = home / ".lmstudio" / "models"
-    (place / "own").mkdir(parents=True)
-    (place / "publisher").symlink_to(disk / "publisher")
-    (place / "again").symlink_to(disk / "publisher")
-    (place / "own" / "repo").symlink_to(disk / "repo")
-    jan = home / ".local" / "share" / "Jan" / "data" / "llamacpp"
-    jan.mkdir(parents=True)
-    (jan / "models").symlink_to(disk / "jan")
-    for number, target in enumerate((place, place.parent, home, tmp_path / "nowhere")):  # cycles, and a dangling link
-        (disk / "publisher" / f"link{number}").symlink_to(target)
-    (disk / "repo" / "self").symlink_to(disk / "repo" / "self")
-    offers = library.look()[0]
-    assert sorted(offer.name for offer in offers) == ["model", "one", "two"]
-    one = library.add(next(offer.files[0] for offer in offers if offer.name == "one"))
-    assert one.path.is_file()
-    assert sorted(offer.name for offer in library.look()[0]) == ["model", "two"]
-
-
 def test_a_link_to_a_large_disk_is_scanned_within_bounds(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,19 +138,6 @@ def test_places(tmp_path: Path) -> None:
     assert stores({"OLLAMA_MODELS": "/m"}, tmp_path, "win32") == (Path("/m"), tmp_path / ".ollama/models")
 
 
-def test_a_description_that_is_gone_leaves_the_tag_to_tell(store: Path) -> None:
-    content = model(store, "registry.ollama.ai/library/llama3.2/3b-q8_0")
-    digest = str(content["config"]["digest"]).replace(":", "-")
-    (store / "blobs" / digest).write_text("{", "utf-8")
-    (offer,) = models_in(store)
-    assert isinstance(offer, Offer)
-    assert (offer.name, offer.quantization) == ("llama3.2:3b-q8_0", "Q8_0")
-    (store / "blobs" / digest).unlink()
-    (offer,) = models_in(store)
-    assert isinstance(offer, Offer)
-    assert offer.quantization == "Q8_0"
-
-
 @pytest.mark.timeout(60)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 def test_a_pipe_among_manifests_does_not_block_and_their_number_is_bounded(
