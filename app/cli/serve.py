@@ -55,7 +55,7 @@ from engine.requests import JobEnded, RunJob
 from engine.session.worker import probing_session
 
 ENGINE_EXIT_S = 10.0  # then the engine's process is killed
-POLL_S = 0.1
+POLL_S = 0.02
 CRASH_LOGGER = "engine.process.process"  # the logger that reports the engine's stderr after a crash
 
 
@@ -128,24 +128,21 @@ def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
         EngineError: loading failed or crashed the engine.
     """
     job = RunJob(EngineJob(None, load=request))
-    ended: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[JobEnded | EngineFailed] = queue.SimpleQueue()
     with stop_on_interrupt() as interrupted:
         engine.submit(job, lambda event: ended.put(event) if isinstance(event, JobEnded | EngineFailed) else None)
-        while True:
-            try:
-                event = ended.get(timeout=POLL_S)
-            except queue.Empty:
-                if interrupted.is_set():
-                    engine.cancel(job.request_id)
-                continue
-            if interrupted.is_set():
-                return None
-            if isinstance(event, EngineFailed):
-                raise ModelLoadError(event.problem.message, event.problem.advice)
-            assert isinstance(event, JobEnded)  # noqa: S101  (what is put there)
-            if isinstance(event.value, EngineReady):
-                return event.value
-            raise event.value if isinstance(event.value, EngineError) else ModelLoadError("Nothing was loaded.")
+        while ended.empty() and not interrupted.wait(POLL_S):
+            pass
+        if interrupted.is_set():
+            engine.cancel(job.request_id)
+        event = ended.get()
+        if interrupted.is_set():
+            return None
+    if isinstance(event, EngineFailed):
+        raise ModelLoadError(event.problem.message, event.problem.advice)
+    if isinstance(event.value, EngineReady):
+        return event.value
+    raise event.value if isinstance(event.value, EngineError) else ModelLoadError("Nothing was loaded.")
 
 
 def _embedder(options: argparse.Namespace) -> Embedder | None:

@@ -6938,10 +6938,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Remote-Server hat die Unterhaltung mit ihren Bildern abgelehnt. {reason}</translation>
     </message>
     <message>
-        <source>{engine} counts drafted tokens for all requests together, also those of other clients</source>
-        <translation>{engine} zählt entworfene Token für alle Anfragen zusammen, auch die anderer Programme</translation>
-    </message>
-    <message>
         <source>Enter the server&apos;s new address.</source>
         <translation>Geben Sie die neue Adresse des Servers ein.</translation>
     </message>
@@ -6972,10 +6968,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This is not a valid key: it contains spaces, line breaks or other invalid characters, or it is too long.</source>
         <translation>Das ist kein gültiger Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder andere unzulässige Zeichen, oder er ist zu lang.</translation>
-    </message>
-    <message>
-        <source>The context of {host} holds {n_ctx:,} tokens, and the conversation has more.</source>
-        <translation>Der Kontext von {host} fasst {n_ctx:,} Token, die Unterhaltung hat mehr.</translation>
     </message>
     <message>
         <source>The conversation does not fit the context of {host}.</source>

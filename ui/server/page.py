@@ -71,16 +71,17 @@ TONES = {
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
 MAX_NAMES = 12  # maximum number of names of other models in a line
+# Titles, and sample texts that set the widths; the model column, the widest, takes the remaining width.
 COLUMNS = (
-    tr.mark("Time"),
-    tr.mark("Program"),
-    tr.mark("Path"),
-    tr.mark("Model"),
-    tr.mark("Tokens"),
-    tr.mark("Tokens/s"),
-    tr.mark("Status"),
+    (tr.mark("Time"), "00:00:00"),
+    (tr.mark("Program"), "Open WebUI/0.6.30"),
+    (tr.mark("Path"), "/v1/chat/completions"),
+    (tr.mark("Model"), ""),
+    (tr.mark("Tokens"), "00,000"),
+    (tr.mark("Tokens/s"), "000.0"),
+    (tr.mark("Status"), "503, stopped, or no model"),
 )
-PROGRAM, PATH, MODEL, TOKENS, RATE = 1, 2, 3, 4, 5
+MODEL, TOKENS, RATE = 3, 4, 5
 STATES = {
     RequestState.READING: tr.mark("Arriving"),
     RequestState.WAITING: tr.mark("Waiting"),
@@ -107,8 +108,7 @@ class ServerAccess(QWidget):
         super().__init__()
         self._theme = theme
         self._model, self._n_ctx = "", DEFAULT_CTX
-        self._url = base_url(LOOPBACK, 0)
-        self._key = ""
+        self._url, self._key = base_url(LOOPBACK, 0), ""
         self.url = self._field(translate("ServerAccess", "Base URL"))
         self.model = self._field(translate("ServerAccess", "Model"))
         self.key = self._field(translate("ServerAccess", "Key"))
@@ -130,6 +130,7 @@ class ServerAccess(QWidget):
         self.program = NoWheelComboBox()
         self.program.setItemDelegate(QStyledItemDelegate(self.program))  # makes the stylesheet apply to the items
         self.program.setAccessibleName(translate("ServerAccess", "Example for"))
+        self.program.addItems([example.program for example in self._examples("")])
         self.program.currentIndexChanged.connect(self._show_example)
         self.example = QPlainTextEdit()
         self._make_example()
@@ -202,13 +203,6 @@ class ServerAccess(QWidget):
         for field, text in ((self.url, self._url), (self.model, self._model), (self.key, self._key)):
             field.setText(text)
             field.setCursorPosition(0)  # show the start of a long value
-        chosen = max(self.program.currentIndex(), 0)
-        self.program.blockSignals(True)
-        self.program.clear()
-        for example in self._examples(self._key):
-            self.program.addItem(example.program)
-        self.program.setCurrentIndex(chosen)
-        self.program.blockSignals(False)
         self._show_example()
 
     def _show_key(self, shown: bool) -> None:
@@ -285,26 +279,14 @@ def _side(column: int) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-# Sample texts that set the column widths; the model column, the widest, takes the remaining width.
-SAMPLES = {
-    0: "00:00:00",
-    1: "Open WebUI/0.6.30",
-    2: "/v1/chat/completions",
-    4: "00,000",
-    5: "000.0",
-    6: "503, stopped, or no model",
-}
-STRETCHED = 3
-
-
 class RequestTable(QTableWidget):
     """The requests, newest first. It is as high as a few rows and scrolls."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(0, len(COLUMNS))
         self._theme = theme
-        for column, words in enumerate(COLUMNS):
-            item = QTableWidgetItem(tr(words))
+        for column, (title, _sample) in enumerate(COLUMNS):
+            item = QTableWidgetItem(tr(title))
             item.setTextAlignment(_side(column))
             if column in (TOKENS, RATE):
                 item.setToolTip(hover(tr("Of the answer, without the prompt.")))
@@ -322,7 +304,7 @@ class RequestTable(QTableWidget):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setSectionResizeMode(STRETCHED, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(MODEL, QHeaderView.ResizeMode.Stretch)
         theme.changed.connect(self._fit)
         self._fit()
 
@@ -346,9 +328,9 @@ class RequestTable(QTableWidget):
 
     def _fit(self) -> None:
         metrics = self.fontMetrics()
-        for column, sample in SAMPLES.items():
-            words = max(sample, tr(COLUMNS[column]), key=metrics.horizontalAdvance)
-            self.setColumnWidth(column, metrics.horizontalAdvance(words) + CELL_PX)
+        for column, (title, sample) in enumerate(COLUMNS):
+            if column != MODEL:
+                self.setColumnWidth(column, max(map(metrics.horizontalAdvance, (sample, tr(title)))) + CELL_PX)
         line = round(self._theme.text_height()) + 10
         self.verticalHeader().setDefaultSectionSize(line)
         self.setFixedHeight(self.horizontalHeader().sizeHint().height() + ROWS_SHOWN * line + 4)

@@ -239,7 +239,7 @@ def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
     if not stats.forced_accepted:
         return []
     words = tr("{number} fixed by the schema")
-    meaning = tr("DraftCounters tokens that a schema fixed. They needed no draft model.")
+    meaning = tr("Drafted tokens that a schema fixed. They needed no draft model.")
     return [(words.format(number=count(stats.forced_accepted)), meaning)]
 
 

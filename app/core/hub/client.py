@@ -597,7 +597,7 @@ def check_body(answer: httpx.Response, start: int, size_bytes: int) -> tuple[int
         HubBytesError: the headers are wrong.
     """
     headers: Any = answer.headers
-    check_encrypted(headers)
+    check_plain(headers)
     if answer.status_code == 206:
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
@@ -609,7 +609,7 @@ def check_body(answer: httpx.Response, start: int, size_bytes: int) -> tuple[int
     return 0, size_bytes if length else None
 
 
-def check_encrypted(headers: Mapping[str, str]) -> None:
+def check_plain(headers: Mapping[str, str]) -> None:
     """Refuse a compressed body.
 
     Raises:

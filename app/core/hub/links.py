@@ -31,7 +31,7 @@ from app.core.hub.client import (
     Connections,
     busy_error,
     check_body,
-    check_encrypted,
+    check_plain,
     connection_errors,
     strong_etag,
 )
@@ -153,7 +153,7 @@ class LinkSource:
                     said("The link leads to a web page of {host}, not to a GGUF file.", host=host),
                     "Copy the link of the download itself, not of the page around it.",
                 )
-            check_encrypted(headers)
+            check_plain(headers)
             size = _size_of(answer)
             if size is None:
                 raise LinkRefusedError(

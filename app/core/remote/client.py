@@ -97,6 +97,8 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
 def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
     if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
         return ModelNotOfferedError(said("{host} does not offer the model.", host=host))
+    if status == 404:
+        return InvalidResponseError(said("{host} does not have this address.", host=host))
     if status in (408, 429, 503, 529):
         return ServerBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
     if reason:

@@ -16,7 +16,6 @@ from app.core.domain.local_server import Activity, LoggedRequest, ServerSetup
 if TYPE_CHECKING:
     from app.core.server.library import ModelSwitch
     from app.core.server.listening import HttpServer
-    from app.core.server.metrics import RequestLog
     from app.core.server.scheduler import Scheduler
     from engine.requests import Engine
 
@@ -47,7 +46,6 @@ class BackgroundServer:
         self._is_stopping = False
         self._server: HttpServer | None = None
         self._scheduler: Scheduler | None = None
-        self._requests: RequestLog | None = None
         self._thread = threading.Thread(target=self._run, name="server", daemon=True)
         self.address = ""
         self.failure: Exception | None = None
@@ -63,7 +61,7 @@ class BackgroundServer:
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:
         """The latest requests, newest first."""
-        return () if self._requests is None else self._requests.rows()
+        return () if self._scheduler is None else self._scheduler.metrics.requests.rows()
 
     def stop_running(self) -> None:
         if self._scheduler is not None:
@@ -105,7 +103,6 @@ class BackgroundServer:
         setup = self._setup
         with bind(setup.host, setup.port) as listener:
             scheduler = Scheduler(self._engine, self._models, Metrics(self._on_change), self._on_change)
-            self._requests = scheduler.metrics.requests
             app = make_application(scheduler, self._key, AllowedHosts(setup.host, names=setup.names))
             server = HttpServer(app, scheduler.close, SHUTDOWN_S)
             with self._lock:

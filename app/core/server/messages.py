@@ -87,7 +87,7 @@ def text_of(value: object, param: str) -> str:
 def read_content(value: object, param: str, role: str, source: PictureSource | None, separator: str = "\n") -> Content:
     """Read the content of a message: a text or parts. Earlier reasoning is left out.
 
-    Texts are joined with ``separator``, except fields a picture. A picture that the model cannot see becomes a line of
+    Texts are joined with ``separator``, except beside a picture. A picture that the model cannot see becomes a line of
     text: an error would block the conversation for good, since clients send all messages again.
 
     Raises:

@@ -68,7 +68,7 @@ class ServerJob:
 
     @property
     def shares(self) -> bool:
-        """True if it can run fields other answers, since it loads nothing."""
+        """True if it can run beside other answers, since it loads nothing."""
         return not self.loads and (self.request is not None or (self.call is not None and bool(self.target)))
 
     def send(self, event: JobEvent) -> None:

@@ -63,19 +63,6 @@ def added(tmp_path: Path, **fields: object) -> Iterator[tuple[Heard, ScriptedSer
             assert heard.worker.close(PATIENCE_S)
 
 
-def test_a_model_is_loaded_and_answers(tmp_path: Path) -> None:
-    with added(tmp_path) as (heard, _server, path):
-        heard.worker.load(LoadRequest(path))
-        ready = heard.until(EngineReady, EngineFailed)
-        assert isinstance(ready, EngineReady)
-        assert (ready.target.name, ready.draft) == ("org/model", None)
-        heard.worker.generate(ASKED)
-        assert isinstance(heard.until(TextChunk, EngineFailed), TextChunk)
-        finished = heard.until(Finished, EngineFailed)
-        assert isinstance(finished, Finished)
-        assert finished.reason is FinishReason.END
-
-
 def test_a_model_that_the_engine_no_longer_has_is_told(tmp_path: Path) -> None:
     with added(tmp_path) as (heard, server, path):
         server.script.model = "org/another"
@@ -84,15 +71,6 @@ def test_a_model_that_the_engine_no_longer_has_is_told(tmp_path: Path) -> None:
         assert isinstance(failed, EngineFailed)
         assert failed.problem.message.endswith("does not offer the model.")
         assert not failed.was_cancelled
-
-
-def test_an_engine_that_is_gone_is_told(tmp_path: Path) -> None:
-    with added(tmp_path) as (heard, server, path):
-        server.close()
-        heard.worker.load(LoadRequest(path))
-        failed = heard.until(EngineReady, EngineFailed)
-        assert isinstance(failed, EngineFailed)
-        assert "does not answer" in failed.problem.message
 
 
 def test_a_load_that_is_ended_while_the_engine_is_silent_is_cancelled(tmp_path: Path) -> None:

@@ -102,19 +102,6 @@ def test_the_usage_of_a_stream_comes_where_it_is_asked_for(server: ScriptedServe
     assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 19)
 
 
-def test_a_response_comes_whole_and_in_events(server: ScriptedServer) -> None:
-    whole = server.client.post(RESPONSES, json={"input": "Hello", "store": True}).json()
-    assert (whole["object"], whole["status"], whole["model"]) == ("response", "completed", "tiny")
-    assert whole["output"][0]["content"][0]["text"] == "Good day"
-    assert whole["store"] is False
-    response = server.client.post(RESPONSES, json={"input": "Hello", "stream": True})
-    assert response.headers["content-type"].startswith("text/event-stream")
-    events = [json.loads(event.partition("\ndata: ")[2]) for event in response.text.removesuffix("\n\n").split("\n\n")]
-    deltas = [event["delta"] for event in events if event["type"] == "response.output_text.delta"]
-    assert (deltas, events[-1]["type"]) == (["Good ", "day"], "response.completed")
-    assert f'endpoint="{RESPONSES}",status="200"}} 2' in server.client.get("/metrics").text
-
-
 def test_a_message_of_anthropics_api_comes_whole_and_in_events(server: ScriptedServer) -> None:
     asked = {"model": "any", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello"}]}
     whole = server.client.post(MESSAGES, json=asked).json()
