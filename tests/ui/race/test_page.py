@@ -18,7 +18,6 @@ from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
 from ui.race.words import lane_name
-from ui.text.formatting import acceptance, duration
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
@@ -239,18 +238,6 @@ def test_the_lanes_stay_where_they_are_when_the_first_marks_come(page: RacePage,
     qtbot.waitUntil(row.isVisible)
     qtbot.wait(1)
     assert lane.mapTo(page, QPoint(0, 0)) == before
-
-
-def test_a_result_has_one_basis_and_names_it(page: RacePage) -> None:
-    page.show_result(THREE_LANES)
-    for lane, result in zip(page.track.lanes, THREE_LANES.lanes, strict=True):
-        assert lane.state_label.text() == "over 4 rounds"
-        assert lane.bar.caption == f"{result.stats.tokens} tokens"
-        assert lane.bar.value == duration(result.stats.decode_s)
-        assert lane.lines["accepted"].value == acceptance(result.stats)
-    longest = max(each.stats.tokens for each in THREE_LANES.lanes)
-    shares = [each.stats.tokens / longest for each in THREE_LANES.lanes]
-    assert [lane.bar.share for lane in page.track.lanes] == shares, "how far it came, as while it raced"
 
 
 def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:

@@ -93,36 +93,6 @@ def test_the_question_of_a_message_is_raced_with_what_came_before_it(harness: Ap
     assert form.setup.before == ()
 
 
-def test_a_file_attached_to_an_earlier_question_is_raced_too(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    file = tmp_path / "rivers.txt"
-    file.write_text("The Rhine flows north.", "utf-8")
-    harness.window.composer.files_offered.emit([str(file)])
-    qtbot.waitUntil(lambda: bool(harness.controller.attachments.sums._attachments))
-    answer(harness, qtbot, "What is this?")
-    answer(harness, qtbot, "And then?")
-    harness.window.transcript.race_requested.emit(harness.messages()[-1].id)
-    setup = harness.window.race.page.form.setup
-    assert "The Rhine flows north." in setup.before[0].content
-    assert setup.question == "And then?"
-
-
-def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness, qtbot: QtBot) -> None:
-    target = harness.window.engine_view.target
-    assert target is not None
-    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
-    qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
-    harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
-    qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
-    answer(harness, qtbot, "What is it?")
-    harness.window.race.opened_empty.emit()
-    form = harness.window.race.page.form
-    assert form.includes_pictures.text() == "With 1 picture"
-    harness.window.race.page.start_requested.emit(form.setup)
-    request = job_of(harness)._request
-    assert [one.width for _, one in request.messages[-1].pictures] == [40]
-    assert request.messages[-1].content == "What is it?"
-
-
 def test_the_name_of_a_picture_that_the_model_cannot_see_is_no_question(harness: AppHarness, qtbot: QtBot) -> None:
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
