@@ -58,7 +58,7 @@ def command(options: argparse.Namespace) -> int:
         print_notices(ready, *target_notices(ready))
         if options.draft and ready.draft is None:
             return 1
-        check_thinking(request, ready.target)
+        check_thinking(request, ready.target.name, [option.name for option in ready.target.thinking])
         if request.mode is not Mode.OFF and request.depth is None:
             session.measure(MEASURE_S)
         request = replace(request, stop=tuple(options.stop), ignore_eos=options.ignore_eos, overflow=Overflow.DROP)

@@ -6,17 +6,16 @@ import argparse
 import os
 import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, notify, option_errors
-from app.cli.run import RUN_ERRORS, make_request, show_events
+from app.cli.run import RUN_ERRORS, check_thinking, make_request, show_events
 from app.core.domain.engines import RemoteModel
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient, check_encrypted, normal_url, server_key_store
 from app.core.remote.detection import ReasoningMode, detect, reasoning_modes
-from app.core.remote.errors import ModelNotOfferedError, RequestRejectedError
+from app.core.remote.errors import ModelNotOfferedError
 from app.core.remote.fitting import FittingAnswer
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
@@ -49,33 +48,16 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     facts = detect(client)
     model = _chosen(facts.models, options.model, client.host)
     notify(f"{model.name} on {client.host}: {facts.title}. The prompt is sent to this server.")
-    thinks = _fields(request, reasoning_modes(client, facts.kind, model.name) if request.thinking else (), model.name)
-    way = ReasoningMode(ThinkingOption(request.thinking), thinks)
+    modes = reasoning_modes(client, facts.kind, model.name) if request.thinking else ()
+    check_thinking(request, model.name, [mode.option.name for mode in modes])
+    fields = next((mode.fields for mode in modes if mode.option.name == request.thinking), {})
+    way = ReasoningMode(ThinkingOption(request.thinking), fields)
 
     def answering(asked: ChatRequest) -> RemoteAnswer:
         return RemoteAnswer(client, asked, model.name, facts.kind, model.n_ctx, way)
 
     answer = FittingAnswer(answering, request, model.n_ctx)
     return show_events(answer.events(interrupted.is_set), as_json=options.json)
-
-
-def _fields(request: ChatRequest, ways: tuple[ReasoningMode, ...], name: str) -> Mapping[str, object]:
-    """The request fields for the reasoning mode of the options.
-
-    Raises:
-        RequestRejectedError: the model does not have this mode, or the server does not say.
-    """
-    for way in ways:
-        if way.option.name == request.thinking:
-            return way.fields
-    if not request.thinking:
-        return {}
-    known = ", ".join(way.option.name for way in ways)
-    if not known:
-        words = said("The remote server reports no reasoning modes for {name}.", name=name)
-        raise RequestRejectedError(words, "Leave out --thinking.")
-    words = said("{name} does not support this reasoning mode: {how}.", name=name, how=request.thinking)
-    raise RequestRejectedError(words, said("Choose one of: {ways}.", ways=known))
 
 
 def _check(options: argparse.Namespace) -> None:

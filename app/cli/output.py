@@ -18,6 +18,7 @@ from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
 from app.core.domain.errors import AppError
 from app.core.domain.speed.verdict import answer_verdict
+from engine.errors import PacelineError
 from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
 
 INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
@@ -224,6 +225,8 @@ def option_errors(title: str, advice: str) -> Iterator[None]:
     """Raise an `OptionsError` for an invalid value, or a file that cannot be read."""
     try:
         yield
+    except PacelineError:  # some are a `ValueError`, too
+        raise
     except UnicodeDecodeError as error:
         raise OptionsError(title, "The prompt is not UTF-8 text.", "Save it as UTF-8.") from error
     except OSError as error:

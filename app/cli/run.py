@@ -9,7 +9,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,6 @@ from engine.records import (
     LoadRequest,
     Message,
     Mode,
-    ModelInfo,
     Picture,
     Placement,
     Problem,
@@ -122,7 +121,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     print_notices(ready, *(() if options.raw else target_notices(ready)))
     if (options.draft and ready.draft is None) or (options.image and not ready.target.has_vision):
         return 1
-    check_thinking(request, ready.target)
+    check_thinking(request, ready.target.name, [option.name for option in ready.target.thinking])
     if request.mode is not Mode.OFF and request.depth is None:
         session.measure(MEASURE_S)
     while session.has_idle_work:  # with --history: index earlier answers before timing
@@ -323,19 +322,18 @@ def _as_list(given: str | list[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else given or []
 
 
-def check_thinking(request: ChatRequest, model: ModelInfo) -> None:
-    """Check that the model supports the reasoning mode of the request.
+def check_thinking(request: ChatRequest, model: str, names: Sequence[str]) -> None:
+    """Check that the reasoning mode of the request is one of those that the model supports.
 
     Raises:
-        SettingError: the model lacks it; the message lists the modes that it supports.
+        SettingError: it is not.
     """
-    names = [option.name for option in model.thinking]
     if not request.thinking or request.thinking in names:
         return
     if not names:
-        raise SettingError(said("{name} has no reasoning modes.", name=model.name), "Leave out --thinking.")
+        raise SettingError(said("{name} has no reasoning modes.", name=model), "Leave out --thinking.")
     raise SettingError(
-        said("{name} does not support this reasoning mode: {how}.", name=model.name, how=request.thinking),
+        said("{name} does not support this reasoning mode: {how}.", name=model, how=request.thinking),
         said("Choose one of: {names}.", names=", ".join(names)),
     )
 

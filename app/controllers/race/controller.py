@@ -31,7 +31,6 @@ from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
 from engine.requests import JobEnded, RunJob
-from engine.sentences import said
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_race_file
@@ -256,7 +255,8 @@ class RaceController(PartsController):
 
         def write(_stop: object) -> str:
             text = result.report if kind == "json" else _markdown(result)
-            write_bytes(file, text.encode() if picture is None else _png(picture))
+            with exported_file(file, RaceExportError) as out:
+                out.write(text.encode() if picture is None else _png(picture))
             return file.name
 
         self._is_exporting = True
@@ -291,20 +291,6 @@ class RaceController(PartsController):
 def _pictures_in_text(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
     """The question's pictures, with offsets within its text, which may have changed."""
     return tuple((min(place, len(setup.question)), picture) for place, picture in setup.pictures)
-
-
-def write_bytes(file: Path, data: bytes) -> None:
-    """Write a race to a file.
-
-    Raises:
-        RaceExportError: the file cannot be written.
-    """
-    try:
-        with exported_file(file) as out:
-            out.write(data)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RaceExportError(said("{path} could not be written: {reason}.", path=file, reason=reason)) from error
 
 
 def _png(image: QImage) -> bytes:

@@ -57,23 +57,20 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
     head = {"format": FORMAT, "version": VERSION, "name": project.name, "values": for_toml(project.values)}
     chats = [row.id for row in store.conversations() if project.folder_id and row.folder_id == project.folder_id]
     left_out: list[str] = []
-    try:
-        with exported_file(file) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(_HEAD, json.dumps(head, ensure_ascii=False))
-            if chats:
-                with archive.open(_CHATS, "w", force_zip64=True) as written:
-                    for text in to_json(stored_chats(store, chats)):
-                        written.write(text.encode("utf-8", "replace"))
-            for path, name in _files_with_names(project.sources):
-                try:
-                    archive.write(path, _FILES + name)
-                except (FileNotFoundError, PermissionError, ValueError):  # missing, locked, older than 1980
-                    left_out.append(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ProjectError(
-            said("{file} cannot be written ({reason}).", file=file, reason=reason), _CHOOSE_FOLDER
-        ) from error
+    with (
+        exported_file(file, lambda words: ProjectError(words, _CHOOSE_FOLDER)) as handle,
+        zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        archive.writestr(_HEAD, json.dumps(head, ensure_ascii=False))
+        if chats:
+            with archive.open(_CHATS, "w", force_zip64=True) as written:
+                for text in to_json(stored_chats(store, chats)):
+                    written.write(text.encode("utf-8", "replace"))
+        for path, name in _files_with_names(project.sources):
+            try:
+                archive.write(path, _FILES + name)
+            except (FileNotFoundError, PermissionError, ValueError):  # missing, locked, older than 1980
+                left_out.append(path)
     return tuple(left_out)
 
 

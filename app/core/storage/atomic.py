@@ -9,9 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
+
+from app.core.domain.errors import AppError
+from engine.sentences import Sentence, said
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -43,21 +46,24 @@ def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def exported_file(path: Path) -> Iterator[IO[bytes]]:
+def exported_file(path: Path, failed: Callable[[Sentence], AppError]) -> Iterator[IO[bytes]]:
     """Like `atomic_file`, for a file that the user chose: a link is followed and stays.
 
     Pipes, devices and ``/dev/stdout`` are written directly, since they must not be replaced.
 
     Raises:
-        OSError: the file cannot be written.
-        ValueError: the name is invalid.
+        AppError: made by ``failed``: the file cannot be written.
     """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
-    else:
-        with atomic_file(Path(os.path.realpath(path))) as file:
-            yield file
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                yield file
+        else:
+            with atomic_file(Path(os.path.realpath(path))) as file:
+                yield file
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise failed(said("{file} cannot be written ({reason}).", file=path, reason=reason)) from error
 
 
 def move_into_place(temporary: Path, path: Path) -> None:

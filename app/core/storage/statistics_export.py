@@ -24,7 +24,6 @@ from app.core.storage.chats.store import ChatStore
 from app.core.storage.chats.totals import read_totals
 from engine.intervals import upper_ms
 from engine.records import RunStats, Source
-from engine.sentences import said
 
 Value = str | int | float | None
 FORMAT, VERSION = "paceline-statistics", 1
@@ -221,15 +220,11 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
     Raises:
         StatisticsExportError: it cannot be written.
     """
-    try:
-        with exported_file(file) as handle:
-            if for_spreadsheets:  # Excel recognizes UTF-8 in CSV by a byte order mark
-                handle.write(codecs.BOM_UTF8)
-            for piece in text:
-                handle.write(piece.encode())
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise StatisticsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
+    with exported_file(file, StatisticsExportError) as handle:
+        if for_spreadsheets:  # Excel recognizes UTF-8 in CSV by a byte order mark
+            handle.write(codecs.BOM_UTF8)
+        for piece in text:
+            handle.write(piece.encode())
 
 
 def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[AnswerRecord, ...], int | None]:

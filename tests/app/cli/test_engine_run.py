@@ -109,7 +109,7 @@ def test_a_way_to_think_is_sent_as_the_engine_takes_it(capsys: Capture) -> None:
     ("engine", "sentence"),
     [
         ({"kind": "ollama", "family": "gptoss"}, "Choose one of: medium, low, high."),
-        ({"kind": "other"}, "The remote server reports no reasoning modes for org/model."),
+        ({"kind": "other"}, "model has no reasoning modes."),
     ],
 )
 def test_a_way_to_think_that_the_engine_does_not_know_is_one_sentence(

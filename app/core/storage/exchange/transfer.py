@@ -76,16 +76,12 @@ def export_chats(
             num_read += 1
             yield chat
 
-    try:
-        with exported_file(file) as handle:
-            if form == MARKDOWN and conversation_id is None:
-                _write_zip(handle, chats(), words)
-            else:
-                for text in to_json(chats()) if form == JSON else map(partial(to_markdown, words=words), chats()):
-                    handle.write(text.encode("utf-8", "replace"))  # bytes: line ends stay unchanged on every system
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
+    with exported_file(file, ChatsExportError) as handle:
+        if form == MARKDOWN and conversation_id is None:
+            _write_zip(handle, chats(), words)
+        else:
+            for text in to_json(chats()) if form == JSON else map(partial(to_markdown, words=words), chats()):
+                handle.write(text.encode("utf-8", "replace"))  # bytes: line ends stay unchanged on every system
     return num_read
 
 

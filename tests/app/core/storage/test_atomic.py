@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from app.core.domain.errors import AppError
 from app.core.storage.atomic import atomic_file, exported_file, move_into_place, write_atomically
 from tests.waiting import PATIENCE_S
 
 
 def write_half(file: Path) -> None:
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"half")
         raise OSError("full")
 
@@ -23,11 +24,11 @@ def write_half(file: Path) -> None:
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     file = tmp_path / "chats.json"
     file.write_text("old")
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"new")
         assert file.read_text() == "old"
     assert file.read_text() == "new"
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(AppError, match="full"):
         write_half(file)
     assert file.read_text() == "new"
     assert list(tmp_path.iterdir()) == [file]
@@ -42,7 +43,7 @@ def test_a_link_goes_on_leading_to_its_file(tmp_path: Path) -> None:
         link.symlink_to(there)
     except OSError:
         pytest.skip("this system lets nobody make a link")
-    with exported_file(link) as handle:
+    with exported_file(link, AppError) as handle:
         handle.write(b"new")
     assert link.is_symlink()
     assert there.read_text() == "new"
@@ -52,7 +53,7 @@ def test_what_lies_beside_it_stays_as_it_is(tmp_path: Path) -> None:
     """Another program may use this name, and in a shared folder somebody may have placed a link."""
     file, other, target = tmp_path / "chats.json", tmp_path / "chats.json.part", tmp_path / "precious"
     other.write_text("another program's")
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"new")
     assert other.read_text() == "another program's"
     other.unlink()
@@ -61,14 +62,14 @@ def test_what_lies_beside_it_stays_as_it_is(tmp_path: Path) -> None:
         other.symlink_to(target)
     except OSError:
         pytest.skip("this system lets nobody make a link")
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"newer")
     assert (file.read_text(), target.read_text()) == ("newer", "precious")
 
 
 def test_the_longest_name_that_a_file_can_have_is_fine(tmp_path: Path) -> None:
     file = tmp_path / f"{'n' * 250}.json"
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"new")
     assert file.read_text() == "new"
 
@@ -76,13 +77,13 @@ def test_the_longest_name_that_a_file_can_have_is_fine(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="the rights of a file are POSIX's")
 def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "chats.json"
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"old")
     usual = stat.S_IMODE(file.stat().st_mode)
     (tmp_path / "usual").touch()
     assert usual == stat.S_IMODE((tmp_path / "usual").stat().st_mode)
     file.chmod(0o600)
-    with exported_file(file) as handle:
+    with exported_file(file, AppError) as handle:
         handle.write(b"new")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -95,7 +96,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
-    with exported_file(pipe) as handle:
+    with exported_file(pipe, AppError) as handle:
         handle.write(b"words")
     reader.join(PATIENCE_S)
     assert read == [b"words"]
