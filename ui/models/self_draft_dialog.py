@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.domain.models import SelfDraftState, SelfDraftView
 from ui.models.parts import StatusMark
 from ui.text.formatting import percent, size
 from ui.text.language import Translator
@@ -29,21 +30,21 @@ NONE_KEPT = tr.mark("No copy was kept. A smaller model of the same family, or re
 
 
 class SelfDraftDialog(Dialog):
-    """Shows a `SelfDraftView` and emits requests. Closing it cancels."""
+    """Explains, then shows the progress and the result. Closing it cancels."""
 
     # make and measure copies; cancel
     start_requested = Signal()
     stop_requested = Signal()
     draft_taken = Signal(str)  # use this file as the draft
 
-    def __init__(self, parent: QWidget, theme: Theme, view: SelfDraftView) -> None:
+    def __init__(self, parent: QWidget, theme: Theme, name: str, size_bytes: int) -> None:
         super().__init__(parent, tr("A draft of the model itself"))
-        self.view = view
+        self.draft = ""  # the file of the faster copy
         self.heading = label(tr("Make a draft of the model itself"), "strong")
-        self.what = label(tr(WHAT).format(name=view.name), wrap=True)
+        self.what = label(tr(WHAT).format(name=name), wrap=True)
         self.seldom = label(tr(SELDOM), wrap=True)
         # A copy is nearly as large as the model, and the best copy so far is kept while the next one is written.
-        needs = tr(NEEDS).format(size=size(2 * view.size_bytes))
+        needs = tr(NEEDS).format(size=size(2 * size_bytes))
         self.needs = label(needs, "caption", wrap=True)
         self.bar = bar(tr("Making a draft of the model itself"))
         self.doing = label("", "caption", wrap=True)
@@ -55,7 +56,7 @@ class SelfDraftDialog(Dialog):
         self.use_button = button(tr("Use as the draft"), self._take, kind="primary")
         self.rejected.connect(self.stop_requested)
         self._arrange()
-        self.set_view(view)
+        self._show(self.what, self.seldom, self.needs, self.start_button)
 
     def _arrange(self) -> None:
         words = vbox(
@@ -74,47 +75,41 @@ class SelfDraftDialog(Dialog):
         self._column = column
         self.setFixedWidth(WIDTH_PX)
 
-    def set_view(self, view: SelfDraftView) -> None:
-        changed = view.state is not self.view.state or not self.isVisible()
-        self.view = view
-        works, ended = view.state is SelfDraftState.WORKING, view.state is SelfDraftState.ENDED
-        begins = not (works or ended)
-        for part in (self.what, self.seldom, self.needs, self.start_button):
-            part.setVisible(begins)
-        self.bar.setVisible(works)
-        self.doing.setVisible(works)
-        self.measured.setVisible(ended)
-        self.verdict.setVisible(not works and bool(view.words))
-        self.use_button.setVisible(ended and bool(view.draft))
-        self.close_button.setText(tr("Cancel") if works or begins else tr("Close"))
-        self.close_button.setAccessibleName(self.close_button.text())
-        if works:
-            self._show_progress(view)
-        elif view.words:
-            self._show_end(view)
-        if changed:
-            first = self.use_button if ended and view.draft else self.start_button if begins else self.close_button
-            first.setFocus(Qt.FocusReason.OtherFocusReason)
-            self._column.activate()
-            self.setFixedHeight(self._column.totalHeightForWidth(WIDTH_PX))
-
-    def _show_progress(self, view: SelfDraftView) -> None:
-        self.bar.setValue(round(view.fraction * 1000))
-        doing = view.words[-1] if view.words else tr("waiting for the engine")
-        self.doing.setText(f"{doing} · {percent(view.fraction)}" if view.words else doing)
+    def show_progress(self, doing: str = "", fraction: float = 0.0) -> None:
+        """Show the current step; empty while the engine is busy."""
+        if self.bar.isHidden():
+            self._show(self.bar, self.doing)
+        self.bar.setValue(round(fraction * 1000))
+        self.doing.setText(f"{doing} · {percent(fraction)}" if doing else tr("waiting for the engine"))
         self.bar.setAccessibleDescription(self.doing.text())
 
-    def _show_end(self, view: SelfDraftView) -> None:
-        if view.state is SelfDraftState.FAILED:
-            self.verdict.show_mark("triangle-alert", " ".join(view.words), "bad")
-            return
-        self.measured.setText("\n\n".join(view.words))
-        if view.draft:
-            kept = tr("One copy can speed the model up. It was kept.")
-            self.verdict.show_mark("circle-check", kept, "good")
+    def show_failure(self, words: str) -> None:
+        self.verdict.show_mark("triangle-alert", words, "bad")
+        self._show(self.what, self.seldom, self.needs, self.start_button, self.verdict)
+
+    def show_result(self, words: Sequence[str], draft: str = "") -> None:
+        """Show the measurements; ``draft``: the file of the faster copy, if there is one."""
+        self.draft = draft
+        self.measured.setText("\n\n".join(words))
+        if draft:
+            self.verdict.show_mark("circle-check", tr("One copy can speed the model up. It was kept."), "good")
+            self._show(self.verdict, self.measured, self.use_button)
         else:
             self.verdict.show_mark("info", tr(NONE_KEPT), "muted")
+            self._show(self.verdict, self.measured)
+
+    def _show(self, *parts: QWidget) -> None:
+        """Show these parts only, and focus the most likely button."""
+        changing = (self.what, self.seldom, self.needs, self.bar, self.doing, self.verdict, self.measured)
+        for part in (*changing, self.start_button, self.use_button):
+            part.setVisible(part in parts)
+        self.close_button.setText(tr("Close") if self.measured in parts else tr("Cancel"))
+        self.close_button.setAccessibleName(self.close_button.text())
+        first = next((each for each in (self.use_button, self.start_button) if each in parts), self.close_button)
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._column.activate()
+        self.setFixedHeight(self._column.totalHeightForWidth(WIDTH_PX))
 
     def _take(self) -> None:
-        self.draft_taken.emit(self.view.draft)
+        self.draft_taken.emit(self.draft)
         self.accept()

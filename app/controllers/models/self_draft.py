@@ -6,12 +6,11 @@ Started in the library; one at a time, with a dialog. Imported with the Models p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from app.controllers.parts import Parts
-from app.core.domain.models import ModelRef, SelfDraftState, SelfDraftView
+from app.core.domain.models import ModelRef
 from app.core.hub.file_names import all_shards
 from app.core.hub.self_draft_job import SelfDraftJob, SelfDraftProgress
 from app.core.paths import builtin_target
@@ -43,8 +42,8 @@ class SelfDraftController:
         if self.dialog is not None:
             return
         path = Path(target.path)
-        view = SelfDraftView(path.stem, _size_of(path))
-        self.dialog = dialog = SelfDraftDialog(self._parts.window, self._parts.window.theme, view)
+        window = self._parts.window
+        self.dialog = dialog = SelfDraftDialog(window, window.theme, path.stem, _size_of(path))
         dialog.start_requested.connect(lambda: self._start(path))
         dialog.stop_requested.connect(self.close)
         dialog.draft_taken.connect(lambda draft: self._use(target, ModelRef(path=draft)))
@@ -64,31 +63,28 @@ class SelfDraftController:
         job = SelfDraftJob(SelfDraftPlan(path, paths.self_drafts, paths.cache, builtin_target()))
         request = RunJob(job, background=True)
         self._number = request.request_id
-        self._show(state=SelfDraftState.WORKING, words=(), fraction=0.0)
+        if self.dialog is not None:
+            self.dialog.show_progress()
         self._parts.worker.submit(request, lambda event: self._post(lambda: self._on_event(request.request_id, event)))
 
-    def _show(self, **changes: object) -> None:
-        if self.dialog is not None:
-            self.dialog.set_view(replace(self.dialog.view, **changes))  # type: ignore[arg-type]
-
     def _on_event(self, number: int, event: Event) -> None:
-        if number != self._number:
+        dialog = self.dialog
+        if number != self._number or dialog is None:
             return
         if isinstance(event, SelfDraftProgress):
-            self._show(words=(in_language(event.what),), fraction=event.fraction)
+            dialog.show_progress(in_language(event.what), event.fraction)
         elif isinstance(event, EngineFailed):
-            self._fail(event.problem)
+            dialog.show_failure(_words(event.problem))
         elif isinstance(event, JobEnded) and isinstance(event.value, Problem):
-            self._fail(event.value)
+            dialog.show_failure(_words(event.value))
         elif isinstance(event, JobEnded):
             found = cast("Sequence[SelfDraft]", event.value)
-            words = tuple(in_language(one.words) for one in found)
             draft = str(found[0].path) if found[0].pays else ""
-            self._show(state=SelfDraftState.ENDED, words=words, draft=draft)
+            dialog.show_result([in_language(one.words) for one in found], draft)
 
-    def _fail(self, problem: Problem) -> None:
-        words = f"{in_words(problem).title}: {explanation(problem)}"
-        self._show(state=SelfDraftState.FAILED, words=(words,))
+
+def _words(problem: Problem) -> str:
+    return f"{in_words(problem).title}: {explanation(problem)}"
 
 
 def _size_of(path: Path) -> int:

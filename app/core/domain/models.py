@@ -503,29 +503,6 @@ class Hardware:
     gpus: tuple[Gpu, ...] = ()
 
 
-class SelfDraftState(StrEnum):
-    OFFERED = "offered"
-    WORKING = "working"
-    ENDED = "ended"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class SelfDraftView:
-    """A self-draft. ``size_bytes``: the size of its model.
-
-    ``words``: sentences about the progress, the measurements or the failure. ``draft``: the file of the faster copy;
-    empty if no copy is faster.
-    """
-
-    name: str
-    size_bytes: int
-    state: SelfDraftState = SelfDraftState.OFFERED
-    words: tuple[str, ...] = ()
-    fraction: float = 0.0
-    draft: str = ""
-
-
 def sum_known(sizes: Iterable[int | None]) -> int | None:
     """The sum; None if a size is unknown."""
     total = 0

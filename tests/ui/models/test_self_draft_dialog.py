@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.models import ModelRef, SelfDraftState, SelfDraftView
+from app.core.domain.models import ModelRef
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, said
 from ui.models.panel import ModelsPanel
 from ui.models.self_draft_dialog import SelfDraftDialog
 
 LEFT = Qt.MouseButton.LeftButton
-OFFER = SelfDraftView("big-Q4_K_M", 1_100_000_000)
 MEASURED = "Without 4 of its 28 layers it agrees with the whole model on 86% of 144 tokens."
 
 
 @pytest.fixture
 def dialog(place: ModelsPanel, qtbot: QtBot) -> SelfDraftDialog:
-    made = SelfDraftDialog(place, place._theme, OFFER)
+    made = SelfDraftDialog(place, place._theme, "big-Q4_K_M", 1_100_000_000)
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(made)
     made.open()
@@ -58,14 +55,14 @@ def test_it_says_what_it_needs_before_anything_is_done(dialog: SelfDraftDialog, 
 
 
 def test_its_progress_is_reported_and_escape_ends_it(dialog: SelfDraftDialog) -> None:
-    dialog.set_view(replace(OFFER, state=SelfDraftState.WORKING))
+    dialog.show_progress()
     assert dialog.doing.text() == "waiting for the engine"
-    dialog.set_view(replace(OFFER, state=SelfDraftState.WORKING, words=("measuring the copy",), fraction=0.45))
+    dialog.show_progress("measuring the copy", 0.45)
     assert dialog.doing.text() == "measuring the copy · 45%"
     assert dialog.bar.value() == 450
     assert dialog.bar.accessibleDescription() == dialog.doing.text()
     assert buttons(dialog) == ["Cancel"]
-    assert QApplication.focusWidget() is dialog.close_button
+    assert dialog.focusWidget() is dialog.close_button
     stopped = asked(dialog.stop_requested)
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert len(stopped) == 1
@@ -73,7 +70,7 @@ def test_its_progress_is_reported_and_escape_ends_it(dialog: SelfDraftDialog) ->
 
 
 def test_where_none_can_pay_that_is_said_with_the_figures(dialog: SelfDraftDialog) -> None:
-    dialog.set_view(replace(OFFER, state=SelfDraftState.ENDED, words=(MEASURED,)))
+    dialog.show_result([MEASURED])
     words = said(dialog)
     assert "No copy was kept. A smaller model of the same family, or repeated text" in words
     assert MEASURED in words
@@ -81,7 +78,7 @@ def test_where_none_can_pay_that_is_said_with_the_figures(dialog: SelfDraftDialo
 
 
 def test_one_that_can_pay_is_offered(dialog: SelfDraftDialog) -> None:
-    dialog.set_view(replace(OFFER, state=SelfDraftState.ENDED, words=(MEASURED,), draft="/cache/copy.gguf"))
+    dialog.show_result([MEASURED], "/cache/copy.gguf")
     assert "One copy can speed the model up. It was kept." in said(dialog)
     assert buttons(dialog) == ["Close", "Use as the draft"]
     taken = asked(dialog.draft_taken)
@@ -91,6 +88,6 @@ def test_one_that_can_pay_is_offered(dialog: SelfDraftDialog) -> None:
 
 
 def test_a_failure_is_said_with_another_try(dialog: SelfDraftDialog) -> None:
-    dialog.set_view(replace(OFFER, state=SelfDraftState.FAILED, words=("There is not enough space.",)))
+    dialog.show_failure("There is not enough space.")
     assert "There is not enough space." in said(dialog)
     assert buttons(dialog) == ["Cancel", "Make and measure"]

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.self_draft import SelfDraftController
-from app.core.domain.models import ModelRef, SelfDraftState
+from app.core.domain.models import ModelRef
 from app.core.hub.self_draft_job import SelfDraftJob
 from engine.process.client import EngineClient
 from engine.records import EngineFailed, Problem
@@ -24,6 +24,7 @@ from engine.sandbox.self_draft_child import SelfDraftPlan
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.ui import conftest as ui_parts
+from ui.models.self_draft_dialog import SelfDraftDialog
 from ui.window.main_window import MainWindow
 
 theme, window = ui_parts.theme, ui_parts.window  # fixtures
@@ -87,9 +88,9 @@ class Bench:
         self.controller.dialog.start_button.click()
 
     @property
-    def state(self) -> SelfDraftState:
+    def dialog(self) -> SelfDraftDialog:
         assert self.controller.dialog is not None
-        return self.controller.dialog.view.state
+        return self.controller.dialog
 
 
 @pytest.fixture
@@ -103,12 +104,12 @@ def test_it_is_measured_before_it_is_offered(
 ) -> None:
     target = file.write(tmp_path / "target.gguf")
     bench.start(target)
-    assert bench.state is SelfDraftState.WORKING
-    qtbot.waitUntil(lambda: bench.state is SelfDraftState.ENDED, timeout=120_000)
+    assert bench.dialog.bar.isVisible()
+    qtbot.waitUntil(bench.dialog.measured.isVisible, timeout=120_000)
     dialog = bench.controller.dialog
     assert dialog is not None
-    assert all("it agrees with the whole model on" in words for words in dialog.view.words)
-    assert bool(dialog.view.draft) is pays
+    assert "it agrees with the whole model on" in dialog.measured.text()
+    assert bool(dialog.draft) is pays
     if pays:
         dialog.use_button.click()
         ((used_target, draft),) = bench.used
@@ -144,7 +145,7 @@ def test_what_fails_is_said_in_the_dialog(bench: Bench, tmp_path: Path, qtbot: Q
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(40))
     bench.start(broken)
-    qtbot.waitUntil(lambda: bench.state is SelfDraftState.FAILED, timeout=60_000)
+    qtbot.waitUntil(bench.dialog.verdict.isVisible, timeout=60_000)
     dialog = bench.controller.dialog
     assert dialog is not None
     assert "broken.gguf" in dialog.verdict.text.text()
@@ -162,11 +163,11 @@ def test_it_is_made_in_another_process_and_closing_waits_for_its_files(
     bench = Bench(window, tmp_path / "cache", engine)
     target = EARLY.write(tmp_path / "target.gguf")
     bench.start(target)
-    qtbot.waitUntil(lambda: bench.state is SelfDraftState.ENDED, timeout=120_000)
+    qtbot.waitUntil(bench.dialog.measured.isVisible, timeout=120_000)
     dialog = bench.controller.dialog
     assert dialog is not None
     (made,) = bench.folder.iterdir()
-    assert dialog.view.draft == str(made)
+    assert dialog.draft == str(made)
     dialog.close_button.click()
     bench.start(tiny_llama(n_layer=4, seed=1).write(tmp_path / "other.gguf"))
     qtbot.waitUntil(lambda: len(list(bench.folder.iterdir())) > 1, timeout=60_000)
