@@ -25,7 +25,7 @@ from engine.storage.pass_samples import PassSample
 # core of Zen 5.
 LAYER_MS = 0.1
 # Smaller models mostly fit the processor's caches, so their passes say little about larger models.
-LEAST_BYTES = 60_000_000
+MIN_BYTES = 60_000_000
 # Cost of a pass by its number of tokens, relative to a plain pass, if no curve was measured on this machine. The values
 # lie between those of the processors in docs/benchmarks/builtin-pair.md, with the kernels that the set-up builds.
 DEFAULT_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
@@ -181,7 +181,7 @@ def _is_comparable(sample: PassSample, asked: PlacedModel) -> bool:
     """True if the sample applies. A small model fits the processor's caches, so it says nothing about larger ones."""
     if sample.on_gpu != asked.on_gpu:
         return False
-    return sample.weights.num_bytes >= LEAST_BYTES or asked.weights.num_bytes < LEAST_BYTES
+    return sample.weights.num_bytes >= MIN_BYTES or asked.weights.num_bytes < MIN_BYTES
 
 
 def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:

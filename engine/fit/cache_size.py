@@ -17,7 +17,7 @@ _STEP = 256  # llama.cpp rounds a context up to a multiple of this
 _STATE_BYTES = 4  # recurrent states are F32
 # A recurrent memory drops tokens by returning to a snapshot of its state, if llama.cpp supports this for the
 # architecture.
-MOST_SNAPSHOTS = 15  # larger passes than 16 tokens rarely pay off
+MAX_SNAPSHOTS = 15  # larger passes than 16 tokens rarely pay off
 UNKNOWN_SNAPSHOTS = 3  # for a header without the size of a state
 SNAPSHOTS_BYTES = 256 * 2**20
 _KEEPS_SNAPSHOTS = (
@@ -106,8 +106,8 @@ def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
     ``is_small``: a state has only a few rows, as in short convolutions.
     """
     if is_small:
-        return MOST_SNAPSHOTS
-    return min(MOST_SNAPSHOTS, SNAPSHOTS_BYTES // state_bytes) if state_bytes else UNKNOWN_SNAPSHOTS
+        return MAX_SNAPSHOTS
+    return min(MAX_SNAPSHOTS, SNAPSHOTS_BYTES // state_bytes) if state_bytes else UNKNOWN_SNAPSHOTS
 
 
 def num_cached_layers(header: GgufHeader) -> int:

@@ -71,7 +71,7 @@ def pull(options: argparse.Namespace) -> int:
             return fail(Problem(title, state.message, state.advice), as_json=options.json)
     if options.repo == SMALL_NAME:
         settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
-        settings.begin(str(library.place_for(SMALL.repo_id, SMALL.file)), dict(SMALL.own))
+        settings.begin(str(library.path_for(SMALL.repo_id, SMALL.file)), dict(SMALL.own))
     _print_done(library, requests, as_json=options.json)
     return 0
 
@@ -155,7 +155,7 @@ def _show_until_done(downloads: DownloadQueue, ids: list[str]) -> list[Download]
 
 def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:
     # Look models up by file: their names may have belonged to other models before.
-    models = [library.find(str(library.place_for(one.repo_id, one.model.files[0].path))) for one in requests]
+    models = [library.find(str(library.path_for(one.repo_id, one.model.files[0].path))) for one in requests]
     if as_json:
         facts = {"model": as_dict(models[0]), "draft": as_dict(models[1]) if len(models) > 1 else None}
         print(json.dumps(facts, ensure_ascii=False))
@@ -221,7 +221,7 @@ def _own_heads(client: HubClient, details: RepoDetails) -> str:
 
 def _list(options: argparse.Namespace) -> int:
     library = open_library(find_paths())
-    models, (offers, skipped) = library.models(), library.look()
+    models, (offers, skipped) = library.models(), library.find_offers()
     if options.json:
         _print_json(
             {

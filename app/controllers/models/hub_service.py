@@ -175,7 +175,7 @@ class HubService:
             return ref.path
         if ref.url:
             request = request_of(ref.url)
-            place = self.library.place_for(request.repo_id, request.model.files[0].path)
+            place = self.library.path_for(request.repo_id, request.model.files[0].path)
             here = (model.path for model in self.library.models() if not model.missing)
             return str(place) if place in here else ""
         for model in self.library.models():
@@ -202,9 +202,9 @@ class HubService:
         rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
         if not offers:
             return LibraryAnswer(rows, ())
-        found, skipped = self.library.look()
+        found, skipped = self.library.find_offers()
         if scanned is not None:
-            found = self.library.unknown((*scanned.offers, *found))
+            found = self.library.without_known((*scanned.offers, *found))
             skipped = tuple(dict.fromkeys((*scanned.skipped, *skipped)))
         return LibraryAnswer(rows, found, skipped)
 

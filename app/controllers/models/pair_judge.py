@@ -150,7 +150,7 @@ class PairJudge:
         """
         first = self.known(target, should_stop)
         second = self.known(draft, should_stop, may_be_head=True) if draft else None
-        room = self.room()
+        room = self.free_memory()
         plan = self.plan_for(first, second, room)
         proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used = VocabularyMatch.UNCHECKED, "", second
@@ -210,7 +210,7 @@ class PairJudge:
         """Drafts that would pay if they shared all of the target's tokens, best first."""
         if target.path is None:
             return []
-        found, room, own = [], self.room(), target.path.resolve()
+        found, room, own = [], self.free_memory(), target.path.resolve()
         for model in self.service.library.models_near(target.path):
             if model.missing or model.path.resolve() == own:
                 continue
@@ -331,7 +331,7 @@ class PairJudge:
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
         return beside if fits is FitLevel.TOO_LARGE and fits_beside is not FitLevel.TOO_LARGE else plan
 
-    def room(self) -> FreeMemory:
+    def free_memory(self) -> FreeMemory:
         return free_memory_at(self.service.library.folder, self._devices_of_settings().all)
 
     def hardware(self) -> Hardware:

@@ -142,9 +142,9 @@ class LinkSource:
             HubError: the server is unreachable, busy, or its answer is invalid.
         """
         del revision
-        return self.look(repo_id, path).location
+        return self.inspect(repo_id, path).location
 
-    def look(self, repo_id: str, path: str) -> Located:
+    def inspect(self, repo_id: str, path: str) -> Located:
         """Like `locate`, with the contacted hosts."""
         with self._answer(self._url_of(path), {**_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
             headers, host = answer.headers, hosts[-1]

@@ -166,7 +166,7 @@ def judge_link(
     """
     source = LinkSource(request.url)
     try:
-        located = source.look(request.repo_id, request.model.files[0].path)
+        located = source.inspect(request.repo_id, request.model.files[0].path)
         return read_located_header(source, located.location, request.model, should_stop), located.hosts
     finally:
         source.close()

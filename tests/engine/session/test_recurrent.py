@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.errors import DecodeError
-from engine.fit.cache_size import MOST_SNAPSHOTS, UNKNOWN_SNAPSHOTS
+from engine.fit.cache_size import MAX_SNAPSHOTS, UNKNOWN_SNAPSHOTS
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.loading.loading import LoadedModel, LoadOptions, num_snapshots, open_model
@@ -72,8 +72,8 @@ def open_hybrid(path: Path) -> LoadedModel:
 
 def test_snapshots_are_asked_for_and_confirmed(files: tuple[Path, Path]) -> None:
     loaded = open_hybrid(files[0])
-    assert num_snapshots(loaded.model) == MOST_SNAPSHOTS
-    assert (loaded.sequence.num_snapshots, loaded.can_rollback) == (MOST_SNAPSHOTS, True)
+    assert num_snapshots(loaded.model) == MAX_SNAPSHOTS
+    assert (loaded.sequence.num_snapshots, loaded.can_rollback) == (MAX_SNAPSHOTS, True)
     loaded.close()
 
 
@@ -100,7 +100,7 @@ def test_a_large_state_gets_fewer_snapshots() -> None:
             return None if value is None else str(value)
 
     assert num_snapshots(Header(inner_size=4096, state_size=128)) == 2  # type: ignore[arg-type]
-    assert num_snapshots(Header(inner_size=64, state_size=16)) == MOST_SNAPSHOTS  # type: ignore[arg-type]
+    assert num_snapshots(Header(inner_size=64, state_size=16)) == MAX_SNAPSHOTS  # type: ignore[arg-type]
     assert num_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
 
 

@@ -150,13 +150,13 @@ class QueueEntry:
         self._done = [(size or 0) if status is DownloadStatus.DONE else 0 for size in self._sizes]
         self.state = Download(id_of(request), request, status, sum(self._done), sum_known(self._sizes))
         self.thread: threading.Thread | None = None
-        self.watch: TransferControl | None = None
+        self.control: TransferControl | None = None
         self.speed = SpeedMeter()
         self.is_cancelled = False
 
     def stop(self) -> None:
-        if self.watch is not None:
-            self.watch.stop()
+        if self.control is not None:
+            self.control.stop()
 
     def snapshot(self) -> Download:
         """A copy of the state with the current speed."""
@@ -232,7 +232,7 @@ class DownloadQueue:
         listener: Callable[[], None] = lambda: None,
         *,
         max_at_once: int = MAX_AT_ONCE,
-        patience: RetryPolicy | None = None,
+        retry_policy: RetryPolicy | None = None,
     ) -> None:
         """``listener`` is called on the thread of a change: at once, or for progress ten times a second.
 
@@ -243,7 +243,7 @@ class DownloadQueue:
         self._queue = None if queue_file is None else QueueFile(queue_file)
         self._listener = listener
         self._max_at_once = max_at_once
-        self._patience = patience or RetryPolicy()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._lock = threading.RLock()
         self._entries: dict[str, QueueEntry] = {}
         self._cancelling: dict[str, QueueEntry] = {}  # cancelled downloads whose threads are still ending
@@ -285,7 +285,7 @@ class DownloadQueue:
             UnsafeNameError: the path would be outside the library folder.
         """
         for file in request.model.files:
-            self._library.place_for(request.repo_id, file.path)
+            self._library.path_for(request.repo_id, file.path)
         download_id = id_of(request)
         with self._lock:
             entry = self._entries.get(download_id)
@@ -348,19 +348,19 @@ class DownloadQueue:
             is_free = entry.thread is None and download_id not in self._cancelling
             if entry.state.status is DownloadStatus.QUEUED and is_free:
                 active += 1
-                entry.watch = _Progress(self, entry)
+                entry.control = _Progress(self, entry)
                 entry.set_status(DownloadStatus.RUNNING)
                 entry.thread = threading.Thread(
-                    target=self._run, args=(entry, entry.watch), name=f"download {download_id}"[:60], daemon=True
+                    target=self._run, args=(entry, entry.control), name=f"download {download_id}"[:60], daemon=True
                 )
                 entry.thread.start()
 
-    def _run(self, entry: QueueEntry, watch: _Progress) -> None:
+    def _run(self, entry: QueueEntry, control: _Progress) -> None:
         """Download all files of one entry, on its own thread."""
         error: AppError | None = None
         is_done = False
         try:
-            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._fetch(entry, watch)))
+            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._fetch(entry, control)))
             is_done = True
         except StoppedError:
             log.info("A download was stopped; its part is kept.")
@@ -390,15 +390,15 @@ class DownloadQueue:
             self._schedule()
         self._notify(now=True)
 
-    def _fetch(self, entry: QueueEntry, watch: _Progress) -> str:
+    def _fetch(self, entry: QueueEntry, control: _Progress) -> str:
         """Download all files; returns the name of their source if it is not the repository."""
         request = entry.request
         if is_first_model(request.repo_id, request.model.files[0].path):
-            return fetch_first_model(self._library, watch, self._client)
+            return fetch_first_model(self._library, control, self._client)
         with _source(request, self._client) as source:
             for at, wanted in enumerate(self._file_requests(request)):
-                watch.file_index = at
-                fetch(source, wanted, watch, self._patience)
+                control.file_index = at
+                fetch(source, wanted, control, self._retry_policy)
         return host_of(request.url) if request.url else ""
 
     def _delete_parts(self, entry: QueueEntry) -> None:
@@ -413,13 +413,13 @@ class DownloadQueue:
             self._schedule()
 
     def _file_requests(self, request: DownloadRequest) -> list[FileRequest]:
-        place_for, locks = self._library.place_for, self._library.lock_folder
+        path_for, locks = self._library.path_for, self._library.lock_folder
         return [
             FileRequest(
                 request.repo_id,
                 file.path,
                 request.revision,
-                place_for(request.repo_id, file.path),
+                path_for(request.repo_id, file.path),
                 locks,
                 file.sha256,
                 judge_model if request.url else None,

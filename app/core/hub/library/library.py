@@ -241,7 +241,7 @@ class Library:
             LibraryError: the index cannot be written.
             UnsafeNameError: a name would lead out of the library folder.
         """
-        files = tuple(self.place_for(request.repo_id, file.path) for file in request.model.files)
+        files = tuple(self.path_for(request.repo_id, file.path) for file in request.model.files)
         entry = IndexEntry(
             name=request.model.name,
             files=tuple(file.relative_to(self.folder).as_posix() for file in files),
@@ -253,7 +253,7 @@ class Library:
         )
         return self._add(entry)
 
-    def place_for(self, repo_id: str, path: str) -> Path:
+    def path_for(self, repo_id: str, path: str) -> Path:
         """The path of a repository's file, whether it exists or not.
 
         Raises:
@@ -295,16 +295,16 @@ class Library:
         for name in [model.name for model in self.models() if _is_same_file(model.path, path)]:
             self._change_entry(name, lambda entry: replace(entry, last_used=moment))
 
-    def look(self) -> tuple[tuple[Offer, ...], tuple[SkippedModel, ...]]:
+    def find_offers(self) -> tuple[tuple[Offer, ...], tuple[SkippedModel, ...]]:
         """Find models of other programs that the library lacks, and models that cannot be used.
 
         Searches the Hugging Face cache and the folders of LM Studio, Jan, llama.cpp and Ollama.
         """
         skipped: list[SkippedModel] = []
-        offers = self.unknown(self._offers_of_programs(skipped))
+        offers = self.without_known(self._offers_of_programs(skipped))
         return offers, tuple(skipped)
 
-    def unknown(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    def without_known(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
         """The offers that the library lacks, each file once."""
         known = {model.path.resolve() for model in self.models()}
         found: dict[Path, Offer] = {}

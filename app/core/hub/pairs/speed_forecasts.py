@@ -19,7 +19,7 @@ from app.core.hub.pairs.assessment import LoadPlan
 from app.core.hub.remote_header import KnownModel
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.forecast import (
-    LEAST_BYTES,
+    MIN_BYTES,
     Forecast,
     MachineSpeed,
     PairKind,
@@ -111,8 +111,8 @@ class SpeedForecasts:
 
     def _machine(self, wanted: list[PlacedModel | None]) -> MachineSpeed:
         samples = SampleStore(self._cache).samples
-        larger = [each for each in wanted if each is not None and each.weights.num_bytes >= LEAST_BYTES]
-        known = [each for each in samples if each.weights.num_bytes >= LEAST_BYTES]
+        larger = [each for each in wanted if each is not None and each.weights.num_bytes >= MIN_BYTES]
+        known = [each for each in samples if each.weights.num_bytes >= MIN_BYTES]
         if known or not larger:
             return MachineSpeed(samples)
         return MachineSpeed(samples, self._read_bytes_per_s(), physical_cores())

@@ -113,7 +113,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     target, draft = (
         judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
     )
-    assert bool(judge.plan_for(target, draft, judge.room()).draft_gpu_layers) == on_gpu
+    assert bool(judge.plan_for(target, draft, judge.free_memory()).draft_gpu_layers) == on_gpu
 
 
 @pytest.mark.parametrize(

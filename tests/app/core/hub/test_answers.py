@@ -111,7 +111,7 @@ def test_500_mutated_answers(tmp_path: Path) -> None:
         for model in details.models:
             request = DownloadRequest(details.summary.repo_id, model)
             for file in request.model.files:
-                place = library.place_for(request.repo_id, file.path)
+                place = library.path_for(request.repo_id, file.path)
                 assert place.resolve().is_relative_to(library.folder.resolve())
     assert num_details > 250
     assert not list(tmp_path.iterdir())
@@ -192,7 +192,7 @@ def test_100_odd_headers_leave_no_wrong_file_and_leak_no_token(
 
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     draw = random.Random(6)  # noqa: S311 (cases, no secret)
-    patience = RetryPolicy(max_failures=2, first_wait_s=0.0, max_wait_s=0.0)
+    retry_policy = RetryPolicy(max_failures=2, first_wait_s=0.0, max_wait_s=0.0)
     with LoopbackHub() as stranger:
         for number in range(100):
             names = [(name, value) for name, value in draw.sample(HEADERS, 2) if value.isascii()]
@@ -203,7 +203,10 @@ def test_100_odd_headers_leave_no_wrong_file_and_leak_no_token(
             place = tmp_path / f"{number}" / "m.gguf"
             try:
                 fetch(
-                    client, FileRequest(REPO, "m-Q4_0.gguf", "main", place, tmp_path / "locks"), Impatient(), patience
+                    client,
+                    FileRequest(REPO, "m-Q4_0.gguf", "main", place, tmp_path / "locks"),
+                    Impatient(),
+                    retry_policy,
                 )
             except (HubError, StoppedError, UnsafeNameError):
                 assert not place.exists()
@@ -218,4 +221,4 @@ def test_a_name_from_an_answer_cannot_become_a_path(tmp_path: Path) -> None:
     library = Library(tmp_path / "models", tmp_path / "library.json")
     for trick in [text for text in TRICKS if isinstance(text, str)]:
         with pytest.raises(UnsafeNameError):
-            library.place_for(REPO, RepoFile(trick).path if not trick.isalpha() or len(trick) > 200 else "../x")
+            library.path_for(REPO, RepoFile(trick).path if not trick.isalpha() or len(trick) > 200 else "../x")

@@ -46,7 +46,7 @@ def server() -> Iterator[LinkServer]:
 def look(server: LinkServer, path: str, timeout_s: float = 5.0) -> object:
     source = LinkSource(server.url(path), timeout_s)
     try:
-        return source.look("x/y", file_name(source.address))
+        return source.inspect("x/y", file_name(source.address))
     finally:
         source.close()
 
@@ -214,7 +214,7 @@ def test_a_checksum_that_the_server_tells_is_taken(server: LinkServer) -> None:
 
 def test_only_a_named_version_is_gone_on_with(server: LinkServer) -> None:
     source = LinkSource(server.url("/m.gguf"))
-    located = source.look("x/y", "m.gguf")
+    located = source.inspect("x/y", "m.gguf")
     with source.open(located.location, 100, if_range='"v1"') as stream:
         assert (stream.start, b"".join(stream.chunks())) == (100, MODEL[100:])
     for validator in ("", 'W/"v1"', '"v0"'):  # none, a weak one, a different one
@@ -273,7 +273,7 @@ def test_encryption_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_other_bytes_than_were_asked_for_are_not_taken(server: LinkServer, headers: dict[str, str], words: str) -> None:
     source = LinkSource(server.url("/m.gguf"), 5.0)
-    located = source.look("x/y", "m.gguf")
+    located = source.inspect("x/y", "m.gguf")
     server.answers["/m.gguf"] = says(206, MODEL[:100], ETag='"v1"', **headers)
     with pytest.raises(HubAnswerError, match=words), source.open(located.location, 0, 100) as stream:
         list(stream.chunks())

@@ -241,8 +241,8 @@ def child(home: Path, file_limit: int) -> int:
     logging.getLogger().addHandler(logging.NullHandler())  # warnings are not shown, as in the app
     client = HubClient(timeout_s=1.0)
     library = Library(home / "models", home / "library.json")
-    patience = RetryPolicy(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
-    downloads = DownloadQueue(client, library, home / "downloads.json", patience=patience)
+    retry_policy = RetryPolicy(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
+    downloads = DownloadQueue(client, library, home / "downloads.json", retry_policy=retry_policy)
     downloads.start()
     try:
         if not downloads.snapshot():

@@ -63,7 +63,7 @@ def client(hub: LoopbackHub) -> Iterator[HubClient]:
 
 @pytest.fixture
 def downloads(client: HubClient, library: Library, tmp_path: Path) -> Iterator[DownloadQueue]:
-    made = DownloadQueue(client, library, tmp_path / "downloads.json", patience=FAST, max_at_once=2)
+    made = DownloadQueue(client, library, tmp_path / "downloads.json", retry_policy=FAST, max_at_once=2)
     made.start()
     yield made
     made.close()
@@ -177,18 +177,18 @@ def test_names_that_lead_elsewhere_are_refused(downloads: DownloadQueue, library
 
 def test_the_queue_survives_closing(client: HubClient, library: Library, hub: LoopbackHub, tmp_path: Path) -> None:
     hub.bytes_per_s = 1e6
-    first = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST, max_at_once=1)
+    first = DownloadQueue(client, library, tmp_path / "q.json", retry_policy=FAST, max_at_once=1)
     first.start()
     ids = [first.add(request(client, name)) for name in DATA]
     wait_for(lambda: state(first, ids[0]).done_bytes >= 100_000)
     first.pause(ids[3])
-    second = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST)
+    second = DownloadQueue(client, library, tmp_path / "q.json", retry_policy=FAST)
     second.start()
     assert second.snapshot() == ()  # the other one holds the queue
     second.close()
     first.close()
     hub.bytes_per_s = 0
-    again = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST)
+    again = DownloadQueue(client, library, tmp_path / "q.json", retry_policy=FAST)
     again.start()
     wait_for(lambda: all(is_at(again, one, DownloadStatus.DONE)() for one in ids[:3]))
     assert state(again, ids[3]).status is DownloadStatus.PAUSED
@@ -274,7 +274,7 @@ def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, libra
         if any(one.status is DownloadStatus.DONE for one in downloads.snapshot()):
             ended.set()
 
-    downloads = DownloadQueue(client, library, listener=listen, patience=FAST)
+    downloads = DownloadQueue(client, library, listener=listen, retry_policy=FAST)
     downloads.start()
     downloads.add(request(client, "one"))
     assert ended.wait(60)

@@ -56,14 +56,14 @@ def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
         (library.folder / "one").symlink_to(tmp_path / "larger disk")
     except OSError:
         pytest.skip("this system lets nobody make a link")
-    again = DownloadQueue(client, library, queue, patience=FAST)
+    again = DownloadQueue(client, library, queue, retry_policy=FAST)
     again.start()
     wait_for(lambda: not any(status.is_active for status in statuses(again)))
     assert statuses(again) == [DownloadStatus.FAILED, DownloadStatus.DONE, DownloadStatus.DONE]
     assert "outside the library folder" in states(again)[REPOS[0]].message
     again.close()
     assert [row["repo_id"] for row in json.loads(queue.read_text())["downloads"]] == list(REPOS)
-    once_more = DownloadQueue(client, library, queue, patience=FAST)
+    once_more = DownloadQueue(client, library, queue, retry_policy=FAST)
     once_more.start()
     failed = states(once_more)[REPOS[0]].key
     once_more.cancel(failed)
@@ -94,7 +94,7 @@ def test_what_nobody_foresaw_fails_one_download_and_frees_its_place(
 ) -> None:
     client = HubClient()
     library = Library(tmp_path / "models", tmp_path / "library.json")
-    downloads = DownloadQueue(Odd(client), library, max_at_once=1, patience=FAST)
+    downloads = DownloadQueue(Odd(client), library, max_at_once=1, retry_policy=FAST)
     downloads.start()
     for request in requests:
         downloads.add(request)

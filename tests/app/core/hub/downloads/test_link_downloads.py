@@ -38,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LinkServer]:
 
 def fetched(library: Library, address: str, queue_file: Path | None = None) -> Download:
     """Download a link completely."""
-    downloads = DownloadQueue(HubClient("http://127.0.0.1:9"), library, queue_file, patience=FAST)
+    downloads = DownloadQueue(HubClient("http://127.0.0.1:9"), library, queue_file, retry_policy=FAST)
     downloads.start()
     try:
         downloads.add(request_of(address))

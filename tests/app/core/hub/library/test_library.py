@@ -44,9 +44,9 @@ def put(path: Path, data: bytes = GGUF) -> Path:
 
 
 def test_downloaded_models_are_listed_found_and_removed(library: Library) -> None:
-    put(library.place_for("a/b", "x/m-Q4_0-00001-of-00002.gguf"))
-    put(library.place_for("a/b", "x/m-Q4_0-00002-of-00002.gguf"))
-    put(library.place_for("a/b", "x/m-Q4_0-00002-of-00002.gguf").with_suffix(".gguf.part"), b"1234")
+    put(library.path_for("a/b", "x/m-Q4_0-00001-of-00002.gguf"))
+    put(library.path_for("a/b", "x/m-Q4_0-00002-of-00002.gguf"))
+    put(library.path_for("a/b", "x/m-Q4_0-00002-of-00002.gguf").with_suffix(".gguf.part"), b"1234")
     library.add_downloaded(request("m-Q4_0", "x/m-Q4_0-00001-of-00002.gguf", "x/m-Q4_0-00002-of-00002.gguf"))
     (model,) = library.models()
     assert (model.name, model.size_bytes, model.quantization, model.licence) == ("m-Q4_0", 200, "Q4_0", "mit")
@@ -143,7 +143,7 @@ def test_files_put_there_by_hand_and_a_lost_index(library: Library, tmp_path: Pa
 
 def test_names_are_unique(library: Library, tmp_path: Path) -> None:
     for owner in ("a/x", "b/x"):
-        put(library.place_for(owner, "m.gguf"))
+        put(library.path_for(owner, "m.gguf"))
         library.add_downloaded(request("m", "m.gguf", repo_id=owner))
         library.add_downloaded(request("m", "m.gguf", repo_id=owner))
     library.add(put(tmp_path / "m.gguf"))
@@ -221,7 +221,7 @@ def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch:
     put(home / ".local" / "share" / "Jan" / "data" / "llamacpp" / "models" / "j" / "model.gguf")
     put(home / ".cache" / "llama.cpp" / "o_r_x.gguf")
     put(home / ".cache" / "llama.cpp" / "error-page.gguf", b"<html>")
-    offers = {offer.name: offer for offer in library.look()[0]}
+    offers = {offer.name: offer for offer in library.find_offers()[0]}
     assert {name: offer.found_in for name, offer in offers.items()} == {
         "cached-Q4_0": "Hugging Face cache",
         "lm": "LM Studio",
@@ -232,10 +232,10 @@ def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch:
     assert (offers["lm"].size_bytes, len(offers["lm"].files)) == (200, 2)
     assert offers["mmproj-F16"].kind is FileKind.MMPROJ
     library.add(offers["cached-Q4_0"].files[0])
-    assert "cached-Q4_0" not in {offer.name for offer in library.look()[0]}
+    assert "cached-Q4_0" not in {offer.name for offer in library.find_offers()[0]}
     monkeypatch.setenv("HF_HOME", str(tmp_path / "elsewhere"))
     shutil.copytree(cache, tmp_path / "elsewhere" / "hub" / "models--o--s", symlinks=False)
-    assert "Hugging Face cache" in {offer.found_in for offer in library.look()[0]}
+    assert "Hugging Face cache" in {offer.found_in for offer in library.find_offers()[0]}
 
 
 def _add_many(folder: Path, index: Path, files: list[Path]) -> None:
@@ -276,7 +276,7 @@ def test_an_index_that_another_holds_or_no_disk_takes_is_one_sentence(
 
 
 def test_a_model_that_cannot_be_deleted_stays_in_the_list(library: Library) -> None:
-    file = put(library.place_for("a/b", "m.gguf"))
+    file = put(library.path_for("a/b", "m.gguf"))
     library.add_downloaded(request("m", "m.gguf"))
     file.unlink()
     file.mkdir()  # a folder as created by a program that unpacks there
@@ -308,9 +308,9 @@ def test_a_disk_without_end_is_not_looked_through(
         put(place / f"m{number}.gguf")
     deep = put(place / "1" / "2" / "3" / "4" / "5" / "6" / "7" / "deep.gguf")
     assert deep.is_file()
-    assert [offer.name for offer in library.look()[0]] == ["m0", "m1", "m2", "m3"]
+    assert [offer.name for offer in library.find_offers()[0]] == ["m0", "m1", "m2", "m3"]
     monkeypatch.setattr("app.core.hub.library.other_folders.MAX_SEEN", 2)
-    assert [offer.name for offer in library.look()[0]] == ["m0", "m1"]
+    assert [offer.name for offer in library.find_offers()[0]] == ["m0", "m1"]
 
 
 def test_a_link_to_a_large_disk_is_scanned_within_bounds(
@@ -324,12 +324,15 @@ def test_a_link_to_a_large_disk_is_scanned_within_bounds(
     put(tmp_path / "disk" / "99" / "far.gguf")
     deep = put(tmp_path / "disk" / "1" / "2" / "3" / "4" / "5" / "6" / "deep.gguf")
     assert deep.is_file()
-    assert [offer.name for offer in library.look()[0]] == ["own", "far"]  # the depth counts from the program's folder
+    assert [offer.name for offer in library.find_offers()[0]] == [
+        "own",
+        "far",
+    ]  # the depth counts from the program's folder
     looked: list[object] = []
     scandir = os.scandir
     monkeypatch.setattr("os.scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
     monkeypatch.setattr("app.core.hub.library.other_folders.MAX_SEEN", 20)
-    assert [offer.name for offer in library.look()[0]] == ["own"]
+    assert [offer.name for offer in library.find_offers()[0]] == ["own"]
     assert sum(str(tmp_path / "person") in str(folder) for folder in looked) < 40
 
 

@@ -65,12 +65,12 @@ def test_it_is_used_where_it_lies_under_its_own_name(store: Path, tmp_path: Path
     model(store, "registry.ollama.ai/library/llama3.2/3b")
     before = {path: path.stat().st_mtime_ns for path in store.rglob("*")}
     library = Library(tmp_path / "models", tmp_path / "library.json")
-    offers, skipped = library.look()
+    offers, skipped = library.find_offers()
     assert ([one.name for one in offers], skipped) == (["llama3.2:3b"], ())
     added = library.add(offers[0].files[0])
     assert (added.name, added.origin) == ("llama3.2:3b", Origin.IN_PLACE)
     assert library.find("llama3.2:3b").path == offers[0].files[0]
-    assert library.look()[0] == ()
+    assert library.find_offers()[0] == ()
     library.remove("llama3.2:3b")
     assert {path: path.stat().st_mtime_ns for path in store.rglob("*")} == before
 
