@@ -87,8 +87,8 @@ def measure(runner: Runner) -> int:
     progress = ProgressLine()
 
     def on_run(run: BenchmarkRun) -> None:
-        number, place = divmod(len(runner.runs) - 1, runner.runs_per_round)
-        progress.show(f"round {number + 1}: {place + 1} of {runner.runs_per_round}: {run.prompt_id}")
+        number, index = divmod(len(runner.runs) - 1, runner.runs_per_round)
+        progress.show(f"round {number + 1}: {index + 1} of {runner.runs_per_round}: {run.prompt_id}")
 
     runner.on_run = on_run
     try:
@@ -148,8 +148,8 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 
 def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
-    places = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
-    files = [file for place in places for file in prompt_files(place)]
+    paths = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
+    files = [file for path in paths for file in prompt_files(path)]
     prompts = distinct(prompt for file in files for prompt in read_prompts(file))
     known = dict.fromkeys(prompt.category for prompt in prompts)
     unknown = [category for category in options.categories if category not in known]

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.core.domain.speed.races import RaceResult, RaceSetup, main_verdict, speed_sentence
 from engine.records import Message, Picture, Problem
 from ui.race.setup_form import SetupForm
-from ui.race.track import RaceTrack
+from ui.race.track import RaceView
 from ui.race.words import lane_name, lanes_title, local_time, pair_name
 from ui.text.formatting import times_plain
 from ui.text.language import Translator
@@ -125,7 +125,7 @@ class RacePage(QWidget):
         self.form = SetupForm(theme)
         self.earlier = EarlierRaces(theme)
         self.earlier_title = label(tr("Earlier races"), "section")
-        self.track = RaceTrack(theme)
+        self.track = RaceView(theme)
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
         self.pages = QStackedWidget()

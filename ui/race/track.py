@@ -103,7 +103,7 @@ def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> s
     return (slower if verdict.ratio < 1.0 else tr("{lane} is faster than {base}")).format(**names)
 
 
-class RaceTrack(QWidget):
+class RaceView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
@@ -197,14 +197,14 @@ class RaceTrack(QWidget):
         self._round = number
         for lane in self.lanes:
             lane.begin_round()
-        self._say_state()
+        self._show_state()
 
     def add_text(self, event: LaneText) -> None:
         lane = self.lanes[event.lane]
         if self._last_rounds[event.lane] != event.round:
             self._last_rounds[event.lane] = event.round
             lane.begin_text()
-            self._say_state()
+            self._show_state()
         lane.text.append(event.text, event.spans)
         self._explain(event.spans)
 
@@ -230,14 +230,14 @@ class RaceTrack(QWidget):
     def end_round(self, num_rounds: int, verdicts: tuple[LaneVerdict, ...]) -> None:
         self._verdicts = verdicts
         self._show_ratios()
-        self._say_state(num_rounds)
+        self._show_state(num_rounds)
 
     def _show_ratios(self) -> None:
         ratios = {verdict.lane: verdict.ratio for verdict in self._verdicts}
         for number, lane in enumerate(self.lanes):
             lane.show_ratio(ratios.get(number, 1.0 if self._verdicts else None))
 
-    def _say_state(self, num_rounds: int | None = None) -> None:
+    def _show_state(self, num_rounds: int | None = None) -> None:
         if num_rounds is None:
             of = self._setup.rounds
             number = self._round + 1

@@ -117,11 +117,11 @@ class StatsPage(QScrollArea):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the focus between statistics, which ignore keys."""
         found, key = self.figures, Qt.Key(event.key())
-        place = next((number for number, figure in enumerate(found) if figure.hasFocus()), None)
-        if place is None or key not in _STEPS:
+        index = next((number for number, figure in enumerate(found) if figure.hasFocus()), None)
+        if index is None or key not in _STEPS:
             super().keyPressEvent(event)
         else:
-            wanted = min(max(place + _STEPS[key], 0), len(found) - 1)
+            wanted = min(max(index + _STEPS[key], 0), len(found) - 1)
             found[wanted].setFocus(Qt.FocusReason.TabFocusReason)
 
 

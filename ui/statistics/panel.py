@@ -15,7 +15,7 @@ from app.core.domain.speed.speed_forecast import losing_words, measured_words
 from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
-from ui.statistics.now import NowPage
+from ui.statistics.answer_page import AnswerPage
 from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, large, source_parts, two_by_two
 from ui.statistics.plots import LinePlot, StackedBar
 from ui.statistics.words import (
@@ -223,7 +223,7 @@ class StatsPanel(QFrame):
         self._theme = theme
         self.setObjectName("statsPanel")
         self.setAccessibleName(tr("Statistics"))
-        self.now = NowPage(theme)
+        self.now = AnswerPage(theme)
         self._sums: dict[str, TotalsPage] = {}
         pages = [(key, tr(words)) for key, words in PAGES]
         spoken = tr("Statistics: {page}")

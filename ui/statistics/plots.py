@@ -197,8 +197,8 @@ class LengthBars(_Plot):
 
     def set_counts(self, counts: Sequence[int]) -> None:
         """``counts[i]``: passes that accepted exactly i tokens."""
-        most = self.MAX_COLUMNS
-        shown = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
+        columns = self.MAX_COLUMNS
+        shown = tuple(counts) if len(counts) <= columns else (*counts[: columns - 1], sum(counts[columns - 1 :]))
         if shown != self.counts:
             self.counts = shown
             self.show_changes()
@@ -264,10 +264,10 @@ class StackedBar(_Plot):
             self.draw_bars(painter, [whole], self.theme.tokens.hover)
             return
         shown = [part for part in self._parts if part.amount > 0]
-        room = whole.width() - (len(shown) - 1)
+        available = whole.width() - (len(shown) - 1)
         x = 0.0
         for part in shown:
-            width = room * part.amount / total
+            width = available * part.amount / total
             bar = QRectF(x, whole.y(), width, BAR_PX)
             self.draw_bars(painter, [bar], str(getattr(self.theme.tokens, part.field)))
             x += width + 1

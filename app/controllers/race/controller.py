@@ -117,12 +117,12 @@ class RaceController(PartsController):
     def open_for(self, message_id: int) -> None:
         self.show_state()
         views = self._views()
-        place = next((number for number, view in enumerate(views) if view.id == message_id), None)
-        while place is not None and place >= 0 and views[place].role != "user":
-            place -= 1
-        if place is not None and place >= 0 and not self._state.is_racing:
+        index = next((number for number, view in enumerate(views) if view.id == message_id), None)
+        while index is not None and index >= 0 and views[index].role != "user":
+            index -= 1
+        if index is not None and index >= 0 and not self._state.is_racing:
             system = self._state.chat.settings.text("system_prompt")
-            messages = prompt_messages(system, views[: place + 1], self._parts.decode)
+            messages = prompt_messages(system, views[: index + 1], self._parts.decode)
             if messages and messages[-1].role == "user":
                 self._page.ask(messages[-1].content, messages[:-1], messages[-1].pictures)
         self._window.race.show_page()
@@ -290,7 +290,7 @@ class RaceController(PartsController):
 
 def _pictures_in_text(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
     """The question's pictures, with offsets within its text, which may have changed."""
-    return tuple((min(place, len(setup.question)), picture) for place, picture in setup.pictures)
+    return tuple((min(offset, len(setup.question)), picture) for offset, picture in setup.pictures)
 
 
 def _png(image: QImage) -> bytes:

@@ -156,19 +156,19 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
     Raises:
         PromptTooLongError: the prompt leaves no space for an answer.
     """
-    most = ready.target.n_ctx
-    if num_prompt + MIN_ANSWER_TOKENS > most:
+    max_context = ready.target.n_ctx
+    if num_prompt + MIN_ANSWER_TOKENS > max_context:
         raise PromptTooLongError(
             said(
                 "The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.",
                 num_ids=num_prompt,
-                size=most,
+                size=max_context,
             ),
             "Ask something shorter, or choose a larger context in the settings.",
         )
     if max_tokens is None:
-        return most
-    return min(most, -(-(num_prompt + max_tokens + EXTRA_TOKENS) // CONTEXT_STEP) * CONTEXT_STEP)
+        return max_context
+    return min(max_context, -(-(num_prompt + max_tokens + EXTRA_TOKENS) // CONTEXT_STEP) * CONTEXT_STEP)
 
 
 def _check_memory(

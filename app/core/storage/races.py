@@ -60,18 +60,18 @@ class RaceStore:
             RaceStoreError: the race cannot be written.
         """
         with self._lock:
-            kept = replace(result, id=self._free_id(result.created))
+            stored = replace(result, id=self._free_id(result.created))
             try:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                content = json.dumps({"version": VERSION, "race": _to_json(kept)}, ensure_ascii=False)
-                write_atomically(self._file(kept.id), content.encode())
-                self._write([_listed(kept), *self._summaries()])
+                content = json.dumps({"version": VERSION, "race": _to_json(stored)}, ensure_ascii=False)
+                write_atomically(self._file(stored.id), content.encode())
+                self._write([_listed(stored), *self._summaries()])
             except OSError as error:
                 raise RaceStoreError(
                     said("The race could not be saved: {reason}.", reason=error.strerror or error),
                     "Export it, then check the disk.",
                 ) from error
-            return kept
+            return stored
 
     def read(self, race_id: str) -> RaceResult:
         """Read a race.
@@ -95,12 +95,12 @@ class RaceStore:
             RaceStoreError: its file cannot be deleted.
         """
         with self._lock:
-            kept = [summary for summary in self._summaries() if summary.id != race_id]
-            if len(kept) == len(self._summaries()):
+            remaining = [summary for summary in self._summaries() if summary.id != race_id]
+            if len(remaining) == len(self._summaries()):
                 return
             try:
                 self._file(race_id).unlink(missing_ok=True)
-                self._write(kept)
+                self._write(remaining)
             except OSError as error:
                 raise RaceStoreError(
                     said("The race could not be deleted: {reason}.", reason=error.strerror or error),

@@ -64,12 +64,12 @@ class Headline(ValueMetric):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
-        step, room = self._step, self.width() - 2 * INSET_PX
-        while step > 0 and cache.metrics(step, SEMIBOLD).horizontalAdvance(self.value) > room:
+        step, width = self._step, self.width() - 2 * INSET_PX
+        while step > 0 and cache.metrics(step, SEMIBOLD).horizontalAdvance(self.value) > width:
             step -= 1
         painter.setFont(cache.font(step, SEMIBOLD))
         painter.setPen(cache.color(tokens.accent_text if self._has_gain else tokens.text))
-        painter.drawText(QRectF(INSET_PX, 0.0, room, self.height()), _LEFT, self.value)
+        painter.drawText(QRectF(INSET_PX, 0.0, width, self.height()), _LEFT, self.value)
         self.paint_focus_ring(painter)
 
 
@@ -102,7 +102,7 @@ class SpeedPart:
             self.basis.setText(words)
 
 
-class NowPage(StatsPage):
+class AnswerPage(StatsPage):
     """Shows an answer's `RunStats`, updated a few times a second.
 
     While an answer streams, the page is updated in separate event loop iterations, not together with the text.
@@ -312,18 +312,18 @@ class NowPage(StatsPage):
             "memory": self._has_memory or has_answer,
             "details": self.details.isChecked(),
         }
-        holding = {name for name, holds in conditions.items() if holds}
+        true_conditions = {name for name, holds in conditions.items() if holds}
         sources = self._offered | stats.sources
-        if (holding, sources) == self._shown_parts:
+        if (true_conditions, sources) == self._shown_parts:
             return
-        self._shown_parts = holding, sources
+        self._shown_parts = true_conditions, sources
         self.empty.setVisible(not has_answer)
         absent = {row for source, row in self.sources.items() if source not in sources}
         for widget, needs in self._needs.items():
-            widget.setVisible(needs <= holding and widget not in absent)
+            widget.setVisible(needs <= true_conditions and widget not in absent)
         if has_answer:
             self.move_tab_stop(self.speed.headline)
-        elif {"details", "memory"} <= holding:
+        elif {"details", "memory"} <= true_conditions:
             self.move_tab_stop(next(iter(self.memory.values())))
         # Lay out at once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()
