@@ -19,13 +19,14 @@ from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, notify, print_notices
 from app.cli.run import decoding_defaults, load_request
+from app.core.domain.engines import is_this_machine
 from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
 from app.core.hub.library.library import open_library
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_target, find_paths
 from app.core.projects.search import passages_for
-from app.core.server.access import AllowedHosts, is_loopback
+from app.core.server.access import AllowedHosts
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
 from app.core.server.engine_job import CallJob, EngineJob, unload
@@ -173,7 +174,7 @@ def _key(options: argparse.Namespace) -> str:
         ValueError: other machines could use the server without a key.
     """
     if options.no_key:
-        if not is_loopback(options.host):
+        if not is_this_machine(options.host.lower()):
             raise ValueError(f"--no-key is for this machine alone, and other machines can reach {options.host}.")
         return ""
     file = find_paths().api_key_file
@@ -258,7 +259,7 @@ def _serve(
             sees = ", sees pictures" if model.ready.target.has_vision else ""
             about = f"{sees}{_draft_words(model.ready)}{_parallel_words(model.ready.target)}"
             notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
-            if not is_loopback(options.host):
+            if not is_this_machine(options.host.lower()):
                 notify(f"other machines can reach {options.host}, and the key is sent over the network unencrypted")
             HttpServer(app, scheduler.close).run([listener])
         finally:

@@ -52,7 +52,7 @@ class EnginesController(PartsController):
         self._panel = panel
         requests = panel.requests
         requests.engine_added.connect(self._add)
-        requests.refresh_requested.connect(self._ask)
+        requests.refresh_requested.connect(lambda url: self._refresh(url, by_user=True))
         requests.engine_removed.connect(self._remove)
         requests.engine_chat_requested.connect(self._chat_with)
         self._show()
@@ -68,17 +68,27 @@ class EnginesController(PartsController):
         for record in self._engines.all:
             self._refresh(record.url)
 
-    def _refresh(self, url: str) -> None:
-        def known(silent: frozenset[str]) -> None:
-            if silent != self._unreachable:
-                self._unreachable = silent
+    def _refresh(self, url: str, *, by_user: bool = False) -> None:
+        """Refresh the facts of a server; the user gets a notice of the result."""
+
+        def note(unreachable: frozenset[str]) -> None:
+            is_new, self._unreachable = unreachable != self._unreachable, unreachable
+            if is_new or by_user:
                 self._show()
 
+        def refreshed(record: ServerRecord) -> None:
+            note(self._unreachable - {url})
+            words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))
+            if by_user and self._panel is not None:
+                self._panel.show_notice(words.format(host=record.host))
+
+        def failed(problem: Problem) -> None:
+            note(self._unreachable | {url})
+            if by_user and self._panel is not None:
+                self._panel.show_problem(problem)
+
         self._jobs.run(
-            f"look {url}",
-            lambda _stop: self._engines.refresh(url),
-            lambda _record: known(self._unreachable - {url}),
-            lambda _problem: known(self._unreachable | {url}),
+            f"{'ask' if by_user else 'look'} {url}", lambda _stop: self._engines.refresh(url), refreshed, failed
         )
 
     def _report(self, problem: Problem) -> None:
@@ -101,20 +111,6 @@ class EnginesController(PartsController):
             added,
             form.show_failure,
         )
-
-    def _ask(self, url: str) -> None:
-        def asked(record: ServerRecord) -> None:
-            self._unreachable -= {url}
-            self._show()
-            words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))
-            if self._panel is not None:
-                self._panel.show_notice(words.format(host=record.host))
-
-        def failed(problem: Problem) -> None:
-            self._unreachable |= {url}
-            self._report(problem)
-
-        self._jobs.run(f"ask {url}", lambda _stop: self._engines.refresh(url), asked, failed)
 
     def _remove(self, url: str) -> None:
         self._jobs.run(

@@ -64,12 +64,6 @@ def origin_of(text: str) -> str:
     return text.lower()
 
 
-def is_loopback(host: str) -> bool:
-    """True if only this machine can reach the bound address."""
-    address = _address(host)
-    return host.lower() == "localhost" or (address is not None and address.is_loopback)
-
-
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(text)

@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from app.core.domain.local_server import GONE, Activity, LoggedRequest, RequestState
 from app.core.server.errors import ApiError
@@ -56,17 +57,17 @@ class RequestEntry:
     def __init__(self, row: LoggedRequest, on_change: Callable[[], None]) -> None:
         self.row = row
         self._on_change = on_change
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._decode_s = 0.0
         self._is_awaited = False  # True while the engine's result is awaited
 
     def note_queued(self, model: str) -> None:
         """The request was queued for this model."""
         self._is_awaited = True
-        self._change(lambda row: replace(row, model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING))
+        self._change(model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING)
 
     def note_begun(self) -> None:
-        self._change(lambda row: replace(row, state=RequestState.RUNNING))
+        self._change(state=RequestState.RUNNING)
 
     def note_event(self, event: JobEvent) -> None:
         if self.row.state is RequestState.DONE:
@@ -75,25 +76,23 @@ class RequestEntry:
             self._is_awaited = False
         if isinstance(event, Finished):
             self._decode_s += event.stats.generation_s
-            self._change(lambda row: self._with_tokens(row, event.stats.tokens))
+            total = (self.row.tokens or 0) + event.stats.tokens
+            self._change(tokens=total, tokens_per_second=total / self._decode_s if self._decode_s > 0 else None)
         elif isinstance(event, ApiError):
-            self._change(lambda row: replace(row, status=event.status))
-
-    def _with_tokens(self, row: LoggedRequest, tokens: int) -> LoggedRequest:
-        total = (row.tokens or 0) + tokens
-        return replace(row, tokens=total, tokens_per_second=total / self._decode_s if self._decode_s > 0 else None)
+            self._change(status=event.status)
 
     def note_status(self, status: int) -> None:
-        self._change(lambda row: replace(row, status=row.status or status))
+        with self._lock:
+            self._change(status=self.row.status or status)
 
     def end(self) -> None:
         """The response was sent, or the client has disconnected."""
-        status = GONE if self._is_awaited else self.row.status
-        self._change(lambda row: replace(row, status=status, state=RequestState.DONE))
-
-    def _change(self, change: Callable[[LoggedRequest], LoggedRequest]) -> None:
         with self._lock:
-            self.row = change(self.row)
+            self._change(status=GONE if self._is_awaited else self.row.status, state=RequestState.DONE)
+
+    def _change(self, **changes: Any) -> None:  # noqa: ANN401  (fields of the row)
+        with self._lock:
+            self.row = replace(self.row, **changes)
         self._on_change()
 
 

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.core.domain.local_server import host_name
-from app.core.server.access import AllowedHosts, is_loopback, origin_of
+from app.core.server.access import AllowedHosts, origin_of
 from app.core.server.application import make_application
 from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, ScriptedServer
 
@@ -72,11 +72,6 @@ def test_without_a_key_local_programs_are_served_and_foreign_pages_refused(serve
     ):
         assert client.get("/v1/models", headers=headers).status_code == 403
     assert client.get("/v1/models", headers={"Sec-Fetch-Site": "none"}).status_code == 200
-
-
-@pytest.mark.parametrize(("host", "is_local"), [("127.0.0.1", True), ("localhost", True), ("::1", True), ("::", False)])
-def test_loopback_is_known(host: str, is_local: bool) -> None:
-    assert is_loopback(host) is is_local
 
 
 @pytest.mark.parametrize("path", PATHS)
