@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from starlette.types import Message
 
 from app.core.domain.local_server import GONE
 from app.core.server.errors import ApiError
-from app.core.server.fields import MAX_BODY_BYTES, MAX_DEPTH, parse_object, read_object
+from app.core.server.fields import MAX_BODY_BYTES, MAX_DEPTH, Fields, parse_object, read_object
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer
 from tests.app.core.server.test_embeddings import ScriptedEmbedder
 
@@ -152,3 +152,28 @@ def test_each_is_refused_with_a_sentence_and_the_next_is_answered(embedding: Scr
 def test_another_method_is_refused(embedding: ScriptedServer, method: str) -> None:
     for path in (CHAT, TEXT, RESPONSES, MESSAGES, VECTORS, "/completion", "/infill", "/api/chat"):
         assert embedding.client.request(method, path).status_code in (404, 405)
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "param"),
+    [
+        (lambda fields: fields.text("a"), 5, "messages[0].a"),
+        (lambda fields: fields.flag("a"), "yes", "messages[0].a"),
+        (lambda fields: fields.whole("a"), True, "messages[0].a"),
+        (lambda fields: fields.whole("a"), 1.5, "messages[0].a"),
+        (lambda fields: fields.whole("a", 1, 3), 4, "messages[0].a"),
+        (lambda fields: fields.number("a"), "warm", "messages[0].a"),
+        (lambda fields: fields.number("a"), 10**400, "messages[0].a"),
+        (lambda fields: fields.nested("a"), [], "messages[0].a"),
+        (lambda fields: fields.objects("a"), "b", "messages[0].a"),
+        (lambda fields: fields.objects("a"), [{}, "b"], "messages[0].a[1]"),
+        (lambda fields: fields.objects("a", 1), [{}, {}], "messages[0].a"),
+        (lambda fields: fields.required("a"), "", "messages[0].a"),
+    ],
+)
+def test_a_value_of_another_type_or_size_is_refused_with_its_position(
+    read: Callable[[Fields], object], value: object, param: str
+) -> None:
+    with pytest.raises(ApiError) as caught:
+        read(Fields({"a": value}, "messages[0]"))
+    assert (caught.value.status, caught.value.param) == (400, param)

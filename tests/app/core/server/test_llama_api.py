@@ -98,11 +98,9 @@ def test_a_gap_has_texts_around_it_and_files_beside_it() -> None:
     [
         ({"input_prefix": None}, "input_prefix"),
         ({"input_suffix": None}, "input_suffix"),
-        ({"input_prefix": 1}, "input_prefix"),
         ({"prompt": 1}, "prompt"),
         ({"input_extra": {}}, "input_extra"),
         ({"input_extra": [{}]}, "input_extra[0].text"),
-        ({"input_extra": ["x"]}, "input_extra[0]"),
         ({"input_extra": [{"text": "x", "filename": 5}]}, "input_extra[0].filename"),
     ],
 )

@@ -78,9 +78,6 @@ def test_a_prompt_is_a_chat_unless_it_is_raw_or_has_a_gap() -> None:
     [
         ({"messages": [{**QUESTION, "images": ["aGk="]}]}, "messages[0].content[0].type"),
         ({"messages": [{**QUESTION, "images": "aGk="}]}, "images"),
-        ({"messages": "Hello"}, "messages"),
-        ({"messages": [5]}, "messages[0]"),
-        ({"options": 5}, "options"),
         ({"options": {"num_predict": "many"}}, "options.num_predict"),
         ({"options": {"temperature": -1}}, "temperature"),
         ({"format": "yaml"}, "format"),

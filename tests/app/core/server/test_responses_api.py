@@ -111,8 +111,6 @@ def test_what_changes_nothing_is_taken() -> None:
     [
         ({"input": None}, "input"),
         ({"input": []}, "input"),
-        ({"input": 5}, "input"),
-        ({"input": ["Hello"]}, "input[0]"),
         ({"input": [{"role": "tool", "content": "x"}]}, "input[0].role"),
         ({"input": [{"role": "user", "content": None}]}, "input[0].content"),
         ({"input": [{"role": "user", "content": [{"type": "input_image"}]}]}, "input[0].content[0].type"),
@@ -129,11 +127,6 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"reasoning": {"effort": "high"}}, "reasoning.effort"),
         ({"tools": [WEATHER]}, "tools"),  # this model's template has no tools
         ({"tools": [{"type": "function"}]}, "tools[0].name"),
-        ({"tools": ["weather"]}, "tools[0]"),
-        ({"tools": "weather"}, "tools"),
-        ({"include": "reasoning"}, "include"),
-        ({"input": [{"role": "user", "content": ["a"]}]}, "input[0].content[0]"),
-        ({"temperature": -1}, "temperature"),
         ({"frobnicate": 1}, "frobnicate"),
     ],
 )
