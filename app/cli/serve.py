@@ -30,7 +30,7 @@ from app.core.server.access import AllowedHosts
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
 from app.core.server.engine_job import CallJob, EngineJob, unload
-from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer
+from app.core.server.library import LoadableModel, ModelSwitch
 from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
 from app.core.server.metrics import Metrics
 from app.core.server.pictures import PictureSource
@@ -284,24 +284,26 @@ def _unload_when_idle(engine: EngineClient, scheduler: Scheduler, minutes: float
     if minutes is None:
         yield
         return
+    seconds, changed, is_over = minutes * 60.0, threading.Event(), threading.Event()
 
     def on_event(event: Event) -> None:
         if isinstance(event, JobEnded) and event.value:
             notify("the models are unloaded; the next request loads them again")
 
-    def unload_if_idle() -> None:
-        activity = scheduler.activity
-        if not activity.num_waiting and not activity.num_running:
-            engine.submit(RunJob(CallJob(unload), background=True), on_event)
+    def watch() -> None:
+        while not is_over.is_set():
+            if changed.wait(seconds):
+                changed.clear()
+            elif (activity := scheduler.activity).num_waiting == activity.num_running == 0:
+                engine.submit(RunJob(CallJob(unload), background=True), on_event)
 
-    timer = UnloadTimer(minutes * 60.0, unload_if_idle)
-    scheduler.on_change = timer.restart
-    timer.restart()
+    scheduler.on_change = changed.set
+    threading.Thread(target=watch, name="idle", daemon=True).start()
     try:
         yield
     finally:
-        scheduler.on_change = lambda: None
-        timer.stop()
+        is_over.set()
+        changed.set()
 
 
 @contextlib.contextmanager

@@ -133,29 +133,3 @@ def _digest_of(path: str, size: int, _changed: int) -> str:
         begin = file.read(_ENDS_BYTES)
         file.seek(max(0, size - _ENDS_BYTES))
         return sha256(b"%d " % size + begin + file.read(_ENDS_BYTES)).hexdigest()
-
-
-class UnloadTimer:
-    """Calls ``on_idle`` on its own thread, ``seconds`` after the last restart."""
-
-    def __init__(self, seconds: float, on_idle: Callable[[], None]) -> None:
-        self._seconds = seconds
-        self._on_idle = on_idle
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
-
-    def restart(self) -> None:
-        with self._lock:
-            self._cancel()
-            self._timer = threading.Timer(self._seconds, self._on_idle)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def stop(self) -> None:
-        with self._lock:
-            self._cancel()
-
-    def _cancel(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None

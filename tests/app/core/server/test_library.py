@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +13,7 @@ from starlette.testclient import TestClient
 
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
-from app.core.server.library import LoadableModel, UnloadTimer, file_of
+from app.core.server.library import LoadableModel, file_of
 from app.core.server.metrics import Metrics
 from app.core.server.ollama_api import list_models
 from app.core.server.protocol import ServedModel
@@ -175,21 +174,3 @@ def test_an_unloaded_model_is_loaded_again(server: SwitchingServer) -> None:
     server.session.unload()
     assert server.ask("tiny") == (200, "tiny")
     assert server.session.loads == ["unloaded", "unloaded", "tiny"]
-
-
-def test_idle_is_what_was_not_disturbed() -> None:
-    called, restarts, calls = threading.Event(), list[tuple[float, float]](), list[float]()
-
-    def on_idle() -> None:
-        calls.append(time.monotonic())
-        called.set()
-
-    timer = UnloadTimer(0.3, on_idle)
-    for _ in range(4):
-        before = time.monotonic()
-        timer.restart()
-        restarts.append((before, time.monotonic()))
-        time.sleep(0.1)
-    assert called.wait(PATIENCE_S)
-    for call in calls:  # one, unless this thread restarted it too late
-        assert call - max(before for before, after in restarts if after < call) > 0.25
