@@ -102,30 +102,30 @@ def _lines(entry: dict[str, Any], name: str) -> list[Any]:
     return lines if isinstance(lines, list) else []
 
 
-def _answer(line: Any) -> AnswerSpeed | None:  # noqa: ANN401 (whatever a file holds)
+def _answer(line: object) -> AnswerSpeed | None:
+    values = _values(line, optional=(4,))
+    answer = AnswerSpeed(*values) if values else None
+    return answer if answer is not None and answer.tokens > 0 and answer.accepted <= answer.proposed else None
+
+
+def _race(line: object) -> RaceSpeed | None:
+    values = _values(line, optional=(3, 4))
+    race = RaceSpeed(*values) if values else None
+    return race if race is not None and race.speedup > 0 else None
+
+
+def _values(line: object, optional: tuple[int, ...]) -> list[Any]:
+    """The values of a line: a time, a mode, and numbers; empty if one is invalid."""
     if not isinstance(line, list) or len(line) != 8 or not isinstance(line[1], str):
-        return None
-    ended_at, mode, *figures = line
-    if not _are_figures([ended_at, *figures], optional=(4,)):
-        return None
-    temperature, tokens, decode_s, plain_s, proposed, accepted = figures
-    answer = AnswerSpeed(ended_at, Mode.known(mode) or mode, temperature, tokens, decode_s, plain_s, proposed, accepted)
-    return answer if answer.tokens > 0 and answer.accepted <= answer.proposed else None
+        return []
+    ended_at, mode, *numbers = line
+    return [ended_at, Mode.known(mode) or mode, *numbers] if _are_numbers([ended_at, *numbers], optional) else []
 
 
-def _race(line: Any) -> RaceSpeed | None:  # noqa: ANN401 (whatever a file holds)
-    if not isinstance(line, list) or len(line) != 8 or not isinstance(line[1], str):
-        return None
-    ended_at, mode, *figures = line
-    if not _are_figures([ended_at, *figures], optional=(3, 4)):
-        return None
-    return RaceSpeed(ended_at, Mode.known(mode) or mode, *figures) if figures[1] > 0 else None
-
-
-def _are_figures(values: list[Any], optional: tuple[int, ...]) -> bool:
+def _are_numbers(values: list[Any], optional: tuple[int, ...]) -> bool:
     """True if all values are valid numbers; values at ``optional`` indexes may be None."""
     return all(
-        (value is None and place in optional)
+        (value is None and index in optional)
         or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST)
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
     )
