@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,6 +128,8 @@ def file_of(path: str) -> ModelFile | None:
 @lru_cache(maxsize=1024)
 def _digest_of(path: str, size: int, _changed: int) -> str:
     """SHA-256 of the size and both ends of the file: reading all of it would take seconds per gigabyte."""
+    from hashlib import sha256  # noqa: PLC0415  (the first paint does not wait for it)
+
     with Path(path).open("rb") as file:
         begin = file.read(_ENDS_BYTES)
         file.seek(max(0, size - _ENDS_BYTES))
