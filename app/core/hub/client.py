@@ -203,13 +203,12 @@ class ByteStream:
     """The body of an answer, read once.
 
     ``start``: offset of the first byte in the file. ``etag``: the sending server's (a storage server's differs from the
-    hub's); empty if it does not identify bytes. ``total_bytes``: the size of the whole file.
+    hub's); empty if it does not identify bytes.
     """
 
-    def __init__(self, response: httpx.Response, start: int, total_bytes: int | None) -> None:
+    def __init__(self, response: httpx.Response, start: int) -> None:
         self._response = response
         self.start = start
-        self.total_bytes = total_bytes
         self.etag = strong_etag(response.headers)
 
     def chunks(self) -> Iterator[bytes]:
@@ -366,7 +365,7 @@ class HubClient:
             if if_range.startswith('"'):  # not a weak ETag, which does not identify bytes
                 headers["If-Range"] = if_range
         with self._follow("GET", location.url, f"{location.repo_id}/{location.path}", headers) as (answer, _url):
-            yield ByteStream(answer, *check_body(answer, start, location.size_bytes))
+            yield ByteStream(answer, check_body(answer, start, location.size_bytes))
 
     def token_changed(self) -> None:
         """Read the keyring again when a token is needed next."""
@@ -510,7 +509,7 @@ def location_of(
     if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
         commit = ""
     address = pinned(repo_id, path, commit) if commit and not linked else url
-    return RemoteLocation(repo_id, path, address, etag, int(size), commit)
+    return RemoteLocation(repo_id, path, address, etag, int(size))
 
 
 def busy_error(status: int, headers: Mapping[str, str], what: str) -> HubError | None:
@@ -590,8 +589,8 @@ def connection_errors(host: str, advice: Sentence | None = None) -> Iterator[Non
         raise HubAnswerError(said("The answer of {host} could not be read.", host=host)) from error
 
 
-def check_body(answer: httpx.Response, start: int, size_bytes: int) -> tuple[int, int | None]:
-    """Check the headers of an answer; returns the offset of its first byte, and the file's size if known.
+def check_body(answer: httpx.Response, start: int, size_bytes: int) -> int:
+    """Check the headers of an answer; returns the offset of its first byte.
 
     Raises:
         HubBytesError: the headers are wrong.
@@ -602,11 +601,11 @@ def check_body(answer: httpx.Response, start: int, size_bytes: int) -> tuple[int
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
             raise HubBytesError("The server sent different bytes than requested.")
-        return start, span[2]
+        return start
     length = headers.get("Content-Length")
     if length not in (None, str(size_bytes)):
         raise HubBytesError("The server sent a different number of bytes than announced.")
-    return 0, size_bytes if length else None
+    return 0
 
 
 def check_plain(headers: Mapping[str, str]) -> None:

@@ -187,7 +187,7 @@ class LinkSource:
         elif start and if_range.startswith('"'):
             headers |= {"Range": f"bytes={start}-", "If-Range": if_range}
         with self._answer(self._url_of(location.path), headers) as (answer, _hosts, _sha256):
-            yield ByteStream(answer, *check_body(answer, start, location.size_bytes))
+            yield ByteStream(answer, check_body(answer, start, location.size_bytes))
 
     def close(self) -> None:
         """Close the connections; none is opened later."""

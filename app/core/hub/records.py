@@ -51,7 +51,6 @@ class RemoteLocation:
     url: str
     etag: str  # identifies the version; for large files the sha256
     size_bytes: int
-    commit: str = ""
 
     @property
     def sha256(self) -> str:

@@ -55,7 +55,7 @@ class FarHub:
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
         self.paths.append(path)
-        return RemoteLocation(repo_id, path, "https://hub.example/file", "e", self.size, revision)
+        return RemoteLocation(repo_id, path, "https://hub.example/file", "e", self.size)
 
     @contextmanager
     def open(

@@ -48,11 +48,6 @@ while True:
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
-    return Library(tmp_path / "models", tmp_path / "library.json")
-
-
-@pytest.fixture
 def client(hub: LoopbackHub) -> Iterator[HubClient]:
     for name, data in {**DATA, **SHARDS}.items():
         hub.add_file(REPO, name, data)

@@ -60,11 +60,6 @@ class RecordingControl(TransferControl):
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
-    return Library(tmp_path / "models", tmp_path / "library.json")
-
-
-@pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: Patch) -> Path:
     """A folder that replaces the package index."""
     folder = tmp_path / "wheels"

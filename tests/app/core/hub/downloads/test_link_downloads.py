@@ -23,11 +23,6 @@ ENDED = (DownloadStatus.DONE, DownloadStatus.FAILED)
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
-    return Library(tmp_path / "models", tmp_path / "library.json")
-
-
-@pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LinkServer]:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
