@@ -16,7 +16,7 @@ from app.core.domain.requests import Decode
 from app.core.domain.settings.fields import SettingValue
 from app.core.paths import Paths
 from app.core.projects.projects import Projects
-from app.core.remote.engines import Engines
+from app.core.remote.server_list import RemoteServerList
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.pictures import PictureCache
 from app.core.storage.settings_file import settings_document, settings_file
@@ -56,7 +56,7 @@ class Parts:
     keeper: SettingsKeeper
     state: AppState
     paths: Paths
-    engines: Engines
+    engines: RemoteServerList
     projects: Projects = field(init=False)
     pictures: PictureCache = field(default_factory=PictureCache)
 

@@ -17,7 +17,7 @@ from app.controllers.reports import ThreadReports
 from app.controllers.state import AppState
 from app.core.logs import RedactingFormatter
 from app.core.paths import Paths, builtin_target
-from app.core.remote.engines import Engines
+from app.core.remote.server_list import RemoteServerList
 from app.startup.tasks import TASKS, Startup, run_tasks
 from engine.process.client import EngineClient
 from engine.records import Event, Problem
@@ -42,7 +42,7 @@ def assemble(
     if startup is None:
         startup = Startup(paths, reports.trouble.emit)
         run_tasks(startup, TASKS)
-    engines = Engines(paths.engines_file)
+    engines = RemoteServerList(paths.engines_file)
     bridge = EngineBridge(
         lambda on_event: EngineRouter(on_event, make_worker, lambda on_remote: _remote_engine(on_remote, engines))
     )
@@ -78,7 +78,7 @@ def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWor
     return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
 
 
-def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> RemoteWorker:
+def _remote_engine(on_event: Callable[[Event], None], engines: RemoteServerList) -> RemoteWorker:
     from app.core.remote.worker import RemoteWorker  # noqa: PLC0415  (the start does not wait for it)
 
     return RemoteWorker(on_event, lambda: engines)

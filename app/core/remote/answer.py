@@ -130,11 +130,11 @@ def _message(message: Message) -> dict[str, object]:
     if not message.pictures:
         return {"role": message.role, "content": message.content}
     parts, end = list[dict[str, object]](), 0
-    for place, picture in message.pictures:
-        if place > end:
-            parts.append({"type": "text", "text": message.content[end:place]})
+    for position, picture in message.pictures:
+        if position > end:
+            parts.append({"type": "text", "text": message.content[end:position]})
         parts.append({"type": "image_url", "image_url": {"url": _data_url(picture)}})
-        end = place
+        end = position
     if message.content[end:]:
         parts.append({"type": "text", "text": message.content[end:]})
     return {"role": message.role, "content": parts}

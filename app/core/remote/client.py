@@ -134,10 +134,10 @@ def _reason(body: bytes) -> tuple[str, str, dict[str, Any]]:
         return "", "", {}
     message = found.get("message") or found.get("detail") or ""
     code = f"{found.get('code', '')} {found.get('type', '')}"
-    return _shown(str(message)), code[:200], found
+    return _printable(str(message)), code[:200], found
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     plain = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * MAX_REASON_CHARS]).split())
     return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…"
 
@@ -357,14 +357,14 @@ class RemoteClient:
     def _check(self, answer: Any) -> None:  # noqa: ANN401 (a response)
         if answer.status_code == 200:
             return
-        body = b"" if 300 <= answer.status_code < 400 else self._body(answer, MAX_ERROR_BYTES, cut=True)
+        body = b"" if 300 <= answer.status_code < 400 else self._body(answer, MAX_ERROR_BYTES, is_cut=True)
         raise refusal(answer.status_code, body, self.host, had_key=bool(self._key))
 
-    def _body(self, answer: Any, most: int, *, cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
-        body = small_body(answer, most, self._silence_s)
-        if len(body) > most and not cut:
+    def _body(self, answer: Any, max_bytes: int, *, is_cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
+        body = small_body(answer, max_bytes, self._silence_s)
+        if len(body) > max_bytes and not is_cut:
             raise InvalidResponseError(said("The answer of {host} is far too long.", host=self.host))
-        return self._without_key(body[:most])
+        return self._without_key(body[:max_bytes])
 
     def _without_key(self, text: bytes) -> bytes:
         """Remove the key from a text: some servers quote it in errors, which are shown, stored and exported."""

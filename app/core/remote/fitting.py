@@ -91,18 +91,18 @@ class FittingAnswer:
     def _shorter(self, request: ChatRequest, error: ContextExceededError) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
-        room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
+        capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
         if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
         for kept in without_unanswered(request.messages):
-            if measure.total(kept.messages) <= room:
+            if measure.total(kept.messages) <= capacity:
                 self._left_out, self._unanswered = 0, kept.num_left_out
                 yield kept
         if request.overflow is Overflow.STOP:
             return
         found = without_oldest(request.messages, measure.count, measure.n_ctx)
         for place, kept in enumerate(found):
-            if measure.total(kept.messages) <= room or place == len(found) - 1:
+            if measure.total(kept.messages) <= capacity or place == len(found) - 1:
                 self._left_out, self._unanswered = kept.num_left_out, 0
                 yield kept
 

@@ -14,9 +14,9 @@ from app.core.domain.engines import KIND_NAMES, RemoteModel, ServerRecord, split
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.detection import ReasoningMode, reasoning_modes
-from app.core.remote.engines import Engines
 from app.core.remote.errors import ContextExceededError, ModelNotOfferedError, RemoteError
 from app.core.remote.fitting import FittingAnswer
+from app.core.remote.server_list import RemoteServerList
 from engine.errors import LoadCancelledError, PacelineError
 from engine.records import (
     FROM_MODEL,
@@ -80,7 +80,7 @@ def model_info(
 class RemoteWorker:
     """Implements `engine.requests.Engine` for loads and answers. Runs one answer at a time, in order."""
 
-    def __init__(self, on_event: OnEvent, open_engines: Callable[[], Engines]) -> None:
+    def __init__(self, on_event: OnEvent, open_engines: Callable[[], RemoteServerList]) -> None:
         """``open_engines`` returns the list of servers; it is called on the worker's thread."""
         self._on_event = on_event
         self._open_engines = open_engines
@@ -123,37 +123,37 @@ class RemoteWorker:
     # ---- on its thread ---------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while (asked := self._queue.take()) is not None:
+        while (queued := self._queue.take()) is not None:
             try:
-                self._execute(asked)
+                self._execute(queued)
             except ContextExceededError as error:
-                asked.on_event(EngineFailed(error.problem, asked.number, error.num_tokens))
+                queued.on_event(EngineFailed(error.problem, queued.number, error.num_tokens))
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
-                asked.on_event(EngineFailed(error.problem, asked.number, was_cancelled=was_cancelled))
+                queued.on_event(EngineFailed(error.problem, queued.number, was_cancelled=was_cancelled))
             except Exception:  # the thread must survive, and the error must be reported
                 log.exception("unexpected error with an engine")
-                asked.on_event(EngineFailed(UNEXPECTED, asked.number))
+                queued.on_event(EngineFailed(UNEXPECTED, queued.number))
             finally:
                 self._client = None
-                self._queue.done(asked)
+                self._queue.done(queued)
 
-    def _execute(self, asked: QueuedRequest) -> None:
-        request = asked.request
+    def _execute(self, queued: QueuedRequest) -> None:
+        request = queued.request
         if isinstance(request, LoadRequest):
-            self._load(asked, request)
+            self._load(queued, request)
         elif isinstance(request, ChatRequest):
-            self._answer(asked, request)
+            self._answer(queued, request)
         else:
             raise TypeError(type(request).__name__)
 
-    def _begin(self, asked: QueuedRequest, record: ServerRecord, engines: Engines) -> RemoteClient:
+    def _begin(self, queued: QueuedRequest, record: ServerRecord, engines: RemoteServerList) -> RemoteClient:
         client = self._client = engines.client(record)
-        if asked.is_cancelled:
+        if queued.is_cancelled:
             client.abort()
         return client
 
-    def _load(self, asked: QueuedRequest, request: LoadRequest) -> None:
+    def _load(self, queued: QueuedRequest, request: LoadRequest) -> None:
         """Check that the server has the model.
 
         Raises:
@@ -163,12 +163,12 @@ class RemoteWorker:
         url, name = split_remote(request.target)
         engines = self._open_engines()
         try:
-            if asked.is_cancelled:
+            if queued.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
-            client = self._begin(asked, engines.find(url), engines)
+            client = self._begin(queued, engines.find(url), engines)
             record = engines.refresh(url, client)
         except RemoteError:
-            if asked.is_cancelled:
+            if queued.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None
             raise
         model = next((model for model in record.facts.models if model.name == name), None)
@@ -178,19 +178,19 @@ class RemoteWorker:
         self._selected = _SelectedModel(record, model, modes)
         unavailable: dict[Mode, str] = {mode: DECIDED_BY_SERVER for mode in Mode if mode is not Mode.OFF}
         info = model_info(record, model, request.target, tuple(mode.option for mode in modes))
-        asked.on_event(EngineReady(info, unavailable=unavailable, request_id=asked.number))
+        queued.on_event(EngineReady(info, unavailable=unavailable, request_id=queued.number))
 
-    def _answer(self, asked: QueuedRequest, request: ChatRequest) -> None:
+    def _answer(self, queued: QueuedRequest, request: ChatRequest) -> None:
         """Run an answer.
 
         Raises:
             RemoteError: it failed, or broke off.
         """
         selected = self._selected
-        if selected is None or asked.is_cancelled:
-            asked.on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
+        if selected is None or queued.is_cancelled:
+            queued.on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
             return
-        client = self._begin(asked, selected.record, self._open_engines())
+        client = self._begin(queued, selected.record, self._open_engines())
         model, kind = selected.model, selected.record.facts.kind
         usual = [ReasoningMode(mode.option, {}) for mode in selected.modes[:1]]
         mode = next((mode for mode in selected.modes if mode.option.name == request.thinking), next(iter(usual), None))
@@ -199,5 +199,5 @@ class RemoteWorker:
             return RemoteAnswer(client, fitting, model.name, kind, model.n_ctx, mode)
 
         log.info("asking %s", KIND_NAMES[kind])
-        for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: asked.is_cancelled):
-            asked.on_event(event)
+        for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: queued.is_cancelled):
+            queued.on_event(event)

@@ -90,7 +90,7 @@ def _messages(fields: Fields, source: PictureSource | None) -> list[Message]:
 def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> list[Message]:
     """Convert a message. Its tool results become separate messages, as chat templates require."""
     role, content, at = fields.text("role"), fields.take("content"), fields.path("content")
-    fields.end()
+    fields.check_unknown()
     if role not in ("user", "assistant", "system"):
         raise ApiError(400, f"`{fields.path('role')}` must be user or assistant.", param=fields.path("role"))
     if content is None and role == "assistant":
@@ -123,14 +123,14 @@ def _call(fields: Fields) -> ToolCall:
     call_id, name = fields.required("id"), fields.required("name")
     arguments = json.dumps(fields.take("input") or {}, ensure_ascii=False)
     fields.ignore("type", "cache_control", "caller")
-    fields.end()
+    fields.check_unknown()
     return ToolCall(call_id, name, arguments)
 
 
 def _result(fields: Fields, source: PictureSource | None) -> Message:
     call_id, content = fields.required("tool_use_id"), fields.take("content")
     fields.ignore("type", "is_error", "cache_control")  # the text of the result describes an error
-    fields.end()
+    fields.check_unknown()
     if source is not None:
         source.is_new = False  # tool results are repeated in every later request
     text, pictures = ("", ()) if content is None else read_content(content, fields.path("content"), "tool", source)
@@ -145,7 +145,7 @@ def _tool(fields: Fields) -> Json | None:
     function: Json = {"name": fields.required("name"), "parameters": fields.take("input_schema")}
     function["description"] = fields.text("description")
     fields.ignore(*_IGNORED_IN_TOOL)
-    fields.end()
+    fields.check_unknown()
     return {"type": "function", "function": function}
 
 
@@ -153,7 +153,7 @@ def _choice(given: Fields | None) -> Json:
     if given is None:
         return {}
     kind, name, is_single = given.text("type"), given.text("name"), given.flag("disable_parallel_tool_use")
-    given.end()
+    given.check_unknown()
     known: dict[str | None, object] = {"auto": "auto", "any": "required", "none": "none"}
     if kind == "tool":
         known[kind] = {"type": "function", "function": {"name": name}}
@@ -167,7 +167,7 @@ def _form(given: Fields | None) -> Json:
     if given is None:
         return {}
     effort, form = given.text("effort"), given.take("format")
-    given.end()
+    given.check_unknown()
     made: Json = {} if effort is None else {"reasoning_effort": {"max": "xhigh"}.get(effort, effort)}
     if isinstance(form, dict) and form.get("type") == "json_schema":
         made["response_format"] = {"type": "json_schema", "json_schema": {"schema": form.get("schema")}}
@@ -180,7 +180,7 @@ def _thinking(given: Fields | None, model: ServedModel) -> Json:
         return {}
     kind = given.text("type")
     given.ignore("budget_tokens", "display")
-    given.end()
+    given.check_unknown()
     if kind not in ("enabled", "disabled", "adaptive"):
         raise ApiError(400, "`thinking.type` must be enabled, disabled or adaptive.", param="thinking.type")
     if kind != "disabled":

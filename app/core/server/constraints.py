@@ -67,7 +67,7 @@ def _response_format(given: Fields | None) -> str:
         return ""
     kind, schema, is_strict = given.text("type"), given.take("schema"), False
     named = given.nested("json_schema")
-    given.end()
+    given.check_unknown()
     if kind == "text" or (kind is None and schema is None and named is None):
         return ""
     if kind == "json_object" and named is None:
@@ -79,7 +79,7 @@ def _response_format(given: Fields | None) -> str:
         for name in ("name", "description"):
             named.text(name)
         is_strict = named.flag("strict")
-        named.end()
+        named.check_unknown()
     if schema is None:
         raise missing("response_format.json_schema.schema")
     return _grammar_of(schema, "response_format", strict=is_strict)
@@ -161,12 +161,12 @@ def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
             continue
         function = tool.nested("function") or Fields({}, tool.path("function"))
         tool.ignore("cache_control")  # a hint for hosted models
-        tool.end()
+        tool.check_unknown()
         name, description = function.required("name"), function.text("description")
         parameters = function.nested("parameters")
         if function.flag("strict"):
             strict.add(name)
-        function.end()
+        function.check_unknown()
         if name in functions:
             warn("tools", f"Two of `tools` are called `{name}`: the first one counts.")
             continue

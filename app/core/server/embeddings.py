@@ -92,9 +92,9 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
     given = fields.take(name)
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
-    texts = tuple(_document(one, f"{name}[{place}]") for place, one in enumerate(given))
+    texts = tuple(_document(one, f"{name}[{index}]") for index, one in enumerate(given))
     top_n, returns = fields.whole("top_n", 1), fields.flag("return_text") or fields.flag("return_documents")
-    fields.end()
+    fields.check_unknown()
     pairs, form = tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False)
     return RankRequest(pairs, form, False, warnings_field(), top_n, is_tei, texts if returns else ())
 
@@ -140,7 +140,7 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
         raise unsupported("embd_normalize", "`embd_normalize` must be 2 (to the length 1) or -1 (as they are).")
     is_normalized = normalize != _PLAIN and model.pooling is not Pooling.NONE
     form = EmbeddingForm(is_normalized, _dimensions(fields, model))
-    fields.end()
+    fields.check_unknown()
     return EmbeddingRequest(inputs, form, encoding == "base64", warnings_field())
 
 
@@ -156,7 +156,7 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     inputs = _inputs(fields.take(name), name, model)
     fields.take("options")
     form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.flag("truncate", default=True))
-    fields.end()
+    fields.check_unknown()
     return EmbeddingRequest(inputs, form, warnings=warnings_field())
 
 
@@ -275,7 +275,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
 def _text_of(fields: Fields) -> str:
     """The text of llama.cpp's input objects: ``prompt_string``, or the joined parts of ``content``."""
     text, parts = fields.text("prompt_string"), fields.objects("content")
-    fields.end()
+    fields.check_unknown()
     texts = [] if text is None else [text]
     for part in parts:
         if part.text("type") != "text":

@@ -317,7 +317,7 @@ class Fields:
             if _is_one_of(self._left.get(name), values):
                 self.take(name)
 
-    def end(self) -> None:
+    def check_unknown(self) -> None:
         """Report the remaining fields.
 
         Raises:

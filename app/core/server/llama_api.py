@@ -104,7 +104,7 @@ def _without_objects(value: object) -> object:
     text = fields.text("prompt_string")
     if fields.take("multimodal_data"):
         raise unsupported("prompt.multimodal_data", "No pictures are read here: send them as the messages of a chat.")
-    fields.end()
+    fields.check_unknown()
     return text
 
 

@@ -128,7 +128,7 @@ def text_of_part(value: object, param: str) -> str:
     if kind is None or kind in _TEXT_TYPES:
         fields.ignore("type", *_IGNORED_IN_TEXT)
         text, refusal = fields.text("text"), fields.text("refusal")
-        fields.end()
+        fields.check_unknown()
         if kind is None or (text is None and refusal is None and not is_lenient()):
             raise missing(f"{param}.text" if kind else f"{param}.type")
         return text or refusal or ""
@@ -197,15 +197,15 @@ def _url_of(fields: Fields) -> tuple[str, str]:
         name = "url" if form == "url" else "data"
         head = "" if form == "url" else f"data:{inner.text('media_type') or ''};base64,"
         url, at = head + inner.required(name), inner.path(name)
-        inner.end()
+        inner.check_unknown()
     elif isinstance(given := fields.take("image_url"), str):
         url, at = given, fields.path("image_url")
     else:
         inner = as_fields(fields.path("image_url"), given or {})
         inner.ignore("detail")
         url, at = inner.required("url"), inner.path("url")
-        inner.end()
-    fields.end()
+        inner.check_unknown()
+    fields.check_unknown()
     return url, at
 
 
@@ -230,7 +230,7 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
         at = fields.path("name")
         warn(at, f"`{at}` has no effect: chat templates know roles only.")
     fields.take_neutral({"tool_calls": ([],)})
-    fields.end()
+    fields.check_unknown()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id or "", name=name or "", pictures=pictures)
 
 
@@ -242,9 +242,9 @@ def _call(fields: Fields) -> ToolCall:
     fields.refuse({"type": ("function",)})
     fields.ignore("index")  # copied from a stream
     call_id, function = fields.text("id") or "", fields.nested("function") or Fields({}, fields.path("function"))
-    fields.end()
+    fields.check_unknown()
     name, arguments = function.required("name"), function.take("arguments")
-    function.end()
+    function.check_unknown()
     if isinstance(arguments, dict | list):  # some clients send parsed arguments
         arguments = json.dumps(arguments, ensure_ascii=False)
     elif arguments is not None:

@@ -38,8 +38,8 @@ class RequestLog:
     def begin(self, path: str, user_agent: str) -> RequestEntry:
         with self._lock:
             self._num_requests += 1
-            program = _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # for example ``OpenAI/Python 1.109``
-            first = LoggedRequest(self._num_requests, self._clock(), program, _shown(path, MAX_PATH_CHARS))
+            program = _printable(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # for example ``OpenAI/Python 1.109``
+            first = LoggedRequest(self._num_requests, self._clock(), program, _printable(path, MAX_PATH_CHARS))
             entry = RequestEntry(first, self._on_change)
             self._entries.append(entry)
         self._on_change()
@@ -64,7 +64,7 @@ class RequestEntry:
     def note_queued(self, model: str) -> None:
         """The request was queued for this model."""
         self._is_awaited = True
-        self._change(model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING)
+        self._change(model=_printable(model, MAX_PATH_CHARS), state=RequestState.WAITING)
 
     def note_begun(self) -> None:
         self._change(state=RequestState.RUNNING)
@@ -104,10 +104,10 @@ def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(row.at))} {', '.join(filter(None, told))}"
 
 
-def _shown(text: str, most: int) -> str:
-    """Make an untrusted text safe for display, with at most ``most`` characters."""
-    words = "".join(char if char.isprintable() else " " for char in text).strip()
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def _printable(text: str, max_chars: int) -> str:
+    """Make an untrusted text safe for display, with at most ``max_chars`` characters."""
+    printable = "".join(char if char.isprintable() else " " for char in text).strip()
+    return printable if len(printable) <= max_chars else f"{printable[: max_chars - 1]}…"
 
 
 class Metrics:

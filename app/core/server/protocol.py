@@ -186,7 +186,7 @@ def parse_request(
     number = _num_choices(fields, len(prompts))
     fields.refuse(_SUPPORTED_VALUES)
     fields.take_neutral(_IGNORED_VALUES)
-    fields.end()
+    fields.check_unknown()
     first, *more = [_numbered(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
         first,
@@ -249,7 +249,7 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
         raise ApiError(404, error.message, param="project", code="project_not_found") from error
     content = with_attachments(last.content, [found])
     shift = len(content) - len(last.content)
-    pictures = tuple((place + shift, picture) for place, picture in last.pictures)
+    pictures = tuple((position + shift, picture) for position, picture in last.pictures)
     return (*messages[:-1], replace(last, content=content, pictures=pictures))
 
 
@@ -356,7 +356,7 @@ def _prediction(given: Fields | None) -> str:
     if given.text("type") != "content":
         raise unsupported("prediction.type", "`prediction.type` must be content.")
     text = text_of(given.take("content"), "prediction.content")
-    given.end()
+    given.check_unknown()
     return text
 
 
@@ -464,7 +464,7 @@ def _with_speculation(request: ChatRequest, given: Fields | None, model: ServedM
     if given is None:
         return request
     word, depth = given.text("mode") or request.mode.value, given.whole("depth")
-    given.end()
+    given.check_unknown()
     if word not in set(Mode):
         raise invalid("speculation.mode", f"`speculation.mode` must be one of {', '.join(Mode)}.")
     mode = Mode(word)
@@ -486,5 +486,5 @@ def _include_usage(options: Fields | None, *, stream: bool) -> bool:
         warn("stream_options", "`stream_options` is for answers that are streamed.")
     include_usage = options.flag("include_usage") and stream
     options.refuse({"include_obfuscation": (False,)})
-    options.end()
+    options.check_unknown()
     return include_usage

@@ -178,7 +178,7 @@ def _message(fields: Fields, source: PictureSource | None) -> Message | None:
         role = "system" if role == "developer" else role
         text, pictures = read_content(fields.take("content"), fields.path("content"), role, source)
         message = Message(role, text, pictures=pictures)
-    fields.end()
+    fields.check_unknown()
     return message
 
 
@@ -193,7 +193,7 @@ def _text(given: Fields | None) -> tuple[object, Json]:
     if given is None:
         return None, {}
     form, verbosity = given.take("format"), given.take("verbosity")
-    given.end()
+    given.check_unknown()
     made: object = form
     if isinstance(form, dict) and form.get("type") == "json_schema":
         made = {"type": "json_schema", "json_schema": {name: value for name, value in form.items() if name != "type"}}
@@ -205,7 +205,7 @@ def _effort(given: Fields | None) -> str | None:
         return None
     effort = given.text("effort")
     given.ignore("summary", "generate_summary")  # no summaries: the full reasoning is returned
-    given.end()
+    given.check_unknown()
     return effort
 
 

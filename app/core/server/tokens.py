@@ -31,7 +31,7 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     fields, content = _required_field(body, "content")
     adds_special, special = fields.flag("add_special"), fields.flag("parse_special", default=True)
     with_pieces = fields.flag("with_pieces")
-    fields.end()
+    fields.check_unknown()
     parts = content if isinstance(content, list) else [content]
     if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
         raise invalid("content", f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts.")
@@ -48,7 +48,7 @@ def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
         ApiError: 400 with the field to blame.
     """
     fields, given = _required_field(body, "tokens")
-    fields.end()
+    fields.check_unknown()
     ids = token_ids(as_list("tokens", given), "tokens", model.n_vocab)
     return partial(_detokenize, ids, warnings_field())
 

@@ -20,7 +20,6 @@ from app.core.hub.client import http_library
 from app.core.remote import client as client_module
 from app.core.remote.client import RemoteClient, check_encrypted, is_local_url, normal_url, server_key_store
 from app.core.remote.detection import detect
-from app.core.remote.engines import Engines
 from app.core.remote.errors import (
     KeyRejectedError,
     RemoteError,
@@ -28,6 +27,7 @@ from app.core.remote.errors import (
     ServerTimeoutError,
     UnencryptedAddressError,
 )
+from app.core.remote.server_list import RemoteServerList
 from tests.app.core.hub.link_server import Answer, LinkServer, says
 from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import serving
@@ -136,9 +136,9 @@ def test_the_library_asks_the_host_that_was_judged(typed: str) -> None:
 def test_another_address_in_the_file_gets_no_key(tmp_path: Path, memory: Memory) -> None:
     file = tmp_path / "engines.toml"
     with serving(key=KEY) as server, serving() as other:
-        Engines(file).add(server.url, KEY)
+        RemoteServerList(file).add(server.url, KEY)
         file.write_text(file.read_text("utf-8").replace(server.url, other.url), "utf-8")
-        Engines(file).refresh(other.url)
+        RemoteServerList(file).refresh(other.url)
         assert {key for _path, key, _body in other.requests} == {""}
     assert list(memory.kept.values()) == [KEY]
 

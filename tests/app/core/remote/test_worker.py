@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.core.domain.engines import remote_path
-from app.core.remote.engines import Engines
+from app.core.remote.server_list import RemoteServerList
 from app.core.remote.worker import RemoteWorker
 from engine.records import (
     ChatRequest,
@@ -41,7 +41,7 @@ class Heard:
 
     def __init__(self, file: Path) -> None:
         self.events = queue.SimpleQueue[Event]()
-        self.worker = Driver(RemoteWorker(self.events.put, lambda: Engines(file)))
+        self.worker = Driver(RemoteWorker(self.events.put, lambda: RemoteServerList(file)))
 
     def until(self, *kinds: type[Event]) -> Event:
         """Wait for an event of these kinds."""
@@ -55,7 +55,7 @@ def added(tmp_path: Path, **fields: object) -> Iterator[tuple[Heard, ScriptedSer
     """A worker beside a listed server, and the path of its model."""
     file = tmp_path / "engines.toml"
     with serving(**fields) as server:
-        Engines(file).add(server.url, "")
+        RemoteServerList(file).add(server.url, "")
         heard = Heard(file)
         try:
             yield heard, server, remote_path(server.url, "org/model")
@@ -115,14 +115,14 @@ def test_an_answer_without_a_model_or_stopped_in_the_queue_ends_at_once(tmp_path
 def test_what_nobody_foresaw_is_told_and_the_next_load_works(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "engines.toml"
     with serving() as server:
-        Engines(file).add(server.url, "")
+        RemoteServerList(file).add(server.url, "")
         failures = [OSError("surprise")]
         events = queue.SimpleQueue[Event]()
 
-        def open_engines() -> Engines:
+        def open_engines() -> RemoteServerList:
             if failures:
                 raise failures.pop()
-            return Engines(file)
+            return RemoteServerList(file)
 
         worker = Driver(RemoteWorker(events.put, open_engines))
         worker.load(LoadRequest(remote_path(server.url, "org/model")))

@@ -19,10 +19,10 @@ from engine.sentences import said
 
 SCHEMA = 1
 NO_KEYRING = said("Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.")
-MAX_ENGINES = 100
+MAX_SERVERS = 100
 
 
-class Engines:
+class RemoteServerList:
     """The list of remote servers. Thread-safe; methods that use a server or the keyring block."""
 
     def __init__(self, path: Path) -> None:
@@ -31,7 +31,7 @@ class Engines:
         read = self._file.read()
         self.problem: Problem | None = read.problem
         entries = read.document.get("engines")
-        found = map(_record, entries[:MAX_ENGINES] if isinstance(entries, list) else ())
+        found = map(_record, entries[:MAX_SERVERS] if isinstance(entries, list) else ())
         self._records = {record.url: record for record in found if record is not None}
 
     @property
@@ -113,7 +113,7 @@ class Engines:
 
     def _keep(self, record: ServerRecord) -> None:
         with self._lock:
-            if record.url not in self._records and len(self._records) >= MAX_ENGINES:
+            if record.url not in self._records and len(self._records) >= MAX_SERVERS:
                 raise ServerListError("There are too many remote servers.", "Remove one first.")
             self._records[record.url] = record
             self._write()
