@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication
 
 from app.controllers.chat.attachments import _too_many
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.hub.pairs.draft_finder import _none_of, _search_words
 from engine.sentences import Sentence
 from tests.ui.conftest import ASSETS, model
 from tests.ui.models.records import result
@@ -89,16 +88,6 @@ WORDS: tuple[tuple[Callable[[int], str], str, str], ...] = (
         "diese Nachricht 1 Token",
     ),
     (lambda number: _said(_too_many(number)).split("; ")[1], "1 more was chosen.", "1 weiterer wurde gewählt."),
-    (
-        lambda number: _said(_search_words("q", number, 0)).split(": ")[1],
-        "1 repository, 0 checked in detail.",
-        "1 Repository, 0 davon genauer geprüft.",
-    ),
-    (
-        lambda number: _said(_none_of(number, "X")),
-        "The only one found cannot draft for X; see the reason.",
-        "Das einzige gefundene kann für X nicht entwerfen; der Grund steht dabei.",
-    ),
 )
 
 
