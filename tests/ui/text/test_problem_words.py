@@ -114,6 +114,6 @@ def test_english_is_as_it_was_made(qapp: QApplication) -> None:
 
 @pytest.mark.usefixtures("german")
 def test_the_message_of_a_failure_is_translated_within_another_sentence() -> None:
-    error = HubUnreachableError("Could not connect to the hub.")
+    error = HubUnreachableError("The connections were closed.")
     told = in_language(said("The hub could not be searched: {reason}", reason=error.message))
-    assert told.endswith("Es kam keine Verbindung zum Hub zustande.")
+    assert told.endswith("Die Verbindungen wurden geschlossen.")
