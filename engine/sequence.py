@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import CacheFullError, DecodeError, EngineError
-from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows, Run, Runs, TokenIds
+from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, PictureRun, PictureRuns, Rows, TokenIds
 from engine.sampling.sampler import History
 
 MOST_PENDING = 8  # up to this number of pending tokens the next pass includes them; more get a separate pass
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class HeldRun:
-    """A run in a saved state that begins at token ``index``, identified by its name (see `Runs`)."""
+    """A run in a saved state that begins at token ``index``, identified by its name (see `PictureRuns`)."""
 
     index: int
     name: str
@@ -70,7 +70,7 @@ class CachedSequence:
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
-        self.runs: Runs | None = None  # None: the model accepts no pictures
+        self.runs: PictureRuns | None = None  # None: the model accepts no pictures
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None
         self.before_run: Callable[[], None] | None = None  # called right before a run is appended
@@ -180,7 +180,7 @@ class CachedSequence:
                 raise
             self.num_replayed += len(chunk)
 
-    def _append_run(self, runs: Runs, run: Run) -> None:
+    def _append_run(self, runs: PictureRuns, run: PictureRun) -> None:
         if self.before_run is not None:
             self.before_run()
         try:
@@ -280,7 +280,7 @@ class CachedSequence:
             num_shared -= 1 if run is None else 1 + run.ids.index(last)
         return num_shared
 
-    def _before_run(self, ids: History) -> tuple[History, Run | None]:
+    def _before_run(self, ids: History) -> tuple[History, PictureRun | None]:
         """Return the part of ``ids`` before the first run; if they begin with a run, return the run as well."""
         indices = np.flatnonzero(ids < 0)
         if not len(indices):
@@ -317,7 +317,7 @@ class CachedSequence:
             held.append(HeldRun(index, name, run.num_tokens, run.num_positions))
         return tuple(held)
 
-    def _runs_in(self, ids: History) -> Iterator[tuple[int, Run | None]]:
+    def _runs_in(self, ids: History) -> Iterator[tuple[int, PictureRun | None]]:
         """Yield each run with the index of its first token; None for a run that is not known any more."""
         end = 0
         for index in np.flatnonzero(ids < 0).tolist():
@@ -400,7 +400,7 @@ class CachedSequence:
                 self.prompt_speed = done / spent
             yield done
 
-    def _forward_part(self, runs: Runs, ids: History, chunk: History) -> None:
+    def _forward_part(self, runs: PictureRuns, ids: History, chunk: History) -> None:
         """Decode ``chunk``, a prefix of ``ids``, up to its first run. If it begins with a run, decode that run."""
         text, run = self._before_run(chunk)
         if run is None:

@@ -72,7 +72,7 @@ class StateFiles:
             return
         for file in files:
             if file.suffix in (SUFFIX, _PART):
-                stored = self._probe(file) if file.suffix == SUFFIX else None
+                stored = self._read_stored(file) if file.suffix == SUFFIX else None
                 if stored is None or file != self._file(stored.key):
                     _remove(file)
                 else:
@@ -114,7 +114,7 @@ class StateFiles:
         size = state.num_bytes + _HEAD_LIMIT + len(runs)
         if not self._secret or size > limit_bytes:
             return
-        self.shrink(limit_bytes - size, but=key)
+        self.evict_to(limit_bytes - size, but=key)
         file = self._file(key)
         try:
             with replacing(file, file.with_suffix(_PART)) as part, _open_private(part) as opened:
@@ -126,7 +126,7 @@ class StateFiles:
         self._index.pop(key, None)
         self._index[key] = StoredState(key, state.ids, written, state.runs)
 
-    def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
+    def evict_to(self, limit_bytes: int, but: StateKey | None = None) -> None:
         """Remove least recently used states until at most ``limit_bytes`` remain; ``but`` is kept and not counted."""
         total = sum(stored.num_bytes for stored in self._index.values() if stored.key != but)
         for stored in self.stored:
@@ -150,7 +150,7 @@ class StateFiles:
         name = hashlib.blake2b(f"{key.owner} {key.identity}".encode(), digest_size=16).hexdigest()
         return self._folder / f"{name}{SUFFIX}"
 
-    def _probe(self, file: Path) -> StoredState | None:
+    def _read_stored(self, file: Path) -> StoredState | None:
         try:
             size = file.stat().st_size
             with file.open("rb") as opened:

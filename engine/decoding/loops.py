@@ -11,16 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 
 CHECK_EVERY = 64  # tokens between checks, at fixed counts, so that drafting does not change where an answer ends
-FEWEST_TOKENS, FEWEST_TIMES = 400, 6  # least repeated tokens and repetitions of a loop
-FEWEST_OF_DATA = 1024  # least repeated tokens if the text has few letters: zeros of a table, a line of dashes
-_MOST_PERIOD = 128
+MIN_REPEATED_TOKENS, MIN_REPETITIONS = 400, 6  # least repeated tokens and repetitions of a loop
+MIN_REPEATED_DATA_TOKENS = 1024  # least repeated tokens if the text has few letters: zeros of a table, a line of dashes
+_MAX_PERIOD = 128
 _TAIL_TOKENS = 2048
-_LETTERS = 3
+_MIN_DISTINCT_LETTERS = 3
 
 
-def next_check(num_tokens: int) -> int:
+def next_check_at(num_tokens: int) -> int:
     """Number of tokens at which to check again."""
-    return max((num_tokens // CHECK_EVERY + 1) * CHECK_EVERY, FEWEST_TOKENS)
+    return max((num_tokens // CHECK_EVERY + 1) * CHECK_EVERY, MIN_REPEATED_TOKENS)
 
 
 def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
@@ -28,11 +28,11 @@ def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
     tail = np.asarray(ids[-_TAIL_TOKENS:])
     for index in np.flatnonzero(tail[:-1] == tail[-1])[::-1]:
         period = len(tail) - 1 - int(index)
-        if period > _MOST_PERIOD:
+        if period > _MAX_PERIOD:
             break
         other = np.flatnonzero(tail[period:] != tail[:-period])
         run = len(tail) - period - (int(other[-1]) + 1 if len(other) else 0)
-        if run >= max(FEWEST_TOKENS, FEWEST_TIMES * period):
+        if run >= max(MIN_REPEATED_TOKENS, MIN_REPETITIONS * period):
             return run, period
     return 0, 0
 
@@ -42,7 +42,9 @@ def is_loop(run: int, text: str, question: str) -> bool:
     repeated, asked = _characters(text), _characters(question)
     if any(repeated[i:] + repeated[:i] in asked for i in range(len(repeated))):
         return False
-    return run >= (FEWEST_TOKENS if sum(map(str.isalpha, repeated)) >= _LETTERS else FEWEST_OF_DATA)
+    return run >= (
+        MIN_REPEATED_TOKENS if sum(map(str.isalpha, repeated)) >= _MIN_DISTINCT_LETTERS else MIN_REPEATED_DATA_TOKENS
+    )
 
 
 def _characters(text: str) -> str:

@@ -21,7 +21,7 @@ from engine.sentences import said
 
 # Architectures whose graphs provide the inputs of their layers (`t_layer_inp` in llama.cpp's src/models). For others,
 # requesting them aborts the process.
-KEEPS_LAYER_INPUTS = frozenset(
+LAYER_INPUT_ARCHITECTURES = frozenset(
     {
         "bailingmoe3",
         "deepseek2",
@@ -55,7 +55,7 @@ KEEPS_LAYER_INPUTS = frozenset(
 MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers; published heads have far fewer
 
 
-def missing_sentence(method: str) -> str:
+def unsupported_reason(method: str) -> str:
     """Why this build of llama.cpp cannot run heads of this method; empty if it can."""
     missing = missing_functions() if method in OWN_PRODUCTS else missing_for(method)
     if not missing:
@@ -75,7 +75,7 @@ def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
         | dict.fromkeys(OWN_PRODUCTS, medusa_reason)
         | dict.fromkeys(BLOCKS, _block_reason)
     )
-    reason = missing_sentence(method) or reasons.get(method, _mtp_reason)(target, head)
+    reason = unsupported_reason(method) or reasons.get(method, _mtp_reason)(target, head)
     if reason:
         raise DraftRefusedError(reason)
 
@@ -128,7 +128,7 @@ def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
     return (
         _layers_reason(target, layers, EAGLE3, 0)
         or _width_reason(target, head.own("target_hidden_size"))
-        or _borrowing_reason(target, head)
+        or _shared_layers_reason(target, head)
     )
 
 
@@ -142,13 +142,13 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
     return (
         _layers_reason(target, head.own("target_layers"), head_method(head), 1)
         or _width_reason(target, head.own("embedding_length"))
-        or _borrowing_reason(target, head)
+        or _shared_layers_reason(target, head)
     )
 
 
 def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_below: int) -> str:
     """Why a head cannot read these layers of a target; empty if it can. EAGLE-3 also reads the last layer's output."""
-    if target.architecture not in KEEPS_LAYER_INPUTS:
+    if target.architecture not in LAYER_INPUT_ARCHITECTURES:
         return said(
             "{method} heads read the target's layers, and llama.cpp does not provide those of {architecture} models.",
             method=method,
@@ -166,7 +166,7 @@ def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_be
     return ""
 
 
-def _borrowing_reason(target: GgufHeader, head: GgufHeader) -> str:
+def _shared_layers_reason(target: GgufHeader, head: GgufHeader) -> str:
     """Why a head without embedding or output layer cannot use the target's; empty if it can."""
     tensors = {tensor.name for tensor in head.tensors}
     borrows = not {"token_embd.weight", "output.weight"} <= tensors

@@ -25,7 +25,7 @@ from engine.llama.vocab import Vocab
 from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 from engine.sentences import said
 
-LEAST_BYTES = 16 << 20  # smaller blocks fit the processor's caches
+MIN_BYTES = 16 << 20  # smaller blocks fit the processor's caches
 _HUGE = 2 << 20
 _MADV_HUGEPAGE = 14  # <sys/mman.h>
 _HUGE_PAGE_SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -67,7 +67,7 @@ def large_blocks(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
             continue
         begin, end = (int(edge, 16) for edge in span.split("-"))
         begin, end = -(-begin // _HUGE) * _HUGE, end // _HUGE * _HUGE
-        if end - begin >= LEAST_BYTES:
+        if end - begin >= MIN_BYTES:
             yield begin, end
 
 

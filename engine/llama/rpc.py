@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 PREFIX = "rpc:"
 _ENDPOINT = re.compile(r"([A-Za-z0-9._-]+):([0-9]{1,5})")
 _LIMIT_S = 5.0
-_MOST_PORT = 65535
+_MAX_PORT = 65535
 _HELLO, _CAPS_BYTES = 14, 24
 _VERSION = (7, 0)  # RPC_PROTO_MAJOR_VERSION and _MINOR_VERSION of this llama.cpp
 _ADVICE = "Check the address, and that “ggml-rpc-server” of the same llama.cpp runs there and serves no other program."
@@ -119,7 +119,7 @@ def release(names: Iterable[str]) -> None:
 
 def _endpoint(name: str) -> str:
     found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX)) if is_remote(name) else None
-    if found is None or not 0 < int(found[2]) <= _MOST_PORT:
+    if found is None or not 0 < int(found[2]) <= _MAX_PORT:
         raise DeviceError(
             said("{name} is not an RPC server: it has to be rpc:host:port.", name=name),
             said("An example is rpc:192.168.1.20:50052."),

@@ -34,7 +34,7 @@ _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: 
 # the number of messages. The split does not change the tokens.
 
 
-class SpecialCuts:
+class SpecialTokenSplitter:
     """Finds the offsets at which a text may be split."""
 
     def __init__(self, cutting: Iterable[str], parsed: Iterable[str]) -> None:
@@ -113,7 +113,7 @@ def _before(text: str, offset: int, whole: Collection[str]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelling:
+class _SpmSpelling:
     """The characters that a vocabulary can spell, and the bytes with which it can spell other characters."""
 
     characters: frozenset[str]
@@ -259,7 +259,7 @@ class Vocab:
         return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
 
     @cached_property
-    def _cuts(self) -> SpecialCuts:
+    def _cuts(self) -> SpecialTokenSplitter:
         """Long texts may be split before tokens that are parsed first and do not strip white space before them."""
         lib = self._lib
         parsed = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
@@ -270,7 +270,7 @@ class Vocab:
             for i, text in texts.items()
             if not attributes[i] & (lib.LLAMA_TOKEN_ATTR_LSTRIP | lib.LLAMA_TOKEN_ATTR_UNKNOWN)
         )
-        return SpecialCuts(bare, texts.values())
+        return SpecialTokenSplitter(bare, texts.values())
 
     def _ids_of_piece(self, text: str, special: bool) -> list[int]:
         if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
@@ -344,15 +344,15 @@ class Vocab:
         return self._spelling.replaced(text)
 
     @cached_property
-    def _spelling(self) -> _Spelling:
+    def _spelling(self) -> _SpmSpelling:
         """Characters and bytes of a SentencePiece vocabulary; other kinds can spell every text."""
         if self.type_name != _TYPE_NAMES[_SPM]:
-            return _Spelling(frozenset(), frozenset(_BYTE_NAMES.values()))
+            return _SpmSpelling(frozenset(), frozenset(_BYTE_NAMES.values()))
         ids = self._with_attributes(self._lib.LLAMA_TOKEN_ATTR_BYTE)
         known = frozenset(_BYTE_NAMES[name] for i in ids if (name := self.token_text(i)) in _BYTE_NAMES)
         if len(known) == len(_BYTE_NAMES):
-            return _Spelling(frozenset(), known)
-        return _Spelling(
+            return _SpmSpelling(frozenset(), known)
+        return _SpmSpelling(
             frozenset(text for text in map(self._spelled_text, range(self.n_vocab)) if len(text) == 1), known
         )
 

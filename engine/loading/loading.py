@@ -28,7 +28,7 @@ from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files
-from engine.interfaces import Computing
+from engine.interfaces import ComputeContext
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.devices import find_devices
@@ -101,7 +101,7 @@ class Loaded:
     """
 
     model: LlamaModel
-    context: Computing
+    context: ComputeContext
     sequence: CachedSequence
     info: ModelInfo
     can_rollback: bool
@@ -358,7 +358,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
         snapshots,
         *kinds,
         candidates if several == 1 else 0,
-        num_at_once=options.num_at_once,
+        picture_ubatch=options.num_at_once,
         num_sequences=several,
         shares_cells=options.shares_cells,
     )
@@ -374,7 +374,7 @@ def open_another(loaded: LoadedModel, n_ctx: int, *, gives_candidates: bool = Fa
         ContextError: memory is short.
     """
     info = loaded.info
-    kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.num_at_once
+    kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.picture_ubatch
     options = LoadOptions(n_ctx, loaded.context.threads, None, *kinds, gives_candidates, num_at_once=at_once)
     context = _make_context(loaded.model, options)
     try:

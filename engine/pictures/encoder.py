@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from engine.errors import PictureError
-from engine.interfaces import Run, Runs
+from engine.interfaces import PictureRun, PictureRuns
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
@@ -51,29 +51,29 @@ class NamedRuns:
     """
 
     def __init__(self) -> None:
-        self._by_name: dict[str, Run] = {}
+        self._by_name: dict[str, PictureRun] = {}
         self._names: dict[int, str] = {}  # by first id
         self._begins: list[int] = []  # absolute values of the first ids, ascending
 
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def named(self, name: str, num_tokens: int, num_positions: int) -> Run:
+    def named(self, name: str, num_tokens: int, num_positions: int) -> PictureRun:
         """See `Runs.named`. A different size makes a new run."""
         run = self._by_name.get(name)
         if run is not None and (run.num_tokens, run.num_positions) == (num_tokens, num_positions):
             return run
         if run is not None:
             self._forget([run.first_id])
-        run = self._by_name[name] = Run(_take_ids(num_tokens), num_tokens, num_positions)
+        run = self._by_name[name] = PictureRun(_take_ids(num_tokens), num_tokens, num_positions)
         self._names[run.first_id] = name
         self._begins.append(-run.first_id)
         return run
 
-    def name_of(self, run: Run) -> str | None:
+    def name_of(self, run: PictureRun) -> str | None:
         return self._names.get(run.first_id)
 
-    def at(self, place_id: int) -> Run | None:
+    def at(self, place_id: int) -> PictureRun | None:
         number = bisect_right(self._begins, -place_id) - 1
         if number < 0:
             return None
@@ -96,13 +96,13 @@ class NamedRuns:
 class _Known:
     """A tokenized picture: text ids, and runs with libmtmd's chunks."""
 
-    parts: list[list[int] | Run]
+    parts: list[list[int] | PictureRun]
     chunks: dict[int, PictureChunk]  # by the run's first id, without pixels
     whole: TokenizedPicture | None  # has the pixels; None once all runs are encoded
     ids: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ids = list(chain.from_iterable(part.ids if isinstance(part, Run) else part for part in self.parts))
+        self.ids = list(chain.from_iterable(part.ids if isinstance(part, PictureRun) else part for part in self.parts))
 
 
 class PictureEncoder:
@@ -174,10 +174,10 @@ class PictureEncoder:
                 known.whole.close()
                 known.whole = None
 
-    def runs_for(self, context: LlamaContext) -> Runs:
+    def runs_for(self, context: LlamaContext) -> PictureRuns:
         return _ContextRuns(self, context)
 
-    def append(self, run: Run, context: LlamaContext) -> None:
+    def append(self, run: PictureRun, context: LlamaContext) -> None:
         known = next((each for each in reversed(self._known.values()) if run.first_id in each.chunks), None)
         if known is None:
             raise PictureError("A picture of this conversation is no longer available.", "Send the message again.")
@@ -188,7 +188,7 @@ class PictureEncoder:
 
     def _look(self, picture: Picture) -> _Known:
         whole = self._mtmd.tokenize(picture)
-        parts, chunks = list[list[int] | Run](), dict[int, PictureChunk]()
+        parts, chunks = list[list[int] | PictureRun](), dict[int, PictureChunk]()
         for part in whole.parts:
             if isinstance(part, list):
                 parts.append(part)
@@ -199,14 +199,14 @@ class PictureEncoder:
             chunks[run.first_id] = self._mtmd.placeholder(part)
         return _Known(parts, chunks, whole)
 
-    def _encode(self, known: _Known, run: Run) -> PictureRows:
+    def _encode(self, known: _Known, run: PictureRun) -> PictureRows:
         """Encode a run, and cache its embeddings."""
         if known.whole is None:
             digest = next(digest for digest, one in self._known.items() if one is known)
             if digest not in self._pixels:
                 raise PictureError("A picture of this conversation is no longer available.", "Send the message again.")
             known.whole = self._mtmd.tokenize(self._pixels[digest])
-        number = [part.first_id for part in known.parts if isinstance(part, Run)].index(run.first_id)
+        number = [part.first_id for part in known.parts if isinstance(part, PictureRun)].index(run.first_id)
         rows = self._mtmd.encode(known.whole.chunks[number])
         self.num_encoded += 1
         self._rows[run.first_id] = rows
@@ -230,5 +230,5 @@ class _ContextRuns:
         self._encoder, self._context = encoder, context
         self.run_of, self.named, self.name_of = encoder.runs.at, encoder.runs.named, encoder.runs.name_of
 
-    def append(self, run: Run) -> None:
+    def append(self, run: PictureRun) -> None:
         self._encoder.append(run, self._context)

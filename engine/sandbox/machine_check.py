@@ -144,7 +144,7 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
         verdict = _test_gpus(sample, should_stop)
     except LoadCancelledError:
         return gpu_verdict.current()
-    log.log(logging.INFO if verdict is GpuVerdict.FINE else logging.WARNING, "graphics processors: %s", verdict.value)
+    log.log(logging.INFO if verdict is GpuVerdict.USABLE else logging.WARNING, "graphics processors: %s", verdict.value)
     if file is not None and verdict is not GpuVerdict.UNTRIED:
         newest = dict(list(kept.items())[1 - _MAX_VERDICTS :])
         file.write({**newest, key: verdict})
@@ -155,7 +155,7 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
 def _test_gpus(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
     outcome = _run_trial(sample, FlashAttention.AUTO, should_stop)
     if outcome is _Outcome.WORKS:
-        return GpuVerdict.FINE
+        return GpuVerdict.USABLE
     if outcome is _Outcome.FAILS:
         outcome = _run_trial(sample, FlashAttention.OFF, should_stop)
         if outcome is _Outcome.WORKS:

@@ -165,17 +165,17 @@ def try_head(words: list[str]) -> dict[str, Any]:
 
 
 def _run_head(target: LoadedModel, head: LoadedHead) -> None:
-    head.follow(on=True)
+    head.record_rows(on=True)
     first = target.model.vocab.bos_id or 0
     ids = [first, *(first + 1 + i for i in range(_READ))]
     ids = [one % target.model.vocab.n_vocab for one in ids]
     target.sequence.forward(ids[:-1], _READ)
-    if not head.tap.gave_rows(_READ):
+    if not head.tap.has_rows_of(_READ):
         raise DraftRefusedError(
             said("llama.cpp gives no hidden states of {architecture} models.", architecture=target.info.architecture)
         )
     row = head.sequence.forward(ids, 1)[0]
-    for _ in range(min(_DRAFTED, head.reach or _DRAFTED)):
+    for _ in range(min(_DRAFTED, head.max_depth or _DRAFTED)):
         if np.isnan(row).any() or not np.isfinite(row).any():
             raise ModelLoadError(
                 said("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)
@@ -202,7 +202,9 @@ def try_side_file(words: list[str]) -> dict[str, Any]:
         threads = library.default_threads(model.num_params)
         encoder = PictureEncoder(side, model, threads)
         n_ctx = min(_VISION_CTX, model.n_ctx_train or _VISION_CTX)
-        with LlamaContext(model, ContextParams(n_ctx, threads, num_at_once=max(N_BATCH, num_at_once(side)))) as context:
+        with LlamaContext(
+            model, ContextParams(n_ctx, threads, picture_ubatch=max(N_BATCH, num_at_once(side)))
+        ) as context:
             _decode_pictures(encoder, context, side, model.vocab.bos_id or 0)
     return {}
 
@@ -296,10 +298,12 @@ def try_kernels(words: list[str]) -> dict[str, Any]:
 def _is_exact(path: Path) -> bool:
     """Whether rows have the same bits in passes of all shapes."""
     with LlamaModel(path) as model:
-        found = list(compare_passes(model, befores=(_NUM_PAST,)))
+        found = list(compare_passes(model, num_before_values=(_NUM_PAST,)))
     for one in found:
         if one.num_different:
-            log.warning("%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest, one)
+            log.warning(
+                "%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest_difference, one
+            )
     return not any(one.num_different for one in found)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
-from engine.decoding.loops import is_loop, next_check, repeated_tail
+from engine.decoding.loops import is_loop, next_check_at, repeated_tail
 from engine.decoding.pass_report import PassObserver, PassReport, PlainRunReport
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
@@ -92,7 +92,7 @@ class Answer:
         self._start_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.continues_text)
-        self._next_check = next_check(0) if is_free and request.messages else math.inf  # number of tokens
+        self._next_check = next_check_at(0) if is_free and request.messages else math.inf  # number of tokens
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
@@ -310,7 +310,7 @@ class Answer:
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
         while self._next_check <= len(all_ids):
             end = int(self._next_check)
-            self._next_check = next_check(end)
+            self._next_check = next_check_at(end)
             run, period = repeated_tail(all_ids[:end])
             if not run:
                 continue

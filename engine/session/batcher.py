@@ -18,7 +18,7 @@ from typing import TypeVar
 from greenlet import getcurrent, greenlet
 
 from engine.errors import CacheFullError, DecodeError
-from engine.interfaces import ALONE, BatchComposition, JoinedPass, Rows, TokenIds
+from engine.interfaces import SINGLE_ANSWER, BatchComposition, JoinedPass, Rows, TokenIds
 from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
@@ -167,7 +167,7 @@ class Batcher:
     def composition(self, *, is_drafting: bool) -> BatchComposition:
         """The other tasks' share of the running task's passes. Records whether the running task drafts with a model."""
         if self._current is None or len(self._tasks) == 1:
-            return ALONE
+            return SINGLE_ANSWER
         self._task.is_drafting = is_drafting
         able = (task for task in self._tasks if task is not self._current and not task.waits)
         others = [task for task in able if not task.is_reading]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from weakref import ref
 
 from engine.drafters.base import Drafter, NoDrafter
-from engine.drafters.blind import WORD_FOR_PICTURE, BlindSequence
+from engine.drafters.blind import PICTURE_PLACEHOLDER, PicturelessSequence
 from engine.drafters.draft_model import DraftModelDrafter, DraftSequence
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
@@ -106,7 +106,7 @@ def model_drafter(
     source = Source.HEAD if draft.info.head_method else Source.DRAFT
     sequence: DraftSequence = draft.sequence
     if sees_nothing and not draft.info.head_method:
-        sequence = BlindSequence(draft.sequence, tokens_amid(vocab, WORD_FOR_PICTURE)[0])
+        sequence = PicturelessSequence(draft.sequence, tokens_amid(vocab, PICTURE_PLACEHOLDER)[0])
     return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 
 

@@ -20,7 +20,7 @@ from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
-from engine.interfaces import Computing
+from engine.interfaces import ComputeContext
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.llama.grammar import start_of
@@ -236,7 +236,7 @@ class Session:
         if draft is not None:
             try:
                 if isinstance(draft, LoadedHead):
-                    other._draft = draft.beside(other._target)
+                    other._draft = draft.open_for(other._target)
                 else:
                     assert isinstance(draft, LoadedModel)  # noqa: S101  (every other draft is a model)
                     other._draft = open_another(draft, n_ctx, gives_candidates=True)
@@ -363,7 +363,7 @@ class Session:
         """Free all models; another `load` may follow."""
         self._close_draft(NO_DRAFT)
         self.states.detach("target")
-        self._past.leave()
+        self._past.save_and_drop()
         self._sight.close()
         self.batcher.forget()
         if self._target:
@@ -432,7 +432,7 @@ class Session:
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
-            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
+            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.add_draft_prefill_time
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._slot)
         with self.interrupt.attached_to(self._contexts()):
@@ -463,7 +463,7 @@ class Session:
         self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
     ) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
-            self._draft.follow(on=mode in WITH_MODEL)
+            self._draft.record_rows(on=mode in WITH_MODEL)
         vocab = self._loaded().model.vocab
         return model_drafter(self._draft, self._translated, vocab, should_stop, sees_nothing=sees_nothing)
 
@@ -505,7 +505,7 @@ class Session:
     def needs_measuring(self) -> bool:
         return self._target is not None and self._pair_costs().needs_measuring
 
-    def _contexts(self) -> list[Computing]:
+    def _contexts(self) -> list[ComputeContext]:
         if self._main is not None:
             return self._main._contexts()  # noqa: SLF001  (of the same class)
         return [each.context for each in (self._loaded(), self._draft) if each is not None]

@@ -227,7 +227,9 @@ class ContextMeter(ShrinkingButton):
         painter.setClipPath(shape)
         left = 1.0
         for part, length in self._lengths():
-            begin, end = (math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length))  # as in `_edges`
+            begin, end = (
+                math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length)
+            )  # as in `_run_boundaries`
             paint_part(painter, QRectF(begin, 1.0, end - begin, BAR.height() - 2.0), part, palette)
             left += length
         if parts.nearly_full or parts.refused:

@@ -222,7 +222,7 @@ def test_the_proof_notices_a_last_token_judged_like_the_inner_ones(monkeypatch: 
         left = float(excess(rows[i], q[min(i, len(q) - 1)], weights[i]).sum())
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
-    monkeypatch.setattr(engine.decoding.verifier, "_keep_probability", like_inner)
+    monkeypatch.setattr(engine.decoding.verifier, "_acceptance_probability", like_inner)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 

@@ -87,12 +87,12 @@ def largest_error(shares: dict[tuple[int, ...], float], answer: list[int]) -> fl
 def paced() -> tuple[Drafter, Pacer | None]:
     pacer = DicePacer(CostCurve(STAIRCASE), 0.05)
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model), pacer
+    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model), pacer
 
 
 def chained() -> tuple[Drafter, Pacer | None]:
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return ChainedDrafter(SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model), None
+    return ChainedDrafter(SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model), None
 
 
 def drafted() -> tuple[Drafter, Pacer | None]:

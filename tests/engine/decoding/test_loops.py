@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.decoding.loops import FEWEST_OF_DATA, FEWEST_TOKENS, is_loop, next_check, repeated_tail
+from engine.decoding.loops import MIN_REPEATED_DATA_TOKENS, MIN_REPEATED_TOKENS, is_loop, next_check_at, repeated_tail
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.pacing.cost_curve import CostCurve
@@ -23,7 +23,7 @@ WORDS = "What is the capital of Peru?"
 
 @pytest.mark.parametrize("period", [1, 7, 66, 128])
 def test_a_loop_is_found_when_it_has_gone_on_long_enough_and_not_before(period: int) -> None:
-    needed = max(FEWEST_TOKENS, 6 * period)
+    needed = max(MIN_REPEATED_TOKENS, 6 * period)
     text = list(range(1000, 1300))
     looped = text + [*range(period)] * (needed // period + 2)
     assert repeated_tail(looped[: 300 + period + needed]) == (needed, period)
@@ -37,9 +37,9 @@ def test_numbered_lines_and_ended_repetitions_are_no_loop() -> None:
 
 
 def test_data_may_repeat_for_longer_than_words() -> None:
-    assert is_loop(FEWEST_TOKENS, "the sea is blue. ", WORDS)
-    assert not is_loop(FEWEST_TOKENS, "| 0 | 0 | 0 |\n", WORDS)
-    assert is_loop(FEWEST_OF_DATA, "| 0 | 0 | 0 |\n", WORDS)
+    assert is_loop(MIN_REPEATED_TOKENS, "the sea is blue. ", WORDS)
+    assert not is_loop(MIN_REPEATED_TOKENS, "| 0 | 0 | 0 |\n", WORDS)
+    assert is_loop(MIN_REPEATED_DATA_TOKENS, "| 0 | 0 | 0 |\n", WORDS)
 
 
 def test_what_the_question_asks_to_be_repeated_is_repeated() -> None:
@@ -49,7 +49,7 @@ def test_what_the_question_asks_to_be_repeated_is_repeated() -> None:
 
 
 def test_it_is_looked_for_at_fixed_places() -> None:
-    assert [next_check(n) for n in (0, 400, 448)] == [400, 448, 512]
+    assert [next_check_at(n) for n in (0, 400, 448)] == [400, 448, 512]
 
 
 def finished(mode: Mode, depth: int | None = None, question: str = "\x00", **changes: object) -> Finished:
@@ -82,7 +82,7 @@ def test_an_answer_in_a_loop_ends_at_the_same_token_however_it_was_drafted() -> 
     assert plain.reason is fixed.reason is paced.reason is FinishReason.LOOP
     assert plain.token_ids == fixed.token_ids == paced.token_ids
     assert plain.stats.tokens == len(plain.token_ids) < 500
-    assert plain.stats.looped == fixed.stats.looped >= FEWEST_TOKENS
+    assert plain.stats.looped == fixed.stats.looped >= MIN_REPEATED_TOKENS
     assert plain.stats.context_used == fixed.stats.context_used
 
 

@@ -12,7 +12,7 @@ import pytest
 from greenlet import getcurrent
 
 from engine.errors import CacheFullError, DecodeError
-from engine.interfaces import ALONE, Rows
+from engine.interfaces import SINGLE_ANSWER, Rows
 from engine.llama.context import LlamaContext, PassPart
 from engine.session.batcher import LEAST_READ, Batcher
 
@@ -313,7 +313,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
     num_tokens, tokens, num_drafting = seen[-1]
     assert (num_tokens, num_drafting) == (3 + 4, 1)
     assert tokens == pytest.approx(2 + 3, abs=0.01)
-    assert place.batcher.composition(is_drafting=True) == ALONE
+    assert place.batcher.composition(is_drafting=True) == SINGLE_ANSWER
 
 
 def test_joined_passes_of_the_target_are_told(place: Place) -> None:

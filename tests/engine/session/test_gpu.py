@@ -48,7 +48,7 @@ def fixture_opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[S
         yield session, session.load(request)
     finally:
         session.close()
-        gpu_verdict.set_current(GpuVerdict.FINE)
+        gpu_verdict.set_current(GpuVerdict.USABLE)
 
 
 def test_a_device_is_listed_with_its_memory() -> None:

@@ -148,8 +148,8 @@ def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
         for numbers in AcceptanceStore(tmp_path).get("pair").values():
             restored = AcceptanceStats(greedy=True)
             restored.restore(numbers)
-            assert 0.0 <= restored.text.chance(0) <= 1.0
-            assert 0.0 <= restored.draft.chance(0) <= 1.0
+            assert 0.0 <= restored.text.probability(0) <= 1.0
+            assert 0.0 <= restored.draft.probability(0) <= 1.0
             assert restored.average is None or 0.0 < restored.average.cost < 1e9
 
 
