@@ -233,7 +233,7 @@ class PictureRuns(Protocol):
     def name_of(self, run: PictureRun) -> str | None:
         """The name of a run; None if it is not known any more."""
 
-    def named(self, name: str, num_tokens: int, num_positions: int) -> PictureRun:
+    def run_named(self, name: str, num_tokens: int, num_positions: int) -> PictureRun:
         """The run with this name; reserves ids for it if its picture was not used yet.
 
         Raises:

@@ -28,7 +28,7 @@ from engine.records import (
     Problem,
     RunStats,
 )
-from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure
+from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure_event
 
 if TYPE_CHECKING:  # imported late, to start faster
     from app.core.remote.worker import RemoteWorker
@@ -83,7 +83,7 @@ class EngineRouter:
                 self._waiting[request.request_id] = request
                 self._forward()
         elif self._uses_remote and (isinstance(request, CountRequest) or _needs_model(request)):
-            if (event := failure(request, NO_RACE)) is not None:
+            if (event := failure_event(request, NO_RACE)) is not None:
                 (on_event or self._on_event)(event)
         else:
             self._local.submit(request, on_event)

@@ -22,7 +22,7 @@ from typing import BinaryIO
 import numpy as np
 
 from engine.sampling.sampler import History
-from engine.sequence import HeldRun, SequenceState
+from engine.sequence import CachedRun, SequenceState
 from engine.storage.atomic import replacing
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class StoredState:
     key: StateKey
     ids: History
     num_bytes: int  # of the whole file
-    runs: tuple[HeldRun, ...] = ()
+    runs: tuple[CachedRun, ...] = ()
 
 
 class StateFiles:
@@ -171,7 +171,7 @@ class _Head:
     data_bytes: int
     num_bytes: int  # of the whole file
     raw: bytes  # as it was read
-    runs: tuple[HeldRun, ...]
+    runs: tuple[CachedRun, ...]
 
 
 def _write(opened: BinaryIO, key: StateKey, state: SequenceState, runs: bytes, secret: bytes) -> Iterator[None]:
@@ -217,7 +217,7 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
     if not hmac.compare_digest(mac, opened.read(_MAC_BYTES)):
         return None
     ids = np.frombuffer(ids_bytes, dtype="<i4").astype(np.int32)
-    runs = tuple(HeldRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # covered by the hash
+    runs = tuple(CachedRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # covered by the hash
     return _Head(key, ids, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head, runs)
 
 

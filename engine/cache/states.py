@@ -261,7 +261,7 @@ class StateCache:
             return
         left, attached.owner = attached.owner, attached.current_answer.owner
         identity = attached.identity()
-        keeps = attached.sequence.would_keep(ids)
+        keeps = attached.sequence.num_reusable(ids)
         if attached.sequence.prompt_speed is not None:
             self._speeds.record(identity, PROMPT, attached.sequence.prompt_speed, 1.0)
             attached.sequence.prompt_speed = None
@@ -291,7 +291,7 @@ class StateCache:
     @staticmethod
     def _usable(attached: _AttachedSequence, state: SequenceState | StoredState, ids: History) -> int:
         held = attached.sequence.local_ids(state.ids, state.runs)
-        shared = attached.sequence.shared(held, ids)
+        shared = attached.sequence.num_shared(held, ids)
         whole = attached.sequence.num_snapshots is not None  # then the tail of a state cannot be dropped
         return 0 if whole and shared < len(held) else shared
 
@@ -312,7 +312,7 @@ class StateCache:
             return
         started = time.perf_counter()
         try:
-            state = attached.sequence.export(_memory_limit())
+            state = attached.sequence.export_state(_memory_limit())
         except DecodeError as error:
             log.info("a cache could not be kept: %s", error)
             return
@@ -350,7 +350,7 @@ class StateCache:
         state = found.state
         if state is None and self._files is not None:
             state = self._files.read(found.key)
-        if state is None or not attached.sequence.adopt(state):
+        if state is None or not attached.sequence.import_state(state):
             self._drop(found.key)
             attached.add_decision(said("a saved cache could not be restored; its tokens are decoded again"))
             return

@@ -142,8 +142,8 @@ class Speculation:
             try:
                 row = forward([latest], 1)[0]
                 computed.append(perf_counter())
-                if target.joined is not None:
-                    num_joined, num_shared = num_joined + 1, num_shared + target.joined.is_shared
+                if target.joined_pass is not None:
+                    num_joined, num_shared = num_joined + 1, num_shared + target.joined_pass.is_shared
                 latest = choose(row, tokens[:count], nothing)
             except DecodeError as error:
                 if not ids:
@@ -167,7 +167,7 @@ class Speculation:
     ) -> None:
         """Report plain passes. ``begun``: when each began, and the end; ``computed``: when the row of each was ready.
 
-        ``joined``: number of passes that the batcher made, and number of these with other answers' tokens.
+        ``joined_pass``: number of passes that the batcher made, and number of these with other answers' tokens.
         """
         spans = list(zip(pairwise(begun), computed, strict=False))
         report = PlainRunReport(
@@ -221,7 +221,7 @@ class Speculation:
         then the end of each of its six parts, in seconds.
         """
         begun, proposed, kept_state, computed, verified, rolled_back, ended = times
-        (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
+        (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined_pass
         report = PassReport(
             num_history=self._num_tokens - num_accepted - 1,
             draft=draft,

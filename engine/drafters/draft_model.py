@@ -253,7 +253,7 @@ class DraftModelDrafter:
         few, known = None, None
         if isinstance(row, Candidates):
             known = row.confidence
-            few = sampler.allowed(row, self._n_vocab, history, ids)
+            few = sampler.allowed_candidates(row, self._n_vocab, history, ids)
             if not len(few.ids):
                 return None
             row = few.logits
@@ -261,7 +261,7 @@ class DraftModelDrafter:
             best = argmax(row) if few is not None else sampler.argmax(row, history, ids)
             confidence = 0.0 if gate is None else top_probability(row, best) if known is None else known
             return best if few is None else int(few.ids[best]), confidence, None
-        distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
+        distribution = sampler.distribution(row, history, ids) if few is None else sampler.allowed_distribution(few)
         confidence = 0.0 if gate is None else distribution.highest() if known is None else known
         return -1, confidence, distribution
 

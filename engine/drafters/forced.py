@@ -35,7 +35,7 @@ class GrammarDrafter:
         self._is_forced = False
         if state is None or limit <= 0:
             return self.inner.propose(history, limit)
-        forced = self._forced.after(state, history[self._num_read :].tolist())[:limit]
+        forced = self._forced.forced_ids(state, history[self._num_read :].tolist())[:limit]
         self._num_read = len(history)
         if forced:
             self._is_forced = True

@@ -35,7 +35,7 @@ from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams
 from engine.llama.head_context import MAX_HEAD_ROWS, BlockContext, HeadContext
 from engine.llama.hidden_rows import RowPart
 from engine.llama.model import LlamaModel
-from engine.loading.loading import LoadedModel, LoadOptions, try_rollback
+from engine.loading.loading import LoadedModel, LoadOptions, test_rollback
 from engine.loading.memory_use import reported_memory
 from engine.records import MemoryUse, ModelInfo
 from engine.sampling.sampler import History
@@ -211,7 +211,7 @@ def _open_head(model: LlamaModel, target: LoadedModel, options: LoadOptions, hea
 
 
 def _row_parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
-    layers = header.own("target_layers")
+    layers = header.arch_value("target_layers")
     named = layers if isinstance(layers, tuple) else ()
     return tuple(RowPart(None if layer == target.model.n_layer else int(layer)) for layer in named)
 
@@ -254,7 +254,7 @@ def _check_rollback(head: LoadedLayerHead, memory: MemoryUse | None) -> LoadedLa
         given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
         memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
     try:
-        if not try_rollback(head.sequence):
+        if not test_rollback(head.sequence):
             raise DraftRefusedError(said("The head cannot discard its rejected drafts."))
     except EngineError:
         head.close()

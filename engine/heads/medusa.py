@@ -19,7 +19,7 @@ from engine.errors import DraftRefusedError
 from engine.gguf.header import GgufHeader, TensorInfo, read_header
 from engine.gguf.medusa import (
     EMBEDDING,
-    MULTIPLIABLE,
+    MATRIX_TYPES,
     SHARED_OUTPUT,
     VOCAB_MAP,
     MedusaLayout,
@@ -90,7 +90,7 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
 
 
 def _check_tokenizer(layout: MedusaLayout, header: GgufHeader, target: Path) -> None:
-    if header.own("tokenizer_sha256") == tokenizer_sha256(target, read_header(target)):
+    if header.arch_value("tokenizer_sha256") == tokenizer_sha256(target, read_header(target)):
         return
     name = layout.target_name or said("another model")
     raise DraftRefusedError(said("The heads were made for {name}, whose tokens differ from this model's.", name=name))
@@ -152,7 +152,7 @@ def _target_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -
     for name in names:
         for part, header in parts:
             for tensor in header.tensors:
-                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MULTIPLIABLE:
+                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MATRIX_TYPES:
                     return TensorRows(part, header, tensor)
     raise DraftRefusedError(said("The heads use the target's {name}, which has another shape or kind.", name=names[-1]))
 

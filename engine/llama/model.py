@@ -40,7 +40,7 @@ _FIRST_CALLS = 3  # calls of the progress callback after which memory for weight
 # (https://docs.kernel.org/admin-guide/mm/transhuge.html). Does nothing on other systems.
 
 
-def back_with_huge_pages() -> int:
+def request_huge_pages() -> int:
     """Request huge pages for all large anonymous blocks of this process; return the number of bytes.
 
     The system converts used pages later. Never raises: without huge pages the model is only slower.
@@ -122,7 +122,7 @@ class LlamaModel:
             nonlocal calls
             calls += 1
             if calls <= _FIRST_CALLS and not vocab_only:
-                back_with_huge_pages()
+                request_huge_pages()
             try:
                 go_on = progress is None or progress(fraction)
             except BaseException as error:  # noqa: BLE001  (Ctrl+C would be printed and lost)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.errors import PromptError
 from engine.llama import library
-from engine.reasoning_tags import markers_among
+from engine.reasoning_tags import reasoning_markers
 from engine.tools.formats import tool_markers_among
 
 PIECE_CHARS = 4096  # least characters of each piece except the last
@@ -88,7 +88,7 @@ class SpecialTokenSplitter:
 # 3,000 a stack of 1 MB.
 
 
-def without_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
+def shorten_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
     """Split ``text`` into pieces, but never within one of the texts in ``whole``."""
     begin = 0
     for run in _RUN.finditer(text) if len(text) > MAX_RUN else ():
@@ -206,7 +206,7 @@ class Vocab:
     @cached_property
     def _markers(self) -> frozenset[str]:
         """Markers of reasoning and of tool calls, without end-of-generation tokens."""
-        markers = markers_among(self.control_texts) | tool_markers_among(self.control_texts)
+        markers = reasoning_markers(self.control_texts) | tool_markers_among(self.control_texts)
         return markers - {self.token_text(i) for i in self.eog_ids}
 
     @cached_property
@@ -274,7 +274,7 @@ class Vocab:
 
     def _ids_of_piece(self, text: str, special: bool) -> list[int]:
         if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
-            return [each for piece in without_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
+            return [each for piece in shorten_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
         return self._ids(text, special)
 
     def piece(self, token_id: int) -> bytes:

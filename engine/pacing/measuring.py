@@ -220,7 +220,8 @@ def measure_drafting(
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True.
     """
-    before = sequence.export() if sequence.num_snapshots is not None else None  # such a memory has a single checkpoint
+    # A memory with snapshots has a single checkpoint.
+    before = sequence.export_state() if sequence.num_snapshots is not None else None
     if sequence.num_snapshots is not None:
         sequence.clear()
     past = make_room(sequence, MAX_PASS + _DRAFT_TOKENS)
@@ -249,7 +250,7 @@ def measure_drafting(
         if sequence.num_snapshots is not None:
             sequence.clear()
         if before is not None:
-            sequence.adopt(before)
+            sequence.import_state(before)
     ordered = sorted(steps_s)
     is_steady = ordered[len(ordered) // 2] <= STEADY * ordered[0] and others.is_low
     return DraftingTimes(ordered[0] * 1000.0, read_s * 1000.0, is_steady)

@@ -99,7 +99,7 @@ class HeadChoice:
 
 
 @contextmanager
-def explained(path: str) -> Iterator[None]:
+def as_load_error(path: str) -> Iterator[None]:
     """If llama.cpp refuses the target in the block, and the file's heads were removed, the error says so.
 
     Raises:

@@ -48,7 +48,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.requests import next_number
+from engine.requests import next_request_id
 from engine.sentences import joined
 from ui.text.language import Translator, mark, translate
 from ui.text.model_titles import title_of
@@ -326,7 +326,7 @@ class AnswerController(PartsController):
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         settings = self._state.chat.settings
-        return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
+        return _StreamingAnswer(next_request_id(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
     def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
         """Call ``store_it``; None if the open chat has a running answer or storing fails."""
@@ -351,7 +351,7 @@ class AnswerController(PartsController):
         if conversation_id == self._state.chat_id:
             self._window.problem_banner.hide()
             self._window.begin_answer(with_citations((*turn.history, turn.answer))[-1])
-        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
+        streaming = _StreamingAnswer(next_request_id(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
         streaming.values = tool_turn.values
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
 

@@ -29,7 +29,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
-from engine.requests import SetStateLimit, next_number
+from engine.requests import SetStateLimit, next_request_id
 from engine.session.summarising import with_summary
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
@@ -184,7 +184,7 @@ class ContextController(PartsController):
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # the last count was made with another model
-        self._count = next_number()
+        self._count = next_request_id()
         self._shown_tools = self._state.tools_text
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         said = counted_text(short.messages)

@@ -13,7 +13,7 @@ from app.core.domain.errors import StorageError
 from app.core.domain.framing import as_prompt
 from app.core.domain.requests import picture_sizes, prompt_messages
 from engine.records import MIN_ANSWER_TOKENS, CountRequest, PictureSize, TokensCounted
-from engine.requests import next_number
+from engine.requests import next_request_id
 from ui.composer.context_meter import ContextSum
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class TokenSumController(PartsController):
         asked = {key for keys in self._waiting.values() for key in keys}
         missing = {key: text for key, text in self._texts().items() if key not in self._counts and key not in asked}
         if missing:
-            number = next_number()
+            number = next_request_id()
             self._waiting[number] = tuple(missing)
             self._worker.submit(CountRequest(number, tuple(missing.values())))
         self._show()

@@ -41,7 +41,7 @@ from app.core.tools.turn import (
     functions_of,
 )
 from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
-from engine.requests import next_number
+from engine.requests import next_request_id
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 
@@ -243,7 +243,7 @@ class ToolController(PartsController):
         asked = {text for waiting in self._being_counted.values() for text in waiting}
         missing = tuple(text for text in texts if text and text not in self._counts and text not in asked)
         if missing:
-            number = next_number()
+            number = next_request_id()
             self._being_counted[number] = missing
             self._worker.submit(CountRequest(number, missing))
 

@@ -25,7 +25,7 @@ from app.core.domain.file_kinds import kind_of, shown_name
 from app.core.domain.text_decoding import decode
 from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.document_child import Section
-from engine.sandbox.helper import HelperSlowError, HelperStoppedError, run_helper
+from engine.sandbox.helper import HelperStoppedError, HelperTimeoutError, run_helper
 from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
 from engine.sentences import said, size_of
 
@@ -83,7 +83,7 @@ def _ask_child(
     words = [str(path.absolute()), str(max_chars), str(int(limit_s) + 1)]
     try:
         ended = run_helper("document", words, limit_s=limit_s, should_stop=should_stop)
-    except HelperSlowError:
+    except HelperTimeoutError:
         message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
         raise DocumentDamagedError(message, "Use a file with only the pages that matter.") from None
     except HelperStoppedError:

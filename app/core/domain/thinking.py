@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from engine.records import ANSWER_FRAMES, BETWEEN_CHANNELS, REASONING_TAGS
+from engine.records import ANSWER_FRAMES, CHANNEL_SEPARATOR, REASONING_TAGS
 
 # The last pair is what gpt-oss's channels look like without control tokens.
 TAGS = (*REASONING_TAGS, ("analysis", "assistantfinal"))
@@ -118,7 +118,7 @@ def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
         return _closed(text, (start, min(calls)), "", final=final)
     if found >= 0:
         return _closed(text, (start, found), closing, final=final)
-    end = len(text) if final else len(text) - held_length(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
+    end = len(text) if final else len(text) - held_length(text, (closing, *_CALLS, *CHANNEL_SEPARATOR), start)
     start, end = _trim(text, start, end)
     return Split(start, end, len(text), len(text), opened=True, closed=False)
 
@@ -127,7 +127,7 @@ def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -
     """The split after reasoning that ended with ``closing``. A directly following second block is included."""
     first, last = thought
     start = last + len(closing)
-    for glue in BETWEEN_CHANNELS:
+    for glue in CHANNEL_SEPARATOR:
         if text.endswith(glue, first, last):
             last -= len(glue)
             break

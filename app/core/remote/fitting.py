@@ -27,7 +27,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.session.summarising import ROOM_SHARE, Summariser
+from engine.session.summarising import SUMMARY_SHARE, Summariser
 
 CHARS_PER_TOKEN = 3.0  # if the server reports no count; low for English, so that enough is omitted
 MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer
@@ -102,7 +102,7 @@ class FittingAnswer:
     def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
-        room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
+        room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // SUMMARY_SHARE)
         if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
         for kept in without_unanswered(request.messages):
@@ -135,7 +135,7 @@ class FittingAnswer:
                 raise EngineError(failure.message) from failure
 
         summariser = Summariser(build, measure.count, measure.n_ctx, MIN_ANSWER_TOKENS)
-        fitting = yield from _summary_updates(summariser.fit(request, run, should_stop))
+        fitting = yield from _summary_updates(summariser.fit_request(request, run, should_stop))
         self._note = summariser.note
         return fitting
 

@@ -136,7 +136,7 @@ class RemoteWorker:
                 asked.on_event(EngineFailed(UNEXPECTED, asked.number))
             finally:
                 self._client = None
-                self._queue.done(asked)
+                self._queue.remove(asked)
 
     def _execute(self, asked: QueuedRequest) -> None:
         request = asked.request

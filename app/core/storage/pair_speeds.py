@@ -14,7 +14,7 @@ from typing import Any
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
 from engine.records import Mode
-from engine.storage.json_store import JsonStore, with_latest
+from engine.storage.json_store import JsonStore, merge_latest
 
 MAX_PAIRS = 64
 _FORMAT = 1
@@ -66,7 +66,7 @@ class PairSpeeds:
         with self._lock, self._file.locked():
             there = self._read()
             pair = change(there.get(key, PairSpeed(target, draft)))
-            entries = with_latest({}, there, key, pair, MAX_PAIRS)
+            entries = merge_latest({}, there, key, pair, MAX_PAIRS)
             self._file.write({key: _data(pair) for key, pair in entries.items()})
 
 
@@ -109,7 +109,9 @@ def _answer(line: Any) -> AnswerSpeed | None:  # noqa: ANN401 (whatever a file h
     if not _are_figures([ended_at, *figures], optional=(4,)):
         return None
     temperature, tokens, decode_s, plain_s, proposed, accepted = figures
-    answer = AnswerSpeed(ended_at, Mode.known(mode) or mode, temperature, tokens, decode_s, plain_s, proposed, accepted)
+    answer = AnswerSpeed(
+        ended_at, Mode.from_value(mode) or mode, temperature, tokens, decode_s, plain_s, proposed, accepted
+    )
     return answer if answer.tokens > 0 and answer.accepted <= answer.proposed else None
 
 
@@ -119,7 +121,7 @@ def _race(line: Any) -> RaceSpeed | None:  # noqa: ANN401 (whatever a file holds
     ended_at, mode, *figures = line
     if not _are_figures([ended_at, *figures], optional=(3, 4)):
         return None
-    return RaceSpeed(ended_at, Mode.known(mode) or mode, *figures) if figures[1] > 0 else None
+    return RaceSpeed(ended_at, Mode.from_value(mode) or mode, *figures) if figures[1] > 0 else None
 
 
 def _are_figures(values: list[Any], optional: tuple[int, ...]) -> bool:

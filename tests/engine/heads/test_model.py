@@ -213,7 +213,7 @@ def test_a_few_lost_rows_in_the_middle_do_not_make_it_begin_anew(files: tuple[Pa
 
 
 class _Places:
-    """A run (`engine.interfaces.Runs`) of positions that the target also skips."""
+    """A run (`engine.interfaces.PictureRuns`) of positions that the target also skips."""
 
     def __init__(self, target: LoadedModel, run: PictureRun) -> None:
         self._target, self._run = target, run
@@ -274,13 +274,13 @@ def test_its_cache_can_be_kept_and_brought_back(files: tuple[Path, Path | None])
     with opened(files) as (target, head):
         target.sequence.forward(ids[:49], 0)
         head.sequence.forward(ids[:49], 0)
-        state = head.sequence.export()
+        state = head.sequence.export_state()
         assert state is not None
         told = head.sequence.forward(ids[49:], 1)[0].copy()
         target.sequence.clear()
         head.sequence.clear()
         target.sequence.forward([1, 5, 6, 7], 0)
-        assert head.sequence.adopt(state)
+        assert head.sequence.import_state(state)
         assert head.sequence.num_past == 49
         target.sequence.clear()
         target.sequence.forward(ids[:49], 0)
@@ -292,9 +292,9 @@ def test_a_cache_that_is_damaged_is_refused_and_the_head_stays_usable(files: tup
     with opened(files) as (target, head):
         target.sequence.forward(ids[:29], 0)
         told = head.sequence.forward(ids, 1)[0].copy()
-        state = head.sequence.export()
+        state = head.sequence.export_state()
         assert state is not None
-        assert not head.sequence.adopt(replace(state, data=state.data[: len(state.data) // 2].copy()))
+        assert not head.sequence.import_state(replace(state, data=state.data[: len(state.data) // 2].copy()))
         assert head.sequence.num_past == 0
         target.sequence.clear()
         target.sequence.forward(ids[:29], 0)

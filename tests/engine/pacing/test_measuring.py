@@ -108,7 +108,7 @@ def test_the_cache_is_left_as_it_was(name: str, kind: type[MarkovModel], num_rea
         sequence.forward(READ[:num_read], 0)
     MEASUREMENTS[name](sequence)
     assert sequence.num_past == model.num_past == num_read
-    assert sequence.would_keep(np.append(READ[:num_read], np.int32(7))) == num_read
+    assert sequence.num_reusable(np.append(READ[:num_read], np.int32(7))) == num_read
     assert model._ids == READ[:num_read].tolist()
 
 

@@ -17,7 +17,7 @@ from engine.llama.devices import find_gpus, handles_of
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import CacheType, Device, FlashAttention, LoadRequest, Placement
 from engine.sandbox import machine_check, trials
-from engine.sandbox.machine_check import GPUS_FILE, check_gpus, gpu_notices, inspector, kept_verdict
+from engine.sandbox.machine_check import GPUS_FILE, check_gpus, file_inspector, gpu_notices, stored_verdict
 from engine.sandbox.probe import ask_child
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
@@ -121,12 +121,12 @@ def test_another_device_driver_or_build_is_tried_anew(
 ) -> None:
     asked = answering(monkeypatch, WORKS)
     check_gpus(sample, tmp_path)
-    assert kept_verdict(tmp_path) == (GpuVerdict.USABLE, None)
+    assert stored_verdict(tmp_path) == (GpuVerdict.USABLE, None)
     if what == "device":
         gpus[0] = Device("Vulkan0", "another card", 8 * 10**9, 7 * 10**9)
     else:
         monkeypatch.setattr(library, f"{what}_facts", lambda: ("a newer one",))
-    assert kept_verdict(tmp_path) == (None, None)
+    assert stored_verdict(tmp_path) == (None, None)
     check_gpus(sample, tmp_path)
     assert asked == ["auto", "auto"]
 
@@ -151,7 +151,7 @@ def test_a_crashing_driver_takes_no_model_and_is_reported(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(monkeypatch, CRASH, CRASH)
-    session = Session(inspector(tmp_path, sample))
+    session = Session(file_inspector(tmp_path, sample))
     try:
         ready = session.load(LoadRequest(str(sample), n_ctx=256))
     finally:
@@ -166,7 +166,7 @@ def test_a_file_is_looked_at_after_the_gpus_and_these_once(
     asked = answering(monkeypatch, WORKS)
     monkeypatch.setattr(machine_check, "check_kernels", lambda *_: True)
     monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path.name))
-    inspect = inspector(None, sample)
+    inspect = file_inspector(None, sample)
     for name in ("one.gguf", "two.gguf"):
         inspect(Path(name), lambda: False)
     assert asked == ["auto", "one.gguf", "two.gguf"]

@@ -14,7 +14,7 @@ from greenlet import getcurrent
 from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import SINGLE_ANSWER, Rows
 from engine.llama.context import LlamaContext, PassPart
-from engine.session.batcher import LEAST_READ, Batcher
+from engine.session.batcher import MIN_PROMPT_TOKENS, Batcher
 
 WIDTH = 4
 Passes = list[list[tuple[int, int, int]]]  # for each part of each pass: sequence, tokens, rows
@@ -186,7 +186,7 @@ def test_a_prompt_is_read_however_little_the_budget_is(place: Place) -> None:
         lambda: (place.forward(place.targets[0], 1, 1), None)[1], lambda: (place.forward(place.targets[1], 9), None)[1]
     )
     place.batcher.step()
-    assert place.passes == [[(0, 1, 1), (1, LEAST_READ, 0)]]
+    assert place.passes == [[(0, 1, 1), (1, MIN_PROMPT_TOKENS, 0)]]
 
 
 def test_a_prompt_of_the_draft_model_holds_nobody_up(place: Place) -> None:

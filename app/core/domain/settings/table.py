@@ -448,7 +448,7 @@ def _text_complaint(field: SettingField, value: object) -> str:
     if not isinstance(value, str):
         return said("{label} must be text.", label=_label(field))
     if field.kind is FieldKind.MODE:
-        value = Mode.known(value) or value
+        value = Mode.from_value(value) or value
     if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
         known = ", ".join(choice for choice, _ in field.choices)
         return said("{label} must be one of: {choices}.", label=_label(field), choices=known)

@@ -118,7 +118,7 @@ def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversat
     row = db.execute(sql, (conversation_id,)).fetchone()
     if row is None:
         return None
-    mode = Mode.known(row[2]) or Mode.OFF
+    mode = Mode.from_value(row[2]) or Mode.OFF
     return Conversation(row[0], row[1], mode, row[3])
 
 

@@ -49,7 +49,7 @@ def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
     for target, draft, mode, num_answers, text in db.execute(
         "SELECT target, draft, mode, num_answers, stats FROM totals"
     ):
-        known = Mode.known(mode)
+        known = Mode.from_value(mode)
         key = (target, draft, mode if known is None else known.value)
         try:
             sums = _from_data(num_answers, mode, json.loads(text))
@@ -94,7 +94,7 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
     counts = _added(checked.get("provenance", {}), {})
     known = {Source(name): number for name, number in counts.items() if name in tuple(Source)}
     stats = RunStats(
-        mode=Mode.known(mode) or Mode.OFF,
+        mode=Mode.from_value(mode) or Mode.OFF,
         provenance=known,
         interval_counts=checked_counts(checked.get("interval_counts", {})),
         **{name: numbers[name] for name in ADDED},

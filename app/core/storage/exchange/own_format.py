@@ -171,7 +171,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
         messages=tuple(messages),
         created_at=time_from(data.get("created_at")),
         updated_at=time_from(data.get("updated_at")),
-        mode=Mode.known(data.get("mode")) or Mode.OFF,
+        mode=Mode.from_value(data.get("mode")) or Mode.OFF,
         depth=depth if _is_count(depth, 1024) else None,
         pinned=data.get("pinned") is True,
         archived=data.get("archived") is True,
@@ -271,7 +271,7 @@ def _stats(data: object) -> RunStats | None:
 
 def _fits(name: str, value: object, default: object) -> bool:
     if isinstance(default, Mode):
-        return Mode.known(value) is not None
+        return Mode.from_value(value) is not None
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, tuple):

@@ -29,7 +29,7 @@ from engine.cache.states import StateSpeeds
 from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
 from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.learning import AcceptanceStats, DraftAverage
-from engine.sandbox.probe import _FORMAT, CACHE_FILE, _checked
+from engine.sandbox.probe import _FORMAT, CACHE_FILE, _checked_values
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
 from engine.storage.json_store import JsonStore
@@ -172,7 +172,7 @@ def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
     assert AcceptanceStore(tmp_path).get("k") == {}
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
-    assert JsonStore(tmp_path / CACHE_FILE, "reports", _FORMAT).read(_checked) == {}
+    assert JsonStore(tmp_path / CACHE_FILE, "reports", _FORMAT).read(_checked_values) == {}
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]
