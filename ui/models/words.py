@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QDate
 
 from app.core.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
-from ui.text.formatting import UNKNOWN, figure, size
+from ui.text.formatting import UNKNOWN, decimal_text, size
 from ui.text.language import Translator, locale
 
 tr = Translator("Words")
@@ -101,9 +101,9 @@ def compact(number: int | None) -> str:
     value = number / 1000
     for unit in (" k", " M"):
         if value < 999.5:
-            return f"{figure(value)}{unit}"
+            return f"{decimal_text(value)}{unit}"
         value /= 1000
-    return f"{figure(value)} B"
+    return f"{decimal_text(value)} B"
 
 
 def rate(bytes_per_s: float | None) -> str:

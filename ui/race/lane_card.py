@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWi
 from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
-from ui.text.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, times_plain
+from ui.text.formatting import UNKNOWN, acceptance, count, decimal_text, duration, milliseconds, per_pass, times_plain
 from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
-from ui.transcript.selection import SelectingArea, TranscriptSelection
+from ui.transcript.selection import SelectableArea, TranscriptSelection
 from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
 from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
 
@@ -109,7 +109,7 @@ class LaneBar(FigureWidget):
         self.paint_focus_ring(painter)
 
 
-class LaneTextView(SelectingArea, QScrollArea):
+class LaneTextView(SelectableArea, QScrollArea):
     """A lane's answer. It stays scrolled to the end while it grows, unless the user scrolled up."""
 
     message_id, role, shows_reasoning = 0, "assistant", True
@@ -152,7 +152,7 @@ class LaneTextView(SelectingArea, QScrollArea):
     def append(self, text: str, spans: Iterable[TokenSpan]) -> None:
         self.text += text
         self._runs.extend(spans)
-        self.body.follow(self.text, self._runs, self._wanted)
+        self.body.mark_growing(self.text, self._runs, self._wanted)
         self.body.append(text)
         if self._wanted:
             self.body.mark(self.text, self._runs, self._wanted, afresh=False)
@@ -316,7 +316,7 @@ class LaneCard(QFrame):
 
     def _show_stats(self, stats: RunStats) -> None:
         self.stats = stats
-        self.speed.set_value(figure(stats.tokens_per_second))
+        self.speed.set_value(decimal_text(stats.tokens_per_second))
         values = {
             "per_pass": per_pass(stats.tokens_per_pass),
             "accepted": acceptance(stats),

@@ -27,7 +27,7 @@ from ui.statistics.words import (
     stats_texts,
 )
 from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
-from ui.text.formatting import UNKNOWN, hover, speed
+from ui.text.formatting import UNKNOWN, speed, tooltip
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
@@ -164,7 +164,7 @@ class NowPage(StatsPage):
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
         self.rejected = QCheckBox(tr("Show rejected tokens"))
-        self.rejected.setToolTip(hover(tr("Struck through above the tokens that replaced them.")))
+        self.rejected.setToolTip(tooltip(tr("Struck through above the tokens that replaced them.")))
         self.rejected.setAccessibleName(self.rejected.text())
         self.rejected.toggled.connect(self.rejected_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
@@ -299,7 +299,7 @@ class NowPage(StatsPage):
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
             words = f"{help_of(key)} {source}" if uses else help_of(key)
-            figure_line.setToolTip(hover(words))
+            figure_line.setToolTip(tooltip(words))
             figure_line.setAccessibleDescription(words)
 
     def _begin(self, state: str, *, live: bool) -> None:
@@ -401,5 +401,5 @@ class NowPage(StatsPage):
         at_token = tr("Token {place} · {reason}")
         reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
         words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
-        self.why.setToolTip(hover(words))
+        self.why.setToolTip(tooltip(words))
         self.why.setAccessibleDescription(words)

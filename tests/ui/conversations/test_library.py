@@ -228,10 +228,10 @@ def test_keys_step_through_the_chats_from_the_message(filled: MainWindow, qtbot:
         assert caught.args == [wanted]
         filled.sidebar.set_rows(ROWS, wanted, FOLDERS)
     with qtbot.assertNotEmitted(filled.sidebar.list.chosen):
-        filled.sidebar.list.step(-1)
+        filled.sidebar.list.open_adjacent(-1)
     filled.sidebar.set_rows(ROWS, None, FOLDERS)
     with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
-        filled.sidebar.list.step(1)
+        filled.sidebar.list.open_adjacent(1)
     assert caught.args == [3]
 
 
@@ -256,7 +256,7 @@ def test_a_chat_that_is_dropped_among_the_archived_is_archived(filled: MainWindo
     rows.library_signals.archived.connect(lambda number, is_archived: told.append((number, is_archived)))
     rows.toggle_archive()
     assert lines(rows)[-2:] == ["[Archived]", "Old"]
-    rows.place(1, rows.rowCount())
+    rows.arrange_chat(1, rows.rowCount())
     assert told == [(1, True)]
-    rows.place(1, 0)  # there is no section above the first heading
+    rows.arrange_chat(1, 0)  # there is no section above the first heading
     assert told == [(1, True)]

@@ -16,7 +16,7 @@ from app.core.domain.settings.table import FIELD_BY_KEY, complaint
 from app.core.domain.tools.servers import ToolServerView, names_line, read_names
 from app.core.paths import assets_dir
 from tests.app.fakes import keep_settings, open_app
-from ui.settings.rows import ServersRow, SeveralRow
+from ui.settings.rows import MultiChoiceRow, ServersRow
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.settings.tool_servers import ToolServers
 from ui.theme.theme import Theme
@@ -84,7 +84,7 @@ def test_a_typed_server_is_on_and_imported_ones_are_off(qtbot: QtBot) -> None:
 
 
 def test_built_in_tools_are_switches(qtbot: QtBot) -> None:
-    row = SeveralRow(FIELD_BY_KEY["built_in_tools"])
+    row = MultiChoiceRow(FIELD_BY_KEY["built_in_tools"])
     qtbot.addWidget(row)
     row.set_value("current_time, calculate")
     assert [name for name, box in row.boxes.items() if box.isChecked()] == ["current_time", "calculate"]

@@ -39,7 +39,7 @@ from ui.composer.prompt_list import builtin_prompts, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.text.answer_figures import footer
-from ui.text.formatting import count, figure, number_text, percent, speed, times_plain
+from ui.text.formatting import count, decimal_text, number_text, percent, speed, times_plain
 from ui.text.language import ENGLISH, install_language, system_language, translate
 from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
@@ -186,7 +186,7 @@ def german(qapp: QApplication) -> Iterator[str]:
 
 def test_numbers_and_plurals_follow_the_language(german: str) -> None:
     assert german == "de"
-    assert (count(1234), figure(12.53), speed(12.5)) == ("1.234", "12,5", "12,5 Tok/s")
+    assert (count(1234), decimal_text(12.53), speed(12.5)) == ("1.234", "12,5", "12,5 Tok/s")
     assert (percent(0.683), times_plain(1.62), number_text(0.8)) == ("68\N{NO-BREAK SPACE}%", "1,62×", "0,8")
     assert translate("Words", "%n days ago", None, 1) == "vor 1 Tag"
     assert translate("Words", "%n days ago", None, 3) == "vor 3 Tagen"

@@ -28,7 +28,7 @@ from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
 from ui.composer.attachments.reader import PictureViewer
-from ui.composer.composer import MANAGE
+from ui.composer.composer import MANAGE_KEY
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.widgets.choice_list import ChoiceList
@@ -524,6 +524,6 @@ def test_the_picker_leads_to_the_servers(app: tuple[AppHarness, ScriptedTools], 
     sections: list[str] = []
     harness.window.dialogs.open_section = sections.append  # type: ignore[method-assign]
     qtbot.mouseClick(harness.window.composer.tools_button, Qt.MouseButton.LeftButton)
-    click_row(harness, qtbot, MANAGE)
+    click_row(harness, qtbot, MANAGE_KEY)
     assert sections == [TOOLS]
     assert not picker(harness).isVisible()
