@@ -199,8 +199,8 @@ class SummaryLine(QFrame):
         self.set_expanded(self.text.isHidden())
         self.expanded.emit(not self.text.isHidden())
 
-    def set_expanded(self, unfolded: bool) -> None:
-        self.text.setVisible(unfolded)
+    def set_expanded(self, expanded: bool) -> None:
+        self.text.setVisible(expanded)
         self._name_toggle()
 
     def _name_toggle(self) -> None:
@@ -254,12 +254,12 @@ class SummaryLines(QObject):
             line.skip_requested.connect(self.skip_requested)
             layout.addWidget(line)
             line.set_expanded(message_id in self._expanded)
-            line.expanded.connect(lambda unfolded: self._record_unfolded(message_id, unfolded=unfolded))
+            line.expanded.connect(lambda expanded: self._record_expanded(message_id, expanded=expanded))
         if line is not None:
             line.show_summary(view)
 
-    def _record_unfolded(self, message_id: int, *, unfolded: bool) -> None:
-        if unfolded:
+    def _record_expanded(self, message_id: int, *, expanded: bool) -> None:
+        if expanded:
             self._expanded.add(message_id)
         else:
             self._expanded.discard(message_id)

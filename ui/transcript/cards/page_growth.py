@@ -82,7 +82,7 @@ class GrowingBody(Protocol):
     def growing(self) -> Iterable[QWidget]:
         """The widgets that may change."""
 
-    def take_changed_top(self) -> int | None:
+    def pop_changed_top(self) -> int | None:
         """The top of the changed area in pixels; None if nothing changed."""
 
     def only_grows(self) -> AbstractContextManager[None]:
@@ -129,7 +129,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
 
 def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
     """Request painting of the changed area, and of the area below if it ``moved``."""
-    top = cast("GrowingBody", body).take_changed_top()
+    top = cast("GrowingBody", body).pop_changed_top()
     if top is None:
         return
     place = body.mapTo(page, QPoint(0, top))
