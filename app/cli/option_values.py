@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from app.core.domain.devices import MOST_PARTS
+from app.core.domain.devices import MAX_PARTS
 from engine.records import Mode
 
 MOST_THREADS = 512  # more would abort llama.cpp
@@ -110,7 +110,7 @@ def whole(text: str, least: int, most: int) -> int:
 
 
 def main_gpu(text: str) -> int:
-    return whole(text, 0, MOST_PARTS - 1)
+    return whole(text, 0, MAX_PARTS - 1)
 
 
 def whole_layers(text: str) -> int:

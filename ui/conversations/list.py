@@ -99,7 +99,7 @@ class _Delegate(QStyledItemDelegate):
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)
-        if row.left_machine:
+        if row.used_remote_server:
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("upload", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)

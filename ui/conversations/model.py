@@ -218,7 +218,7 @@ class ConversationModel(QAbstractListModel):
                 else tr("{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
-        if not isinstance(item, Heading) and item.left_machine and role in STATUS_ROLES:
+        if not isinstance(item, Heading) and item.used_remote_server and role in STATUS_ROLES:
             text = f"{text} · {tr('was sent to a remote server')}"
         activity = self.activity_of(item)
         if activity and role in STATUS_ROLES:

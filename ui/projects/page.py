@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.model_name import printable
-from app.core.domain.projects import EMBEDDERS, MOST_FILES, EmbedderOffer, FileState, Project, ProjectFile
+from app.core.domain.projects import EMBEDDERS, MAX_FILES, EmbedderOffer, FileState, Project, ProjectFile
 from engine.records import Problem
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import count, size, tooltip, without_markup
@@ -46,7 +46,7 @@ _COLUMNS = (
 _STATES = {
     FileState.READ: ("circle-check", "good", mark("ProjectPage", "Read")),
     FileState.FAILED: ("triangle-alert", "warn", mark("ProjectPage", "Not read")),
-    FileState.GONE: ("circle-question-mark", "muted", mark("ProjectPage", "Not there now")),
+    FileState.MISSING: ("circle-question-mark", "muted", mark("ProjectPage", "Not there now")),
 }
 _PATH = Qt.ItemDataRole.UserRole
 
@@ -271,11 +271,11 @@ class ProjectPage(Dialog):
             translate("ProjectPage", "%Ln passages", None, num_passages),
         ]
         words += [translate("ProjectPage", "%Ln could not be read", None, failed)] if failed else []
-        if any(len(inner) >= MOST_FILES for inner in self._inner.values()):
+        if any(len(inner) >= MAX_FILES for inner in self._inner.values()):
             cut = translate(
                 "ProjectPage", "Only the first {number} files of a folder are read: add its folders instead"
             )
-            words.append(cut.format(number=count(MOST_FILES)))
+            words.append(cut.format(number=count(MAX_FILES)))
         show_text(self.summary, " · ".join(words) if files else "")
         self._show_buttons()
 

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.core.domain.settings.table import complaint
+from app.core.domain.settings.table import value_problem
 from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device, Mode
 from ui.text.formatting import escape_mnemonics, number_text, size, without_markup
@@ -428,7 +428,7 @@ class TextLineRow(SettingRow):
         self.edit.setText(str(value or ""))
 
     def problem(self) -> str:
-        return in_language(complaint(self.field, self.value()))
+        return in_language(value_problem(self.field, self.value()))
 
 
 class DevicesRow(TextLineRow):

@@ -65,7 +65,7 @@ def part_of(piece: ExcerptPart, formats: HtmlFormats = COPIED_FORMATS) -> Portab
     if piece.role != "assistant":
         return plain_to_portable(piece.raw, piece.begin, min(piece.end, len(piece.raw)), formats)
     split = split_thinking(piece.raw)
-    bodies = [(split.shown_thought(piece.raw), split.thought_start)] * piece.shows
+    bodies = [(split.shown_reasoning(piece.raw), split.reasoning_start)] * piece.shows
     bodies.append((split.answer(piece.raw), split.answer_start))
     parts = [
         to_portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), formats) for words, base in bodies

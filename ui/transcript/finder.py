@@ -254,7 +254,7 @@ def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
     if not is_answer:
         return "", shown_text(raw)
     split = split_thinking(raw)
-    return plain_text(split.shown_thought(raw)) if split.opened else "", plain_text(split.answer(raw))
+    return plain_text(split.shown_reasoning(raw)) if split.opened else "", plain_text(split.answer(raw))
 
 
 class FindBox(SearchBox):

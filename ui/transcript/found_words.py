@@ -82,7 +82,7 @@ class FoundWords:
         at = line.find(self._excerpt)
         place = at + self._first if at >= 0 else next(iter(starts), 0)
         split = split_thinking(raw)
-        words_at = len(_as_one_line(raw[: split.thought_end])) if isinstance(card, AnswerCard) and split.opened else 0
+        words_at = len(_as_one_line(raw[: split.reasoning_end])) if isinstance(card, AnswerCard) and split.opened else 0
         in_reasoning = place < words_at
         return in_reasoning, sum((0 if in_reasoning else words_at) <= start < place for start in starts)
 

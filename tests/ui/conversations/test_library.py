@@ -245,7 +245,7 @@ def test_headings_and_chats_are_read_aloud_with_what_is_seen_of_them(filled: Mai
     assert spoken(heading(listing.rows, "Play")) == "Folder Play, 0 chats, closed"
     assert spoken(heading(listing.rows, "Archived")) == "Archived, 1 chat, closed"
     assert spoken(heading(listing.rows, "Pinned")) == "Pinned"
-    filled.sidebar.set_rows((ConversationRow(1, "Plain", NOW, left_machine=True), ROWS[5]), 1, ())
+    filled.sidebar.set_rows((ConversationRow(1, "Plain", NOW, used_remote_server=True), ROWS[5]), 1, ())
     chat = listing.rows.index(1, 0)
     assert spoken(chat) == chat.data(Qt.ItemDataRole.ToolTipRole) == "Plain · was sent to a remote server"
     assert chat.data() == "Plain"

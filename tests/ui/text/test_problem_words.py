@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.hub.errors import HubUnreachableError
 from app.core.storage.chats.database import as_storage_error
 from engine.fit.fit import FitReport
@@ -93,7 +93,7 @@ def test_reasons_within_sentences_and_numbers_follow_the_language(german: None) 
 
 
 def test_a_settings_name_comes_from_its_own_part_of_the_catalogue(german: None) -> None:
-    assert in_language(complaint(FIELD_BY_KEY["language"], 1)) == "Sprache muss Text sein."
+    assert in_language(value_problem(FIELD_BY_KEY["language"], 1)) == "Sprache muss Text sein."
 
 
 def test_sentences_one_after_another_are_translated_each(german: None) -> None:

@@ -125,8 +125,8 @@ class AnswerCard(MessageCard):
             self._append_text()
         else:
             split = split_thinking(view.text)
-            if split.thought_end > split.thought_start:  # a model may open and close its reasoning without a word
-                self._ensure_reasoning().set_text(split.shown_thought(view.text), split.thought_start, live=False)
+            if split.reasoning_end > split.reasoning_start:  # a model may open and close its reasoning without a word
+                self._ensure_reasoning().set_text(split.shown_reasoning(view.text), split.reasoning_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
         if self.reasoning is not None:
             self.reasoning.set_duration(view.thinking_ms)
@@ -134,9 +134,9 @@ class AnswerCard(MessageCard):
     def _append_text(self, *, final: bool = False) -> None:
         """Update reasoning and answer to the text so far."""
         split = split_thinking(self._text, final=final)
-        if self.reasoning is not None or split.thought_end > split.thought_start:
+        if self.reasoning is not None or split.reasoning_end > split.reasoning_start:
             reasoning = self._ensure_reasoning()
-            reasoning.set_text(split.shown_thought(self._text), split.thought_start, live=not split.closed)
+            reasoning.set_text(split.shown_reasoning(self._text), split.reasoning_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
             self._num_fed = 0  # the text shown so far turned out to be reasoning

@@ -15,7 +15,14 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import (
+    OPEN_STATUSES,
+    REPEATABLE_STATUSES,
+    UNREADABLE,
+    CallStatus,
+    CallTokens,
+    StoredCall,
+)
 from ui.composer.attachments.chips import AttachmentRows
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
@@ -135,7 +142,7 @@ class ToolCard(MessageCard):
         self._show_pictures()
         self._update_status()
         self._show_asking(call.status is CallStatus.ASKED)
-        self._show_repeat(call.status in REPEATABLE)
+        self._show_repeat(call.status in REPEATABLE_STATUSES)
         self.copy_button.setEnabled(bool(view.text))
 
     def _show_result(self, text: str) -> None:
@@ -283,7 +290,7 @@ class ToolCard(MessageCard):
 
     @property
     def is_in_use(self) -> bool:
-        return self.call.status in OPEN or super().is_in_use
+        return self.call.status in OPEN_STATUSES or super().is_in_use
 
     def save_state(self) -> CardState | None:
         state = super().save_state()

@@ -20,7 +20,7 @@ from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState
-from app.core.domain.tools.calls import CallStatus, StoredCall, settled
+from app.core.domain.tools.calls import CallStatus, StoredCall, with_final_status
 from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
@@ -227,7 +227,7 @@ def call_from_data(data: object) -> StoredCall | None:
     if call is None:
         return None
     return dataclasses.replace(
-        settled(call),
+        with_final_status(call),
         call_id=clean_title(call.call_id),
         name=clean_title(call.name),
         server=clean_title(call.server),

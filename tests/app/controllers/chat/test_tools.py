@@ -63,7 +63,7 @@ def opened(qtbot: QtBot, **settings: str | bool) -> tuple[AppHarness, ScriptedTo
     keep_settings({"tools": True, "built_in_tools": "", "allowed_tools": "files/read, files/write", **settings})
     harness = open_app()
     tools = ScriptedTools()
-    harness.controller.answers.tools.providers.more = (tools,)
+    harness.controller.answers.tools.providers.extra_providers = (tools,)
     harness.engine.is_loaded = True
     harness.engine.tell(EngineReady(replace(info("models/target.gguf"), tool_format=ToolFormat.HERMES)))
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
@@ -181,7 +181,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
 
     assert num_pictures() == 1
     export_chats(store, file, JSON)
-    store.deletions.wipe([row.id for row in store.conversations()])
+    store.deletions.delete_permanently([row.id for row in store.conversations()])
     assert num_pictures() == 0
     import_chats(store, file)
     (row,) = store.conversations()
@@ -420,7 +420,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     words = f"Written with {num_pieces} tokens in 1 passes. {num_pieces} tokens were drafted"
     assert words in card.details.toPlainText()
     last = harness.messages()[-1].id
-    harness.store.write(lambda db: answer_records.note_models(db, last, "another.gguf", ""))
+    harness.store.write(lambda db: answer_records.set_models(db, last, "another.gguf", ""))
     harness.controller.conversations.show()
     answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
     assert [card.author.isHidden() for card in answers] == [False, False]  # another model continued

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.settings.layers import PRESET_KEYS, valid_values
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.hub.client import details_of, summary_of
 from app.core.hub.downloads.download_queue import QueueFile
 from app.core.hub.library.library import Library
@@ -106,7 +106,7 @@ def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str
     presets = Presets(file, [].append)  # type: ignore[arg-type]
     for preset in presets.all:
         assert valid_values(preset.values, PRESET_KEYS) == dict(preset.values)
-        assert all(complaint(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
+        assert all(value_problem(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
     good = presets.find("good")
     assert good is not None
     assert good.values == {"top_k": 3}
