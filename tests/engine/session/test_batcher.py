@@ -349,10 +349,10 @@ class CellSequence(ScriptedSequence):
             sequence.begun_at.append(sequence.num_past)
         return super().forward_joined(parts)
 
-    def export(self) -> SimpleNamespace:
+    def export_state(self) -> SimpleNamespace:
         return SimpleNamespace(ids=range(self.num_past))
 
-    def adopt(self, kept: SimpleNamespace) -> bool:
+    def import_state(self, kept: SimpleNamespace) -> bool:
         self.num_past = len(kept.ids)
         return True
 
