@@ -96,7 +96,7 @@ def test_a_message_that_its_hearer_cannot_take_holds_up_no_other(
             raise ValueError("a surprise")
         heard.append(message)
 
-    begun, ended = started(monkeypatch, SENDS.format("pack([1, 2]) + packed([3])"), hear)
+    begun, ended = started(monkeypatch, SENDS.format("pack([1, 2]) + pack([3])"), hear)
     assert begun.wait(30.0)
     assert (heard, ended) == ([1, 3], [0])
     assert "int of the engine could not be taken" in caplog.text
