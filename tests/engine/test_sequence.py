@@ -144,7 +144,7 @@ def failing() -> tuple[CachedSequence, Failing]:
         lambda sequence: sequence.forward([8], 1),
         lambda sequence: sequence.forward_candidates([8]),
         lambda sequence: sequence.replay(),
-        lambda sequence: sequence.export(),
+        lambda sequence: sequence.export_state(),
         lambda sequence: sequence.save(),
     ],
 )
