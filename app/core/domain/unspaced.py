@@ -20,7 +20,7 @@ def has_unspaced(text: str) -> bool:
     return not text.isascii() and _LETTER.search(text) is not None
 
 
-def space_letters(text: str) -> str:
+def spaced(text: str) -> str:
     """Put spaces around letters of such scripts, so that a word index treats each letter as a word."""
     return _BETWEEN.sub(" ", text) if has_unspaced(text) else text
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from app.core.domain.file_kinds import shown_name
 from app.core.domain.projects import FileState, Passage, ProjectFile
-from app.core.domain.unspaced import has_unspaced, space_letters
+from app.core.domain.unspaced import has_unspaced, spaced
 from app.core.storage.chats.database import as_storage_error, transaction
 from engine.sandbox.document_child import Section
 from engine.sentences import from_json, to_json
@@ -261,7 +261,7 @@ class DocumentIndex:
                 sql = "INSERT INTO passages (file_id, page, heading, line, text) VALUES (?, ?, ?, ?, ?)"
                 number = db.execute(sql, (file_id, one.page, one.heading, one.line, one.text)).lastrowid
                 sql = "INSERT INTO words (rowid, text, heading, name) VALUES (?, ?, ?, ?)"
-                db.execute(sql, (number, space_letters(one.text), space_letters(one.heading), space_letters(file.name)))
+                db.execute(sql, (number, spaced(one.text), spaced(one.heading), spaced(file.name)))
 
         self._write(job)
 
@@ -353,7 +353,7 @@ def _delete_files(db: sqlite3.Connection, where: str, values: Sequence[object]) 
     )
     for number, *texts in db.execute(sql, values).fetchall():
         forgotten = "INSERT INTO words (words, rowid, text, heading, name) VALUES ('delete', ?, ?, ?, ?)"
-        db.execute(forgotten, (number, *map(space_letters, texts)))
+        db.execute(forgotten, (number, *map(spaced, texts)))
     db.execute(f"DELETE FROM files WHERE {where}", values)  # noqa: S608
 
 
@@ -365,7 +365,7 @@ def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
     terms: list[str] = []
     words = _LETTERS.findall(question.replace("\x00", " "))
     for word in [word for word in words if word not in common] or words:
-        letters = space_letters(word).split()
+        letters = spaced(word).split()
         if has_unspaced(word):
             terms += ["".join(pair) for pair in pairwise(letters)] or [word]
         else:
@@ -375,7 +375,7 @@ def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
 
 def match_any(terms: Iterable[str]) -> str:
     """The FTS5 query for any of the terms; empty without terms."""
-    return " OR ".join(f'"{space_letters(term)}"' + ("*" if _is_beginning(term) else "") for term in terms)
+    return " OR ".join(f'"{spaced(term)}"' + ("*" if _is_beginning(term) else "") for term in terms)
 
 
 def _is_beginning(term: str) -> bool:

@@ -18,7 +18,7 @@ from app.core.domain.errors import (
     StorageFullError,
     StorageReadOnlyError,
 )
-from app.core.domain.unspaced import has_unspaced, space_letters
+from app.core.domain.unspaced import has_unspaced, spaced
 from engine.sentences import said
 
 MEMORY = Path(":memory:")
@@ -66,7 +66,7 @@ def connect(file: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=Connection)
         # Damaged text is read with replacement characters, so that other text stays usable.
         connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
-        for function in (space_letters, has_unspaced):  # functions for the index of scripts without spaces
+        for function in (spaced, has_unspaced):  # functions for the index of scripts without spaces
             connection.create_function(function.__name__, 1, function, deterministic=True)
         set_pragmas(connection, in_memory=file == MEMORY)
     except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from app.core.domain.conversations import SearchHit
-from app.core.domain.unspaced import any_word_pattern, has_unspaced, space_letters
+from app.core.domain.unspaced import any_word_pattern, has_unspaced, spaced
 from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
@@ -31,7 +31,7 @@ def match_words(typed: str) -> str:
 
     Words without a letter or digit are omitted, since they match nothing.
     """
-    quoted = ['"' + space_letters(word).replace('"', '""') + '"' for word in _words(typed)]
+    quoted = ['"' + spaced(word).replace('"', '""') + '"' for word in _words(typed)]
     if not quoted:
         return ""
     ends_in_word = bool(_LETTER.match(typed.rstrip()[-1:]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageState
-from app.core.domain.unspaced import space_letters
+from app.core.domain.unspaced import spaced
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.search import match_words
 from app.core.storage.chats.store import ChatStore
@@ -117,7 +117,7 @@ def test_whatever_is_typed_finds_the_text_that_holds_it(typed: str) -> None:
     if query:
         with contextlib.closing(sqlite3.connect(":memory:")) as db:
             db.execute("CREATE VIRTUAL TABLE t USING fts5 (text)")
-            db.execute("INSERT INTO t VALUES (?)", (space_letters(f"before {typed.replace(chr(0), ' ')} after"),))
+            db.execute("INSERT INTO t VALUES (?)", (spaced(f"before {typed.replace(chr(0), ' ')} after"),))
             assert len(db.execute("SELECT * FROM t WHERE t MATCH ?", (query,)).fetchall()) == 1
 
 
