@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]  # [n_rows, n_vocab] logits
-_REACH = 12.0  # natural logarithm; candidates are at most this far below the best token
+_MAX_LOGIT_GAP = 12.0  # natural logarithm; candidates are at most this far below the best token
 TokenIds = Sequence[int] | NDArray[np.int32]
 Result = TypeVar("Result")
 
@@ -27,7 +27,7 @@ class Candidates:
     confidence: float | None = None
 
 
-def likely(scores: NDArray[np.float32], confidence: float | None = None) -> Candidates:
+def likely_candidates(scores: NDArray[np.float32], confidence: float | None = None) -> Candidates:
     """Select the tokens of a head's row [n_vocab] that may be sampled: none if all logits are -inf.
 
     Tokens far below the best are hardly ever sampled or accepted, so q leaves them out.
@@ -35,7 +35,7 @@ def likely(scores: NDArray[np.float32], confidence: float | None = None) -> Cand
     best = scores[scores.argmax()]
     if np.isnan(best):  # the sampler reports NaN
         return Candidates(np.arange(len(scores)), scores, confidence)
-    kept = np.flatnonzero(scores > max(best - _REACH, -np.inf))
+    kept = np.flatnonzero(scores > max(best - _MAX_LOGIT_GAP, -np.inf))
     return Candidates(kept, scores[kept], confidence)
 
 
@@ -149,7 +149,7 @@ class BatchComposition:
     num_drafting: int = 0
 
 
-ALONE = BatchComposition()
+SINGLE_ANSWER = BatchComposition()
 
 
 class Batch(Protocol):
@@ -179,7 +179,7 @@ class Batch(Protocol):
         """The other tasks' share of the running task's passes; ``is_drafting``: this task drafts with a model."""
 
 
-class Computing(Protocol):
+class ComputeContext(Protocol):
     """Settings of a context of a model or of heads."""
 
     @property
@@ -205,7 +205,7 @@ class Computing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PictureRun:
     """Tokens that an encoder made of a picture, or of a part of one.
 
     The first token has the negative id ``first_id``, the ids of the others count down from it: an id identifies the run
@@ -221,26 +221,26 @@ class Run:
         return range(self.first_id, self.first_id - self.num_tokens, -1)
 
 
-class Runs(Protocol):
+class PictureRuns(Protocol):
     """The known runs, which can be appended to a model's cache.
 
     A run's name identifies its picture in any process; its ids are valid in this process.
     """
 
-    def run_of(self, place_id: int) -> Run | None:
+    def run_of(self, run_id: int) -> PictureRun | None:
         """The run of a negative id; None if it is not known any more."""
 
-    def name_of(self, run: Run) -> str | None:
+    def name_of(self, run: PictureRun) -> str | None:
         """The name of a run; None if it is not known any more."""
 
-    def named(self, name: str, num_tokens: int, num_positions: int) -> Run:
+    def run_named(self, name: str, num_tokens: int, num_positions: int) -> PictureRun:
         """The run with this name; reserves ids for it if its picture was not used yet.
 
         Raises:
             PictureError: there are no ids left.
         """
 
-    def append(self, run: Run) -> None:
+    def append(self, run: PictureRun) -> None:
         """Append a run to the cache of the model that these runs are for.
 
         Raises:

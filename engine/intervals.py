@@ -1,8 +1,8 @@
 """Times between tokens as counts in logarithmic buckets: counts can be added, and percentiles have a bounded error.
 
 Bucket i counts times above ``GROWTH**(i - 1)`` and up to ``GROWTH**i`` microseconds; bucket 0 counts shorter times. A
-percentile is reported as a bucket's middle, so it is off by at most `ERROR` (DDSketch: Masson et al. 2019, arXiv
-1908.10693).
+percentile is reported as a bucket's middle, so it is off by at most `MAX_BUCKET_ERROR` (DDSketch: Masson et al. 2019,
+arXiv 1908.10693).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import accumulate
 
-GROWTH = 1.04
-ERROR = math.sqrt(GROWTH) - 1.0  # under 2%, for times of at least a microsecond
+BUCKET_GROWTH = 1.04
+MAX_BUCKET_ERROR = math.sqrt(BUCKET_GROWTH) - 1.0  # under 2%, for times of at least a microsecond
 LAST_BUCKET = 700  # nine days
-_LOG_GROWTH = math.log(GROWTH)
+_LOG_GROWTH = math.log(BUCKET_GROWTH)
 
 
 def bucket_of(microseconds: float) -> int:
@@ -24,13 +24,13 @@ def bucket_of(microseconds: float) -> int:
     return min(math.ceil(math.log(microseconds) / _LOG_GROWTH), LAST_BUCKET)
 
 
-def upper_ms(bucket: int) -> float:
+def upper_bound_ms(bucket: int) -> float:
     """The longest time in a bucket."""
-    return float(GROWTH**bucket) / 1000.0
+    return float(BUCKET_GROWTH**bucket) / 1000.0
 
 
 def percentile_ms(counts: Mapping[int, int], percent: float) -> float | None:
-    """Percentile of the counted times, interpolated linearly, to within `ERROR`; None without counts."""
+    """Percentile of the counted times, interpolated linearly, to within `MAX_BUCKET_ERROR`; None without counts."""
     buckets = sorted(counts)
     ends = list(accumulate(counts[bucket] for bucket in buckets))
     if not ends or not ends[-1]:
@@ -44,7 +44,7 @@ def percentile_ms(counts: Mapping[int, int], percent: float) -> float | None:
 
 
 def _middle_ms(bucket: int) -> float:
-    return float(GROWTH ** (bucket - 0.5)) / 1000.0
+    return float(BUCKET_GROWTH ** (bucket - 0.5)) / 1000.0
 
 
 def checked_counts(data: Mapping[str, int] | Mapping[int, int]) -> dict[int, int]:

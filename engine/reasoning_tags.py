@@ -36,7 +36,7 @@ ANSWER_FRAMES: tuple[tuple[str, str], ...] = (
     ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
 )
 # Text of gpt-oss between reasoning and answer, in its long and short form.
-BETWEEN_CHANNELS = ("<|end|><|start|>assistant", "<|start|>assistant")
+CHANNEL_SEPARATOR = ("<|end|><|start|>assistant", "<|start|>assistant")
 _MARKER = re.compile(r"<\|?/?[\w:]+\|?>|\[/?THINK\]|◁/?think▷")
 
 
@@ -50,7 +50,7 @@ def opens_reasoning() -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(re.escape(opening) for opening, _ in REASONING_TAGS) + r")\s*\Z")
 
 
-def markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
+def reasoning_markers(control_texts: tuple[str, ...]) -> frozenset[str]:
     """The control tokens of a vocabulary that occur in reasoning tags.
 
     Tokens like ``<|end|>`` end a message in other models, so they count only if a complete tag can be written.
@@ -61,5 +61,5 @@ def markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
         if all(marker in present for marker in markers if "|" in marker):
             kept |= markers & present
     if "<|channel|>" in kept:
-        kept |= {marker for glue in BETWEEN_CHANNELS for marker in _MARKER.findall(glue)} & present
+        kept |= {marker for glue in CHANNEL_SEPARATOR for marker in _MARKER.findall(glue)} & present
     return frozenset(kept)

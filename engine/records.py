@@ -15,7 +15,7 @@ from engine.intervals import percentile_ms
 from engine.picture import Picture as Picture
 from engine.picture import PictureSize as PictureSize
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
-from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
+from engine.reasoning_tags import CHANNEL_SEPARATOR as CHANNEL_SEPARATOR
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 from engine.tools.formats import ToolFormat as ToolFormat
 
@@ -185,7 +185,7 @@ class Mode(StrEnum):
         return cls.AUTO if value == HYBRID else None
 
     @classmethod
-    def known(cls, word: object) -> Mode | None:
+    def from_value(cls, word: object) -> Mode | None:
         """The mode with this name, or with this name in an earlier version; None if unknown."""
         try:
             return cls(word) if isinstance(word, str) else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from engine.records import ChatRequest, CountRequest, LoadRequest
-from engine.requests import ModelRequest, OnEvent, Order, Request, RunJob, SetStateLimit
+from engine.requests import ModelRequest, OnEvent, Request, RunJob, SetStateLimit, StateOrder
 
 COUNTING, BACKGROUND = 1, 2  # ranks
 
@@ -52,7 +52,7 @@ class RequestQueue:
         """
         self._interrupt, self._resume = interrupt, resume
         self._changed = threading.Condition()
-        self._asked: dict[int, QueuedRequest] = {}  # by number, in order of arrival; includes running requests
+        self._requests: dict[int, QueuedRequest] = {}  # by number, in order of arrival; includes running requests
         self._running: dict[int, QueuedRequest] = {}  # by number
         self._is_idle = False  # idle work is running
         self.is_closed = False
@@ -60,19 +60,19 @@ class RequestQueue:
     def put(self, request: Request, on_event: OnEvent) -> None:
         """Queue a request. A load cancels jobs, which use the loaded models, and loads that no answer waits for."""
         with self._changed:
-            if self.is_closed and not isinstance(request, Order):
+            if self.is_closed and not isinstance(request, StateOrder):
                 return
             if isinstance(request, ModelRequest):
                 self._cancel_for(request)
-            self._asked[request.request_id] = QueuedRequest(request, on_event)
-            if self._is_idle and not isinstance(request, Order | CountRequest):
+            self._requests[request.request_id] = QueuedRequest(request, on_event)
+            if self._is_idle and not isinstance(request, StateOrder | CountRequest):
                 self._interrupt(None)
             self._changed.notify()
 
     def cancel(self, number: int) -> None:
         """Cancel a request. For an answer, also cancel earlier loads that no other answer waits for."""
         with self._changed:
-            queued = self._asked.get(number)
+            queued = self._requests.get(number)
             if queued is None:
                 return
             self._cancel(queued)
@@ -82,17 +82,19 @@ class RequestQueue:
     def skip_summary(self, number: int) -> None:
         """Let an answer continue without the summary that it waits for."""
         with self._changed:
-            if (queued := self._asked.get(number)) is not None:
+            if (queued := self._requests.get(number)) is not None:
                 queued.skips_summary = True
 
     def close(self) -> None:
         """Cancel running requests and drop waiting ones, except orders; only orders are accepted from now on."""
         with self._changed:
             self.is_closed = True
-            waiting = {number: queued for number, queued in self._asked.items() if isinstance(queued.request, Order)}
+            waiting = {
+                number: queued for number, queued in self._requests.items() if isinstance(queued.request, StateOrder)
+            }
             for queued in self._running.values():
                 queued.is_cancelled = True
-            self._asked = self._running | waiting
+            self._requests = self._running | waiting
             self._interrupt(None)
             self._changed.notify()
 
@@ -103,10 +105,10 @@ class RequestQueue:
 
     def _cancel_for(self, request: ModelRequest) -> None:
         """Cancel jobs, since they use the loaded models. A load also cancels loads that no answer waits for."""
-        for queued in self._asked.values():
+        for queued in self._requests.values():
             if isinstance(queued.request, RunJob) and not queued.in_background:
                 self._cancel(queued)
-        for queued in reversed(self._asked.values()) if isinstance(request, LoadRequest) else ():
+        for queued in reversed(self._requests.values()) if isinstance(request, LoadRequest) else ():
             if isinstance(queued.request, ChatRequest):
                 return
             if isinstance(queued.request, ModelRequest):
@@ -114,7 +116,7 @@ class RequestQueue:
 
     def _cancel_loads_before(self, answer: QueuedRequest) -> None:
         is_before = False
-        for queued in reversed(self._asked.values()):
+        for queued in reversed(self._requests.values()):
             if isinstance(queued.request, ChatRequest) and not queued.is_cancelled:
                 return
             is_before |= queued is answer
@@ -124,7 +126,7 @@ class RequestQueue:
     # ---- on the thread that empties it ------------------------------------------------------------------------------
 
     def take(self, timeout_s: float | None = None) -> QueuedRequest | None:
-        """Wait for the next request, which counts as running until `done`; None if the queue is closed and empty.
+        """Wait for the next request, which counts as running until `remove`; None if the queue is closed and empty.
 
         Raises:
             queue.Empty: none arrived within ``timeout_s`` seconds.
@@ -153,21 +155,21 @@ class RequestQueue:
                 self._resume()
         return queued
 
-    def done(self, queued: QueuedRequest) -> None:
+    def remove(self, queued: QueuedRequest) -> None:
         """Remove a request whose last event has been sent."""
         with self._changed:
-            if self._asked.get(queued.number) is queued:
-                del self._asked[queued.number]
+            if self._requests.get(queued.number) is queued:
+                del self._requests[queued.number]
             self._running.pop(queued.number, None)
 
     @property
     def has_waiting(self) -> bool:
         """Whether a request waits. Takes no lock, so that it may be called between passes."""
-        return len(self._asked) > len(self._running)
+        return len(self._requests) > len(self._running)
 
     @property
     def _waiting(self) -> Iterator[QueuedRequest]:
-        return (queued for number, queued in self._asked.items() if number not in self._running)
+        return (queued for number, queued in self._requests.items() if number not in self._running)
 
     def take_cancelled(self) -> QueuedRequest | None:
         """Remove and return the next request of rank 0 that is not a job, if it is cancelled."""
@@ -176,32 +178,32 @@ class RequestQueue:
             first = next((queued for queued in waiting if not isinstance(queued.request, RunJob)), None)
             if first is None or not first.is_cancelled:
                 return None
-            return self._asked.pop(first.number)
+            return self._requests.pop(first.number)
 
     def first_count(self) -> QueuedRequest | None:
         """The next count, without removing it."""
         with self._changed:
-            return next((queued for queued in self._asked.values() if queued.rank == COUNTING), None)
+            return next((queued for queued in self._requests.values() if queued.rank == COUNTING), None)
 
-    def is_awaited(self, *, max_rank: int = 0) -> bool:
+    def has_waiting_up_to(self, *, max_rank: int = 0) -> bool:
         """Whether a request up to this rank waits, other than counts."""
         with self._changed:
             return self.is_closed or any(one.rank != COUNTING and one.rank <= max_rank for one in self._waiting)
 
     @property
-    def has_to_forget(self) -> bool:
-        """Whether a closed queue holds an `Order` with an effect.
+    def has_pending_orders(self) -> bool:
+        """Whether a closed queue holds an `StateOrder` with an effect.
 
         The limit of saved caches is set at every start: a single `SetStateLimit` changes nothing.
         """
         with self._changed:
-            orders = [queued.request for queued in self._asked.values()]
+            orders = [queued.request for queued in self._requests.values()]
         return len(orders) > 1 or not all(isinstance(order, SetStateLimit) for order in orders)
 
     def begin_idle(self) -> bool:
         """Begin work that ends when a request arrives; False if a request waits already."""
         with self._changed:
-            self._is_idle = not self._asked and not self.is_closed
+            self._is_idle = not self._requests and not self.is_closed
             if self._is_idle:
                 self._resume()
             return self._is_idle

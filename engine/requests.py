@@ -31,7 +31,7 @@ _numbers = itertools.count(1)
 OnEvent = Callable[[Event], None]
 
 
-def next_number() -> int:
+def next_request_id() -> int:
     """Return a new number; thread-safe."""
     return next(_numbers)
 
@@ -54,7 +54,7 @@ class SetDraft:
     """Use another draft, or none, for the loaded target; ends like a load."""
 
     path: str | None
-    request_id: int = field(default_factory=next_number, compare=False)
+    request_id: int = field(default_factory=next_request_id, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class RunJob:
 
     job: Job
     background: bool = False
-    request_id: int = field(default_factory=next_number, compare=False)
+    request_id: int = field(default_factory=next_request_id, compare=False)
     shares: bool = False
 
 
@@ -74,7 +74,7 @@ class RunJob:
 class ForgetPast:
     """Delete the text of past conversations, which drafts use. Has no event."""
 
-    request_id: int = field(default_factory=next_number, compare=False)
+    request_id: int = field(default_factory=next_request_id, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ForgetState:
     """Delete the saved cache of a conversation. Has no event."""
 
     conversation_id: int
-    request_id: int = field(default_factory=next_number, compare=False)
+    request_id: int = field(default_factory=next_request_id, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,12 @@ class SetStateLimit:
     """Save the caches of conversations in at most ``disk_bytes``; 0 deletes them all. Has no event."""
 
     disk_bytes: int
-    request_id: int = field(default_factory=next_number, compare=False)
+    request_id: int = field(default_factory=next_request_id, compare=False)
 
 
 ModelRequest = LoadRequest | SetDraft
-Order = ForgetPast | ForgetState | SetStateLimit  # executed even after `close`, else data would stay on the disk
-Request = ModelRequest | ChatRequest | CountRequest | RunJob | Order
+StateOrder = ForgetPast | ForgetState | SetStateLimit  # executed even after `close`, else data would stay on the disk
+Request = ModelRequest | ChatRequest | CountRequest | RunJob | StateOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ class Engine(Protocol):
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         """Queue a request. A thread of the engine calls ``on_event``, or the common receiver if None, with its events.
 
-        Exactly one event ends each request, except an `Order`: `EngineReady`, `Finished`, `TokensCounted`, `JobEnded`
-        or `EngineFailed`.
+        Exactly one event ends each request, except an `StateOrder`: `EngineReady`, `Finished`, `TokensCounted`,
+        `JobEnded` or `EngineFailed`.
         """
 
     def cancel(self, number: int) -> None:
@@ -137,15 +137,15 @@ class Engine(Protocol):
         """Cancel all requests except orders, and stop; False if that takes longer than ``timeout_s`` seconds."""
 
 
-def ends(request: Request, event: Event) -> bool:
+def is_last_event(request: Request, event: Event) -> bool:
     if isinstance(request, RunJob):
         return isinstance(event, JobEnded | EngineFailed)
     return isinstance(event, EngineReady | Finished | TokensCounted | EngineFailed)
 
 
-def failure(request: Request, problem: Problem, *, engine_ended: bool = False) -> Event | None:
-    """The event that reports a failed request; None for an `Order`."""
-    if isinstance(request, Order):
+def failure_event(request: Request, problem: Problem, *, engine_ended: bool = False) -> Event | None:
+    """The event that reports a failed request; None for an `StateOrder`."""
+    if isinstance(request, StateOrder):
         return None
     if isinstance(request, CountRequest):
         return TokensCounted(request.request_id, None)

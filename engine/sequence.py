@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import CacheFullError, DecodeError, EngineError
-from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows, Run, Runs, TokenIds
+from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, PictureRun, PictureRuns, Rows, TokenIds
 from engine.sampling.sampler import History
 
-MOST_PENDING = 8  # up to this number of pending tokens the next pass includes them; more get a separate pass
+MAX_PENDING = 8  # up to this number of pending tokens the next pass includes them; more get a separate pass
 _UNKNOWN_ID = -1  # id of a token whose run is unknown in this process
 _MIN_TIMED = 64  # tokens; a shorter prefill says little about the speed of longer ones
 _MAX_WITH_PENDING = 64  # largest pass, in tokens, that includes pending tokens
-_LEAST_SHARED = 32  # a sequence copies the prefix of another if that saves at least this number of tokens
+_MIN_SHARED = 32  # a sequence copies the prefix of another if that saves at least this number of tokens
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRun:
-    """A run in a saved state that begins at token ``index``, identified by its name (see `Runs`)."""
+class CachedRun:
+    """A run in a saved state that begins at token ``index``, identified by its name (see `PictureRuns`)."""
 
     index: int
     name: str
@@ -45,7 +45,7 @@ class SequenceState:
 
     ids: History
     data: NDArray[np.uint8]
-    runs: tuple[HeldRun, ...] = ()
+    runs: tuple[CachedRun, ...] = ()
 
     @property
     def num_bytes(self) -> int:
@@ -63,19 +63,19 @@ class CachedSequence:
         self._model = model
         self._ids: History = np.zeros(model.n_ctx, dtype=np.int32)
         self._forward = model.forward
-        self._kept: int | None = None  # number of tokens in the model's saved state
+        self._checkpoint_ids: int | None = None  # number of tokens in the model's saved state
         self.n_vocab = model.n_vocab
         self.n_ctx = model.n_ctx
         self.n_ubatch = model.n_ubatch
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
-        self.runs: Runs | None = None  # None: the model accepts no pictures
+        self.runs: PictureRuns | None = None  # None: the model accepts no pictures
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None
         self.before_run: Callable[[], None] | None = None  # called right before a run is appended
         self.limit_reuse: Callable[[int], int] | None = None  # number of shared tokens -> how many may be reused
-        self.joined: JoinedPass | None = None  # the last pass, if it was joined with other sequences' passes
+        self.joined_pass: JoinedPass | None = None  # the last pass, if it was joined with other sequences' passes
         self.batch: Batch | None = None
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
         self._prompt_sources: Callable[[], Iterable[CachedSequence]] | None = None
@@ -96,25 +96,25 @@ class CachedSequence:
         try:
             rows = self._forward(all_ids, n_rows, num_padding)
         except DecodeError:
-            self._resync()
+            self._sync_with_model()
             raise
-        self._remember(ids, len(all_ids))
+        self._record_ids(ids, len(all_ids))
         return rows
 
-    def join(self, batch: Batch, beside: Callable[[], Iterable[CachedSequence]]) -> None:
+    def join_batch(self, batch: Batch, beside: Callable[[], Iterable[CachedSequence]]) -> None:
         """Join the passes of ``batch`` from now on; prompts may copy a prefix from the sequences ``beside``."""
         model, alone = self._model, self._model.forward
         self.batch, self._prompt_sources = batch, beside
 
         def forward(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
             if batch.is_alone:
-                self.joined = None
+                self.joined_pass = None
                 try:
                     return alone(ids, n_rows, num_padding)
                 except CacheFullError:  # because of the tokens of other slots
                     if not batch.is_answering:
                         raise
-            rows, self.joined = batch.forward(model, ids, n_rows, num_padding)
+            rows, self.joined_pass = batch.forward(model, ids, n_rows, num_padding)
             return rows
 
         self._forward = forward
@@ -134,9 +134,9 @@ class CachedSequence:
         try:
             candidates = self._run_unjoined(lambda: self._model.forward_candidates(all_ids))
         except DecodeError:
-            self._resync()
+            self._sync_with_model()
             raise
-        self._remember(ids, len(all_ids))
+        self._record_ids(ids, len(all_ids))
         return candidates
 
     def _with_pending(self, ids: TokenIds) -> TokenIds:
@@ -147,7 +147,7 @@ class CachedSequence:
             return ids
         return [*waiting.tolist(), *ids]
 
-    def _remember(self, ids: TokenIds, num_decoded: int) -> None:
+    def _record_ids(self, ids: TokenIds, num_decoded: int) -> None:
         past, count = self.num_past, len(ids)
         self.num_replayed += num_decoded - count
         self.num_past = past + count
@@ -176,17 +176,17 @@ class CachedSequence:
             try:
                 self._forward(chunk, 0)
             except DecodeError:
-                self._resync()
+                self._sync_with_model()
                 raise
             self.num_replayed += len(chunk)
 
-    def _append_run(self, runs: Runs, run: Run) -> None:
+    def _append_run(self, runs: PictureRuns, run: PictureRun) -> None:
         if self.before_run is not None:
             self.before_run()
         try:
             self._run_unjoined(lambda: runs.append(run))
         except EngineError:
-            self._resync()
+            self._sync_with_model()
             raise
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
@@ -195,41 +195,45 @@ class CachedSequence:
         None: rollback may span several passes. Costs nothing if the memory can drop any tail.
         """
         snapshots, past = self.num_snapshots, self._model.num_past
-        if snapshots is None or (num_uncertain is not None and num_uncertain <= snapshots) or self._kept == past:
+        if (
+            snapshots is None
+            or (num_uncertain is not None and num_uncertain <= snapshots)
+            or self._checkpoint_ids == past
+        ):
             return
-        self._kept = past if self._model.save() else None
+        self._checkpoint_ids = past if self._model.save() else None
 
     def rollback(self, num_past: int) -> bool:
         """See `LanguageModel.rollback`. After `checkpoint` it works for every model whose state can be saved."""
         if num_past >= self.num_past:
             return True
         if num_past < self._model.num_past and not self._model.rollback(num_past):
-            if self._kept is None or self._kept > num_past:
+            if self._checkpoint_ids is None or self._checkpoint_ids > num_past:
                 return False
             if not self._model.restore():
-                self._resync()
+                self._sync_with_model()
                 return False
-        if self._kept is not None and num_past < self._kept:
-            self._kept = None
+        if self._checkpoint_ids is not None and num_past < self._checkpoint_ids:
+            self._checkpoint_ids = None
         self.num_past = num_past
-        if self.num_pending > MOST_PENDING:
+        if self.num_pending > MAX_PENDING:
             self.replay()
         return True
 
     def save(self) -> bool:
         self.replay()
-        self._kept = self.num_past if self._model.save() else None
-        return self._kept is not None
+        self._checkpoint_ids = self.num_past if self._model.save() else None
+        return self._checkpoint_ids is not None
 
     def restore(self) -> bool:
-        restored = self._kept is not None and self._model.restore()
-        self._resync()
+        restored = self._checkpoint_ids is not None and self._model.restore()
+        self._sync_with_model()
         return restored
 
     def clear(self) -> None:
         self._model.clear()
         self.num_past = 0
-        self._kept = None
+        self._checkpoint_ids = None
 
     def reuse(self, ids: History) -> int:
         """Keep the prefix that the cache shares with ``ids``, and drop the rest. Returns the number of kept tokens.
@@ -238,7 +242,7 @@ class CachedSequence:
         """
         if self.before_reuse is not None:
             self.before_reuse(ids)
-        shared = self.shared(self.ids, ids)
+        shared = self.num_shared(self.ids, ids)
         if self.limit_reuse is not None:
             shared = self._outside_runs(ids, self.limit_reuse(shared))
         if not self._roll_back_for_prompt(shared):
@@ -248,8 +252,8 @@ class CachedSequence:
         return self.num_past
 
     def _share_prompt(self, ids: History, others: Iterable[CachedSequence]) -> None:
-        """Copy the prefix of ``ids`` from the sequence that holds most of it, if that saves `_LEAST_SHARED` tokens."""
-        most, best = self.num_past + _LEAST_SHARED - 1, None
+        """Copy the prefix of ``ids`` from the sequence that holds most of it, if that saves `_MIN_SHARED` tokens."""
+        most, best = self.num_past + _MIN_SHARED - 1, None
         for other in others:
             held = other._ids[: other._model.num_past]  # noqa: SLF001  (of the same class; without pending tokens)
             shared = shared_tokens(held, ids)
@@ -257,17 +261,17 @@ class CachedSequence:
                 most, best = shared, other
         if best is not None and self._model.copy_prefix(best._model, most):  # type: ignore[attr-defined]  # noqa: SLF001
             self._ids[:most] = ids[:most]
-            self.num_past, self._kept = most, None
+            self.num_past, self._checkpoint_ids = most, None
         elif best is not None:
             self.clear()
 
-    def would_keep(self, ids: History) -> int:
-        shared = self.shared(self.ids, ids)
+    def num_reusable(self, ids: History) -> int:
+        shared = self.num_shared(self.ids, ids)
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)
-        return self._kept if self._kept is not None and self._kept <= shared else 0
+        return self._checkpoint_ids if self._checkpoint_ids is not None and self._checkpoint_ids <= shared else 0
 
-    def shared(self, held: History, ids: History) -> int:
+    def num_shared(self, held: History, ids: History) -> int:
         """How many of the cached or saved tokens ``held`` an answer to ``ids`` can reuse; see `shared_tokens`."""
         return self._outside_runs(ids, shared_tokens(held, ids))
 
@@ -280,7 +284,7 @@ class CachedSequence:
             num_shared -= 1 if run is None else 1 + run.ids.index(last)
         return num_shared
 
-    def _before_run(self, ids: History) -> tuple[History, Run | None]:
+    def _before_run(self, ids: History) -> tuple[History, PictureRun | None]:
         """Return the part of ``ids`` before the first run; if they begin with a run, return the run as well."""
         indices = np.flatnonzero(ids < 0)
         if not len(indices):
@@ -292,7 +296,7 @@ class CachedSequence:
             raise DecodeError("A picture of this conversation is no longer available.", "Send the message again.")
         return ids, run
 
-    def export(self, most_bytes: int | None = None) -> SequenceState | None:
+    def export_state(self, most_bytes: int | None = None) -> SequenceState | None:
         """Return a copy of the cache; None if it is empty, cannot be exported, or takes more than ``most_bytes``.
 
         Raises:
@@ -307,17 +311,17 @@ class CachedSequence:
             return None
         return SequenceState(self.ids.copy(), data, runs)
 
-    def _held_runs(self) -> tuple[HeldRun, ...] | None:
+    def _held_runs(self) -> tuple[CachedRun, ...] | None:
         """The runs in the cache; None if one is not known any more."""
-        held = list[HeldRun]()
+        held = list[CachedRun]()
         for index, run in self._runs_in(self.ids):
             name = self.runs.name_of(run) if self.runs is not None and run is not None else None
             if run is None or name is None:
                 return None
-            held.append(HeldRun(index, name, run.num_tokens, run.num_positions))
+            held.append(CachedRun(index, name, run.num_tokens, run.num_positions))
         return tuple(held)
 
-    def _runs_in(self, ids: History) -> Iterator[tuple[int, Run | None]]:
+    def _runs_in(self, ids: History) -> Iterator[tuple[int, PictureRun | None]]:
         """Yield each run with the index of its first token; None for a run that is not known any more."""
         end = 0
         for index in np.flatnonzero(ids < 0).tolist():
@@ -326,7 +330,7 @@ class CachedSequence:
                 end = index + (run.num_tokens if run is not None else 1)
                 yield index, run
 
-    def local_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
+    def local_ids(self, ids: History, runs: Sequence[CachedRun]) -> History:
         """Return ``ids`` of a saved state with the negative ids that the same runs have in this process.
 
         Raises:
@@ -338,12 +342,12 @@ class CachedSequence:
         for held in runs:
             end = held.index + held.num_tokens
             if self.runs is not None:
-                own[held.index : end] = self.runs.named(held.name, held.num_tokens, held.num_positions).ids
+                own[held.index : end] = self.runs.run_named(held.name, held.num_tokens, held.num_positions).ids
             else:
                 own[held.index : end] = _UNKNOWN_ID
         return own
 
-    def adopt(self, state: SequenceState) -> bool:
+    def import_state(self, state: SequenceState) -> bool:
         """Replace the content by an exported state. False if it was refused: the cache is empty."""
         self.clear()
         num_past = len(state.ids)
@@ -351,7 +355,7 @@ class CachedSequence:
         gaps = self._gaps_of(ids) if self.runs is not None else []
         known = num_past <= self.n_ctx and gaps is not None and (self.runs is not None or not state.runs)
         if not known or not self._model.import_state(state.data, num_past, *([gaps] if gaps else [])):
-            self._resync()
+            self._sync_with_model()
             return False
         self._ids[:num_past] = ids
         self.num_past = num_past
@@ -371,18 +375,18 @@ class CachedSequence:
     def _roll_back_for_prompt(self, num_past: int) -> bool:
         """Like `rollback`, but without pending tokens, since a prompt follows."""
         stays = num_past >= self._model.num_past or self._model.rollback(num_past)
-        if not stays and (self._kept is None or self._kept > num_past or not self._model.restore()):
+        if not stays and (self._checkpoint_ids is None or self._checkpoint_ids > num_past or not self._model.restore()):
             return False
-        if self._kept is not None and self._kept > self._model.num_past:
-            self._kept = None
+        if self._checkpoint_ids is not None and self._checkpoint_ids > self._model.num_past:
+            self._checkpoint_ids = None
         self.num_past = self._model.num_past
         return True
 
-    def _resync(self) -> None:
+    def _sync_with_model(self) -> None:
         """Adopt the model's number of tokens after a failed pass."""
         self.num_past = self._model.num_past
-        if self._kept is not None and self.num_past < self._kept:
-            self._kept = None
+        if self._checkpoint_ids is not None and self.num_past < self._checkpoint_ids:
+            self._checkpoint_ids = None
 
     def prefill(self, ids: History) -> Iterator[int]:
         """Decode ``ids`` without rows, in chunks; yield the number of decoded tokens after each chunk."""
@@ -400,7 +404,7 @@ class CachedSequence:
                 self.prompt_speed = done / spent
             yield done
 
-    def _forward_part(self, runs: Runs, ids: History, chunk: History) -> None:
+    def _forward_part(self, runs: PictureRuns, ids: History, chunk: History) -> None:
         """Decode ``chunk``, a prefix of ``ids``, up to its first run. If it begins with a run, decode that run."""
         text, run = self._before_run(chunk)
         if run is None:

@@ -148,6 +148,6 @@ def qapp(qapp: QApplication) -> QApplication:
     from ui.widgets.offscreen_scheduler import OffscreenScheduler
 
     looks = itertools.count()
-    OffscreenScheduler.own_s = staticmethod(lambda: STEP_S * next(looks))
+    OffscreenScheduler.worked_s = staticmethod(lambda: STEP_S * next(looks))
     install_language(qapp, Path(__file__).parents[1] / "assets" / "translations", ENGLISH)
     return qapp

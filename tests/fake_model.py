@@ -33,7 +33,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.requests import OnEvent, Request, SetDraft, failure
+from engine.requests import OnEvent, Request, SetDraft, failure_event
 from tests.scripted_pair import MarkovModel
 
 
@@ -126,7 +126,7 @@ class ScriptedWorker:
         elif isinstance(request, CountRequest):
             answer = TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts))
         else:  # a job needs a session
-            answer = failure(request, Problem("No session", "There is no model.", "Use a real one."))
+            answer = failure_event(request, Problem("No session", "There is no model.", "Use a real one."))
         if answer is not None:
             (on_event or self._on_event)(answer)
 

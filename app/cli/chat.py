@@ -145,7 +145,7 @@ class Conversation:
         return True
 
     def _switch(self, name: str) -> None:
-        mode = Mode.known(name)
+        mode = Mode.from_value(name)
         if mode is None:
             notify(f"the modes are {', '.join(Mode)}; now it is {self._request.mode}")
         elif mode in self._ready.unavailable:

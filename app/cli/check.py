@@ -23,8 +23,8 @@ from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import weak_points
-from engine.heads.compatibility import check_head_file, missing_sentence
+from engine.gguf.model_kind import missing_parts
+from engine.heads.compatibility import check_head_file, unsupported_reason
 from engine.llama.model import LlamaModel
 from engine.llama.pass_check import compare_passes
 from engine.loading.exactness import why_inexact
@@ -59,7 +59,7 @@ def command(options: argparse.Namespace) -> int:
         _print_each(
             f"{target.name} can be used.",
             found.reason or own_heads_sentence(header, target.name),
-            *weak_points(header, target.name),
+            *missing_parts(header, target.name),
             *(expected.sentences if expected else ()),
             _vision_sentence(target),
             exact.sentence,
@@ -159,7 +159,7 @@ def own_head_verdict(target: Path) -> PairVerdict:
     if not has_next_token_layers(header):
         return PairVerdict(matches=False, reason=own_heads_sentence(header, target.name))
     try:
-        reason = missing_sentence(MTP) or _try_head(target, None)
+        reason = unsupported_reason(MTP) or _try_head(target, None)
     except EngineError as error:
         reason = error.message
     return PairVerdict(matches=not reason, reason=reason)

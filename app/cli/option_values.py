@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from app.core.domain.devices import MOST_PARTS
+from app.core.domain.devices import MAX_PARTS
 from engine.records import Mode
 
 MAX_THREADS = 512  # more would abort llama.cpp

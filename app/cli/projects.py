@@ -15,7 +15,7 @@ from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, message_stream, table
 from app.cli.stored_chats import with_chats
 from app.core.domain.model_name import printable
-from app.core.domain.projects import MOST_FILES, FileState, Project
+from app.core.domain.projects import MAX_FILES, FileState, Project
 from app.core.paths import find_paths
 from app.core.projects.archive import export_project, import_project
 from app.core.projects.index import DocumentIndex
@@ -148,8 +148,8 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
         if file.problem:
             print(file.problem, file=sys.stderr)
     for source in project.sources:
-        if len(index.files([source])) >= MOST_FILES:
-            print(f"{source}: only the first {MOST_FILES:,} files are read. Add its folders instead.", file=sys.stderr)
+        if len(index.files([source])) >= MAX_FILES:
+            print(f"{source}: only the first {MAX_FILES:,} files are read. Add its folders instead.", file=sys.stderr)
     passages = sum(file.num_passages for file in files)
     print(f"{project.name}: {counted(len(files), 'file', 'files')}, {counted(passages, 'passage', 'passages')}.")
     return 0

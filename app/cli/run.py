@@ -34,8 +34,8 @@ from app.core.projects.projects import Projects
 from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import weak_points
-from engine.grammar.json_schema import grammar_of
+from engine.gguf.model_kind import missing_parts
+from engine.grammar.json_schema import schema_grammar
 from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
@@ -135,7 +135,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
 def target_notices(ready: EngineReady) -> tuple[str, ...]:
     """Notices about the target's file."""
     target = Path(ready.target.path)
-    return weak_points(read_header(target), target.name)
+    return missing_parts(read_header(target), target.name)
 
 
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
@@ -250,7 +250,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
 
 
 def _grammar_of_schema(schema: object) -> str:
-    grammar = grammar_of(schema)
+    grammar = schema_grammar(schema)
     for warning in grammar.warnings:
         notify(warning)
     return grammar.text

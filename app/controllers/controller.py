@@ -44,7 +44,7 @@ from engine.records import (
     TokensCounted,
 )
 from ui.text.language import translate
-from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
+from ui.widgets.first_paint import HIDDEN_WINDOW_MS, FirstPaint
 
 if TYPE_CHECKING:
     from ui.models.panel import ModelsPanel
@@ -110,7 +110,7 @@ class Controller(PartsController):
         self.context.start()
         self.projects.start()
         self.conversations.start()
-        FirstPaint(window, self.conversations.list_rest, after_ms=UNSEEN_MS)
+        FirstPaint(window, self.conversations.list_older, after_ms=HIDDEN_WINDOW_MS)
         self.deletions.start()
         self.space.start()
         self.models.load_chosen()
@@ -127,8 +127,8 @@ class Controller(PartsController):
         self._closed_well = True
         self.layout.close()
         self.answers.close()
-        self.conversations.unsent.keep()
-        self.conversations.edits.keep()
+        self.conversations.unsent.save()
+        self.conversations.edits.save()
         self.space.close()
         self.projects.close()
         self.help.close()

@@ -20,14 +20,14 @@ from engine.process.channel import SWITCH_S
 from engine.records import Event, LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk
 from engine.requests import Engine, OnEvent
 
-SHORTEST_MS, LONGEST_MS = 25.0, 50.0
-LONGEST_UNREAD_MS = 150.0  # interval for fast answers: each delivery has several lines
-READ_TOKENS_S = 60.0
-LONGEST_RUSH_MS = 250.0  # for very fast answers: showing text must not slow them
+MIN_INTERVAL_MS, MAX_INTERVAL_MS = 25.0, 50.0
+MAX_UNREAD_INTERVAL_MS = 150.0  # interval for fast answers: each delivery has several lines
+READING_TOKENS_S = 60.0
+MAX_RUSH_INTERVAL_MS = 250.0  # for very fast answers: showing text must not slow them
 RUSH_TOKENS_S = 300.0
 CORE_SHARE = 0.0125  # share of each core's time that the window may use
 _WEIGHT = 0.2  # weight of the newest delivery in the moving averages
-_MOST_MS = 15.0  # a longer delivery counts as this: opening a dialog is an outlier
+_MAX_COST_MS = 15.0  # a longer delivery counts as this: opening a dialog is an outlier
 
 
 class EventThrottle:
@@ -44,18 +44,18 @@ class EventThrottle:
     @property
     def interval_ms(self) -> float:
         """Minimum time between two deliveries."""
-        longest_ms = LONGEST_MS
-        if self._tokens_s > READ_TOKENS_S:
-            rush_ms = LONGEST_RUSH_MS * min(1.0, self._tokens_s / RUSH_TOKENS_S)
-            longest_ms = max(LONGEST_UNREAD_MS, rush_ms)
-        return min(longest_ms, max(SHORTEST_MS, self._cost_ms / self._share))
+        longest_ms = MAX_INTERVAL_MS
+        if self._tokens_s > READING_TOKENS_S:
+            rush_ms = MAX_RUSH_INTERVAL_MS * min(1.0, self._tokens_s / RUSH_TOKENS_S)
+            longest_ms = max(MAX_UNREAD_INTERVAL_MS, rush_ms)
+        return min(longest_ms, max(MIN_INTERVAL_MS, self._cost_ms / self._share))
 
     def delivered(self, elapsed_ms: float, num_tokens: int) -> None:
         """Record a delivery: the time since the previous one, and its tokens."""
         now_s = self._own_s()
         cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
-        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # a longer gap: the engine was idle
-            self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
+        if 0.0 < elapsed_ms <= 2.0 * MAX_RUSH_INTERVAL_MS:  # a longer gap: the engine was idle
+            self._cost_ms += (min(cost_ms, _MAX_COST_MS) - self._cost_ms) * _WEIGHT
             self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT
 
 
@@ -121,11 +121,11 @@ class EngineBridge(QObject):
             self._pace.delivered(self._since_drain.restart(), num_tokens)
         else:
             self._since_drain.start()
-        for event in merged(events):
+        for event in merge_events(events):
             self.event_arrived.emit(event)
 
 
-def merged(events: Iterable[Event]) -> list[Event]:
+def merge_events(events: Iterable[Event]) -> list[Event]:
     """Merge adjacent events: text is joined; only the newest progress and counters are kept.
 
     Events of several kinds and answers may be interleaved; only the order of text within an answer matters.
@@ -136,7 +136,7 @@ def merged(events: Iterable[Event]) -> list[Event]:
         for event in run:
             number = event.request_id if isinstance(event, _ANSWER_EVENTS) else 0
             by_kind.setdefault((type(event), number), []).append(event)
-        kept += [_joined(alike) for alike in by_kind.values()]
+        kept += [_join_events(alike) for alike in by_kind.values()]
     return kept
 
 
@@ -151,7 +151,7 @@ def _merge_key(event: Event) -> tuple[object, ...]:
     return (id(event),)
 
 
-def _joined(alike: list[Event]) -> Event:
+def _join_events(alike: list[Event]) -> Event:
     last = alike[-1]
     if isinstance(last, TextChunk | LaneText):
         chunks = [event for event in alike if isinstance(event, TextChunk | LaneText)]

@@ -28,7 +28,7 @@ from engine.records import (
     Problem,
     RunStats,
 )
-from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure
+from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure_event
 
 if TYPE_CHECKING:  # imported late, to start faster
     from app.core.remote.worker import RemoteWorker
@@ -83,7 +83,7 @@ class EngineRouter:
                 self._waiting[request.request_id] = request
                 self._forward()
         elif self._uses_remote and (isinstance(request, CountRequest) or _needs_model(request)):
-            if (event := failure(request, NO_RACE)) is not None:
+            if (event := failure_event(request, NO_RACE)) is not None:
                 (on_event or self._on_event)(event)
         else:
             self._local.submit(request, on_event)
@@ -100,19 +100,19 @@ class EngineRouter:
                 self._forward()
         if waiting is None:
             self._local.cancel(number)
-            if self._remote.made:
-                self._remote.made.cancel(number)
+            if self._remote.value:
+                self._remote.value.cancel(number)
 
     def skip_summary(self, number: int) -> None:
         self._local.skip_summary(number)
 
     def close(self, timeout_s: float) -> bool:
         """Close both; False if one did not end in time."""
-        ended = self._remote.made is None or self._remote.made.close(timeout_s)
+        ended = self._remote.value is None or self._remote.value.close(timeout_s)
         return self._local.close(timeout_s) and ended
 
     def _cancel_loads(self, *, remote: bool) -> None:
-        engine = self._remote.made if remote else self._local
+        engine = self._remote.value if remote else self._local
         for number, is_there in self._loading.items():
             if is_there == remote and engine is not None:
                 engine.cancel(number)

@@ -165,4 +165,4 @@ class ChatLayers:
         if self._conversation_id is None:
             return
         held = self.effective()
-        self._store.options.write(self._conversation_id, self._chat, Mode(held.text("mode")), held.whole("depth"))
+        self._store.options.write(self._conversation_id, self._chat, Mode(held.text("mode")), held.integer("depth"))

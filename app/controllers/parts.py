@@ -90,19 +90,19 @@ class PartsController(QObject):
 
 
 DEBOUNCE_MS = 300
-LONGEST_S = 2.0  # longest delay while the user types or drags without a pause
+MAX_DELAY_S = 2.0  # longest delay while the user types or drags without a pause
 
 
 class DebounceTimer(QTimer):
-    """Fires shortly after the last change, and at least every `LONGEST_S` during continuous changes."""
+    """Fires shortly after the last change, and at least every `MAX_DELAY_S` during continuous changes."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent, singleShot=True, interval=DEBOUNCE_MS)
         self._since_s = 0.0
 
-    def changed(self) -> None:
+    def restart(self) -> None:
         now_s = time.monotonic()
         if not self.isActive():
             self._since_s = now_s
-        if not self.isActive() or now_s - self._since_s < LONGEST_S:
+        if not self.isActive() or now_s - self._since_s < MAX_DELAY_S:
             self.start()

@@ -30,14 +30,15 @@ class OpenChat:
 class ChatAnswer:
     """The running answer of a chat.
 
-    ``waits``: the engine has not started it. ``before`` and ``beside``: titles of the chats whose answers come first,
-    and of those that are generated at the same time. ``deleted``: its chat is deleted; the answer is being stopped.
+    ``is_waiting``: the engine has not started it. ``titles_before`` and ``parallel_titles``: titles of the chats whose
+    answers come first, and of those that are generated at the same time. ``deleted``: its chat is deleted; the answer
+    is being stopped.
     """
 
     state: EngineState
-    waits: bool = False
-    before: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    is_waiting: bool = False
+    titles_before: tuple[str, ...] = ()
+    parallel_titles: tuple[str, ...] = ()
     deleted: bool = False
 
 
@@ -160,7 +161,7 @@ class AppState(QObject):
     def show_chat(self) -> None:
         """Announce that the page shows the open chat as stored."""
         self.chat_shown.emit()
-        self._note_engine()
+        self._update_engine()
 
     def set_settings(self, settings: Settings, changed: frozenset[str]) -> None:
         self.settings = settings
@@ -170,13 +171,13 @@ class AppState(QObject):
         if answers != self.answers:
             self.answers = answers
             self.answers_changed.emit()
-            self._note_engine()
+            self._update_engine()
 
     def set_models(self, models: Models) -> None:
         if models != self.models:
             self.models = models
             self.models_changed.emit()
-            self._note_engine()
+            self._update_engine()
 
     def set_tools_text(self, text: str) -> None:
         if text != self.tools_text:
@@ -187,9 +188,9 @@ class AppState(QObject):
         """Announce that a race waits, runs or ended, or that a stored race was deleted."""
         self.is_racing = is_racing
         self.race_changed.emit()
-        self._note_engine()
+        self._update_engine()
 
-    def _note_engine(self) -> None:
+    def _update_engine(self) -> None:
         loaded, models = self.models.loaded, self.models
         state = EngineState.READY if loaded else EngineState.EMPTY
         if models.is_loading:

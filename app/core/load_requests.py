@@ -22,18 +22,18 @@ def load_request(settings: Settings) -> LoadRequest:
     return LoadRequest(
         target=target,
         draft=draft,
-        n_ctx=settings.whole("n_ctx"),
-        threads=settings.whole("threads"),
-        gpu_layers=settings.whole("gpu_layers"),
+        n_ctx=settings.integer("n_ctx"),
+        threads=settings.integer("threads"),
+        gpu_layers=settings.integer("gpu_layers"),
         cache_type=CacheType(settings.text("cache_type")),
         flash_attention=FlashAttention(settings.text("flash_attention")),
-        draft_threads=settings.whole("draft_threads"),
-        draft_gpu_layers=settings.whole("draft_gpu_layers"),
+        draft_threads=settings.integer("draft_threads"),
+        draft_gpu_layers=settings.integer("draft_gpu_layers"),
         draft_cache_type=CacheType(settings.text("draft_cache_type")),
         placement=asked_placement(settings),
         draft_devices=device_names(settings.text("draft_device")),
         mmproj=None if is_remote(target) else "",
-        parallel=settings.whole("parallel") or 0,
+        parallel=settings.integer("parallel") or 0,
         shared_context=bool(settings.values["shared_context"]),
     )
 
@@ -42,8 +42,8 @@ def asked_placement(settings: Settings) -> Placement:
     return parse_placement(
         settings.text("device"),
         settings.text("split_mode"),
-        settings.whole("main_device") or 0,
+        settings.integer("main_device") or 0,
         settings.text("tensor_split"),
-        settings.whole("cpu_moe_layers"),
+        settings.integer("cpu_moe_layers"),
         settings.text("tensor_overrides"),
     )

@@ -29,7 +29,7 @@ CRASH_NAME = "crash.log"
 
 # The messages of these exceptions contain names of files and types, not the user's text.
 _LOGGED_WITH_MESSAGE = (OSError, sqlite3.Error, ImportError, AttributeError, NameError, MemoryError, AppError)
-_SECRETS = re.compile(r"hf_[A-Za-z0-9]{6,}|\bsk-[\w-]{8,}|(?i:bearer)\s+\S+")
+_SECRET_PATTERNS = re.compile(r"hf_[A-Za-z0-9]{6,}|\bsk-[\w-]{8,}|(?i:bearer)\s+\S+")
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def describe(error: BaseException) -> str:
 
 def redact(text: str) -> str:
     """Remove access tokens."""
-    return _SECRETS.sub("[redacted]", text)
+    return _SECRET_PATTERNS.sub("[redacted]", text)
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
@@ -121,7 +121,7 @@ class Logs:
             faulthandler.enable(self._crash_file)
         except OSError as error:
             log.warning("There is no log file: %s", error)
-        sys.excepthook = self._uncaught
+        sys.excepthook = self._log_uncaught
         threading.excepthook = self._uncaught_in_thread
 
     def stop(self) -> None:
@@ -141,7 +141,7 @@ class Logs:
         logging.getLogger().addHandler(handler)
         self._handlers.append(handler)
 
-    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def _log_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
             return
@@ -150,4 +150,4 @@ class Logs:
 
     def _uncaught_in_thread(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None and not issubclass(args.exc_type, SystemExit):
-            self._uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+            self._log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)

@@ -22,7 +22,7 @@ from app.core.paths import assets_dir, find_paths
 from app.startup.single_instance import ACTIVATION, SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
 from ui.widgets.building import preload_wrappers
-from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
+from ui.widgets.first_paint import HIDDEN_WINDOW_MS, FirstPaint
 
 if TYPE_CHECKING:
     from app.controllers.engine_bridge import MakeWorker
@@ -111,7 +111,7 @@ def _run(
     instance.raise_requested.connect(lambda token: _bring_forward(window, token))
     instance.file_requested.connect(lambda path: open_file(window, path))
     # Preload after the first paint, so that the first answer is not interrupted.
-    FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
+    FirstPaint(window, preload_wrappers, after_ms=HIDDEN_WINDOW_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     if isinstance(application, Application):

@@ -2947,7 +2947,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>LineRow</name>
+    <name>TextLineRow</name>
     <message>
         <source>For example {example}</source>
         <translation>Zum Beispiel {example}</translation>
@@ -3792,7 +3792,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>PassKeys</name>
+    <name>PassTipKeys</name>
     <message>
         <source>No pass is recorded here.</source>
         <translation>Zu dieser Stelle ist kein Durchlauf vermerkt.</translation>

@@ -22,7 +22,7 @@ from typing import BinaryIO
 import numpy as np
 
 from engine.sampling.sampler import History
-from engine.sequence import HeldRun, SequenceState
+from engine.sequence import CachedRun, SequenceState
 from engine.storage.atomic import replacing
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class StoredState:
     key: StateKey
     ids: History
     num_bytes: int  # of the whole file
-    runs: tuple[HeldRun, ...] = ()
+    runs: tuple[CachedRun, ...] = ()
 
 
 class StateFiles:
@@ -72,7 +72,7 @@ class StateFiles:
             return
         for file in files:
             if file.suffix in (SUFFIX, _PART):
-                stored = self._probe(file) if file.suffix == SUFFIX else None
+                stored = self._read_stored(file) if file.suffix == SUFFIX else None
                 if stored is None or file != self._file(stored.key):
                     _remove(file)
                 else:
@@ -114,7 +114,7 @@ class StateFiles:
         size = state.num_bytes + _HEAD_LIMIT + len(runs)
         if not self._secret or size > limit_bytes:
             return
-        self.shrink(limit_bytes - size, but=key)
+        self.evict_to(limit_bytes - size, but=key)
         file = self._file(key)
         try:
             with replacing(file, file.with_suffix(_PART)) as part, _open_private(part) as opened:
@@ -126,7 +126,7 @@ class StateFiles:
         self._index.pop(key, None)
         self._index[key] = StoredState(key, state.ids, written, state.runs)
 
-    def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
+    def evict_to(self, limit_bytes: int, but: StateKey | None = None) -> None:
         """Remove least recently used states until at most ``limit_bytes`` remain; ``but`` is kept and not counted."""
         total = sum(stored.num_bytes for stored in self._index.values() if stored.key != but)
         for stored in self.stored:
@@ -150,7 +150,7 @@ class StateFiles:
         name = hashlib.blake2b(f"{key.owner} {key.identity}".encode(), digest_size=16).hexdigest()
         return self._folder / f"{name}{SUFFIX}"
 
-    def _probe(self, file: Path) -> StoredState | None:
+    def _read_stored(self, file: Path) -> StoredState | None:
         try:
             size = file.stat().st_size
             with file.open("rb") as opened:
@@ -171,7 +171,7 @@ class _Head:
     data_bytes: int
     num_bytes: int  # of the whole file
     raw: bytes  # as it was read
-    runs: tuple[HeldRun, ...]
+    runs: tuple[CachedRun, ...]
 
 
 def _write(opened: BinaryIO, key: StateKey, state: SequenceState, runs: bytes, secret: bytes) -> Iterator[None]:
@@ -217,7 +217,7 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
     if not hmac.compare_digest(mac, opened.read(_MAC_BYTES)):
         return None
     ids = np.frombuffer(ids_bytes, dtype="<i4").astype(np.int32)
-    runs = tuple(HeldRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # covered by the hash
+    runs = tuple(CachedRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # covered by the hash
     return _Head(key, ids, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head, runs)
 
 

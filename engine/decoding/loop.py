@@ -54,7 +54,7 @@ class LoopConfig:
     """
 
     planner: PassPlanner | None = None
-    padded: Callable[[int], int] | None = None
+    padded_size: Callable[[int], int] | None = None
     observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
 
@@ -78,7 +78,7 @@ class Speculation:
         self._stats = stats
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
-        self._count = len(prompt)
+        self._num_tokens = len(prompt)
         self._failure: DecodeError | None = None  # of a plain pass; raised once the tokens before it were returned
         self._observers: list[PassObserver] = [stats, *config.observers]
         drafter.begin(self.history, sampler)
@@ -86,12 +86,12 @@ class Speculation:
     @property
     def history(self) -> History:
         """Prompt and answer so far [num_tokens]; a view that stays valid while the answer grows."""
-        return self._tokens[: self._count]
+        return self._tokens[: self._num_tokens]
 
     @property
     def free_tokens(self) -> int:
         """How many more tokens fit into the context."""
-        return self._target.n_ctx - self._count + 1
+        return self._target.n_ctx - self._num_tokens + 1
 
     def step(self, depth: int, wanted: int) -> StepOutput:
         """Make one pass with at most ``depth`` proposed tokens; return at most ``wanted`` (>= 1) tokens.
@@ -102,7 +102,7 @@ class Speculation:
         if self._failure is not None:
             raise self._failure
         times = [perf_counter()]
-        target, history = self._target, self._tokens[: self._count]
+        target, history = self._target, self._tokens[: self._num_tokens]
         num_pending, num_replayed = self._begin_pass(), target.num_replayed
         draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.free_tokens - 1)))
         times.append(perf_counter())
@@ -122,7 +122,7 @@ class Speculation:
         self._report(draft, verdict.num_accepted, (num_decoded, num_pending, num_replayed), times)
         return output
 
-    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
+    def run_plain(self, max_tokens: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
         """Make up to ``most`` (>= 1) passes of one token, for at most ``budget_s`` seconds, or until ``ends_run``.
 
         Gives the same tokens as calls of `step`. The weights of a pass evict all other data from the processor's
@@ -133,8 +133,8 @@ class Speculation:
         """
         if self._failure is not None:
             raise self._failure
-        target, choose, tokens, count = self._target, self._sampler.choose, self._tokens, self._count
-        forward, most = target.forward, min(most, self.free_tokens)
+        target, choose, tokens, count = self._target, self._sampler.choose, self._tokens, self._num_tokens
+        forward, max_tokens = target.forward, min(max_tokens, self.free_tokens)
         ids, nothing = list[int](), list[int]()
         begun, computed = [perf_counter()], list[float]()
         latest, num_joined, num_shared = int(tokens[count - 1]), 0, 0
@@ -142,8 +142,8 @@ class Speculation:
             try:
                 row = forward([latest], 1)[0]
                 computed.append(perf_counter())
-                if target.joined is not None:
-                    num_joined, num_shared = num_joined + 1, num_shared + target.joined.is_shared
+                if target.joined_pass is not None:
+                    num_joined, num_shared = num_joined + 1, num_shared + target.joined_pass.is_shared
                 latest = choose(row, tokens[:count], nothing)
             except DecodeError as error:
                 if not ids:
@@ -156,9 +156,9 @@ class Speculation:
             now = perf_counter()
             begun.append(now)
             # Called first, because it must see every token, even if a pass exceeds the budget.
-            if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
+            if ends_run(tokens[:count]) or len(ids) >= max_tokens or now - begun[0] >= budget_s:
                 break
-        first, self._count = self._count, count
+        first, self._num_tokens = self._num_tokens, count
         self._report_plain(first, begun, computed, (num_joined, num_shared))
         return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
@@ -167,7 +167,7 @@ class Speculation:
     ) -> None:
         """Report plain passes. ``begun``: when each began, and the end; ``computed``: when the row of each was ready.
 
-        ``joined``: number of passes that the batcher made, and number of these with other answers' tokens.
+        ``joined_pass``: number of passes that the batcher made, and number of these with other answers' tokens.
         """
         spans = list(zip(pairwise(begun), computed, strict=False))
         report = PlainRunReport(
@@ -194,21 +194,21 @@ class Speculation:
         if not num_proposed:
             return 0
         target, num_padding, num_tokens = self._target, 0, num_proposed + 1
-        if self._config.padded is not None:
+        if self._config.padded_size is not None:
             free, snapshots = self.free_tokens, target.num_snapshots
             limit = free if snapshots is None else min(free, snapshots + 1)
-            num_padding = max(0, min(self._config.padded(num_tokens), limit) - num_tokens)
+            num_padding = max(0, min(self._config.padded_size(num_tokens), limit) - num_tokens)
         target.checkpoint(num_proposed + num_padding)
         return num_padding
 
     def _forward(self, draft: Draft, num_padding: int) -> Rows:
         """Decode the last token and the proposed tokens; return their rows [num_proposed + 1, n_vocab]."""
-        last = int(self._tokens[self._count - 1])
+        last = int(self._tokens[self._num_tokens - 1])
         ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
         return self._target.forward(ids, len(draft.ids) + 1, num_padding)
 
     def _roll_back(self, num_uncertain: int, num_kept: int) -> None:
-        if num_kept < num_uncertain and not self._target.rollback(self._count + num_kept):
+        if num_kept < num_uncertain and not self._target.rollback(self._num_tokens + num_kept):
             raise DecodeError(
                 "The model's memory could not forget the rejected tokens.",
                 "Set the mode to Off for this model.",
@@ -221,9 +221,9 @@ class Speculation:
         then the end of each of its six parts, in seconds.
         """
         begun, proposed, kept_state, computed, verified, rolled_back, ended = times
-        (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
+        (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined_pass
         report = PassReport(
-            num_history=self._count - num_accepted - 1,
+            num_history=self._num_tokens - num_accepted - 1,
             draft=draft,
             num_accepted=num_accepted,
             num_decoded=num_decoded,
@@ -257,10 +257,10 @@ class Speculation:
 
     def _emit(self, draft: Draft, verdict: Verdict, rows: Rows | None) -> StepOutput:
         """Append the accepted tokens and the next one; ``rows`` are unmodified logits if logprobs were requested."""
-        kept, count = verdict.num_accepted, self._count
+        kept, count = verdict.num_accepted, self._num_tokens
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
-        self._count = count + kept + 1
+        self._num_tokens = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
         sources = [*draft.provenance[:kept], verdict.next_source] if kept else [verdict.next_source]
         probabilities = self._probabilities(draft, verdict)

@@ -15,10 +15,10 @@ MIN_TOKENS, FEWEST_TIMES = 400, 6  # least repeated tokens and repetitions of a 
 FEWEST_OF_DATA = 1024  # least repeated tokens if the text has few letters: zeros of a table, a line of dashes
 _MOST_PERIOD = 128
 _TAIL_TOKENS = 2048
-_LETTERS = 3
+_MIN_DISTINCT_LETTERS = 3
 
 
-def next_check(num_tokens: int) -> int:
+def next_check_at(num_tokens: int) -> int:
     """Number of tokens at which to check again."""
     return max((num_tokens // CHECK_EVERY + 1) * CHECK_EVERY, MIN_TOKENS)
 
@@ -28,7 +28,7 @@ def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
     tail = np.asarray(ids[-_TAIL_TOKENS:])
     for index in np.flatnonzero(tail[:-1] == tail[-1])[::-1]:
         period = len(tail) - 1 - int(index)
-        if period > _MOST_PERIOD:
+        if period > _MAX_PERIOD:
             break
         other = np.flatnonzero(tail[period:] != tail[:-period])
         run = len(tail) - period - (int(other[-1]) + 1 if len(other) else 0)

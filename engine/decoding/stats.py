@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
-from engine.intervals import GROWTH, LAST_BUCKET
+from engine.intervals import BUCKET_GROWTH, LAST_BUCKET
 from engine.records import Mode, RunStats, Source
 from engine.sentences import said
 
@@ -92,7 +92,7 @@ class StatsRecorder:
         for i in range(min(num_accepted, MAX_DEPTH)):
             self._accepted_by_depth[i] += 1
 
-    def count_draft_prompt(self, seconds: float) -> None:
+    def add_draft_prefill_time(self, seconds: float) -> None:
         """Count the seconds of the draft model's prefill, which are part of a pass."""
         self.draft_prompt_s += seconds
 
@@ -184,7 +184,7 @@ def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
     if not len(seconds):
         return {}
     microseconds = np.maximum(seconds * 1e6, 1.0)
-    buckets = np.minimum(np.ceil(np.log(microseconds) / np.log(GROWTH)).astype(np.int64), LAST_BUCKET)
+    buckets = np.minimum(np.ceil(np.log(microseconds) / np.log(BUCKET_GROWTH)).astype(np.int64), LAST_BUCKET)
     counts = np.bincount(buckets)
     return {int(bucket): int(counts[bucket]) for bucket in counts.nonzero()[0]}
 

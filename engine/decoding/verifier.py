@@ -42,12 +42,12 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     rows, weights = _rows_and_weights(draft.ids, draft.q, p_at, probs)
     num_drafted = len(draft.ids)
     kept = len(weights) - 1
-    while kept > 0 and not uniform() < _keep_probability(kept, rows, draft.q, weights):
+    while kept > 0 and not uniform() < _acceptance_probability(kept, rows, draft.q, weights):
         kept -= 1
     if kept == num_drafted:
-        return after_all(draft, rows[kept], uniform(), probs)
+        return sample_bonus(draft, rows[kept], uniform(), probs)
     rest = residual(rows[kept], draft.q[kept], weights[kept])
-    return after_rejection(kept, rows[kept], rest, uniform(), probs)
+    return recover_after_rejection(kept, rows[kept], rest, uniform(), probs)
 
 
 def _rows_and_weights(
@@ -69,7 +69,7 @@ def _rows_and_weights(
     return rows, weights
 
 
-def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], weights: list[float]) -> float:
+def _acceptance_probability(i: int, rows: list[Distribution], q: list[Distribution], weights: list[float]) -> float:
     """Probability that exactly i tokens are accepted, given that no longer prefix is."""
     weight = weights[i]
     if i == len(q):
@@ -147,17 +147,19 @@ def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[
         if uniform() * q_x < p_x:
             continue
         q = point_mass(token_id) if draft.q is None else draft.q[i]
-        return after_rejection(i, p, residual(p, q), uniform(), probs)
-    return after_all(draft, p_at(len(draft.ids)), uniform(), probs)
+        return recover_after_rejection(i, p, residual(p, q), uniform(), probs)
+    return sample_bonus(draft, p_at(len(draft.ids)), uniform(), probs)
 
 
-def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
+def recover_after_rejection(
+    kept: int, p: Distribution, rest: Distribution, uniform: float, probs: list[TokenProbs]
+) -> Verdict:
     """Sample the next token from ``rest``, a residual of ``p``."""
     index = rest.index_at(uniform)
     return Verdict(kept, rest.id_at(index), Source.RECOVERED, probs, p.prob_at(index))
 
 
-def after_all(draft: Draft, p: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
+def sample_bonus(draft: Draft, p: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
     """All tokens are accepted; sample the next one from ``p``."""
     index = p.index_at(uniform)
     source = Source.BONUS if draft.ids else Source.TARGET

@@ -13,28 +13,28 @@ from engine.interfaces import Candidates, Rows, TokenIds
 from engine.sampling.sampler import History
 from engine.sequence import CachedSequence
 
-WORD_FOR_PICTURE = " image"
+PICTURE_PLACEHOLDER = " image"
 
 
-class BlindSequence:
+class PicturelessSequence:
     """Implements `engine.drafters.draft_model.DraftSequence` over a draft's sequence, for one answer.
 
     The draft reads each run of consecutive negative ids, of one or more pictures, as one token ``word_id``.
     """
 
-    def __init__(self, own: CachedSequence, word_id: int) -> None:
-        self._own, self._word_id = own, word_id
+    def __init__(self, draft_sequence: CachedSequence, word_id: int) -> None:
+        self._draft_sequence, self._word_id = draft_sequence, word_id
         self._picture_runs: list[tuple[int, int]] = []  # begin and end of each run, ascending
-        self.n_vocab = own.n_vocab
+        self.n_vocab = draft_sequence.n_vocab
 
     @property
     def n_ctx(self) -> int:
         """How many of the target's tokens the cache can hold, if all new tokens are text."""
-        return self._own.n_ctx + sum(end - begin - 1 for begin, end in self._picture_runs)
+        return self._draft_sequence.n_ctx + sum(end - begin - 1 for begin, end in self._picture_runs)
 
     @property
     def num_past(self) -> int:
-        end = self._own.num_past
+        end = self._draft_sequence.num_past
         for begin, stretch_end in self._picture_runs:
             if begin >= end:
                 break
@@ -43,33 +43,33 @@ class BlindSequence:
 
     @property
     def num_candidates(self) -> int:
-        return self._own.num_candidates
+        return self._draft_sequence.num_candidates
 
     def reuse(self, ids: History) -> int:
         self._picture_runs = []
-        self._own.reuse(self._draft_ids(ids, 0))
+        self._draft_sequence.reuse(self._draft_ids(ids, 0))
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
         """See `CachedSequence.prefill`; yields the number of decoded draft tokens."""
-        yield from self._own.prefill(self._draft_ids(ids, self.num_past))
+        yield from self._draft_sequence.prefill(self._draft_ids(ids, self.num_past))
 
     def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`; the last ``n_rows`` must be text."""
-        return self._own.forward(self._draft_ids(ids, self.num_past), n_rows)
+        return self._draft_sequence.forward(self._draft_ids(ids, self.num_past), n_rows)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        return self._own.forward_candidates(self._draft_ids(ids, self.num_past))
+        return self._draft_sequence.forward_candidates(self._draft_ids(ids, self.num_past))
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
-        self._own.checkpoint(num_uncertain)
+        self._draft_sequence.checkpoint(num_uncertain)
 
     def rollback(self, num_past: int) -> bool:
         hidden = sum(min(end, num_past) - begin - 1 for begin, end in self._picture_runs if begin < num_past)
-        return self._own.rollback(num_past - hidden)
+        return self._draft_sequence.rollback(num_past - hidden)
 
     def clear(self) -> None:
-        self._own.clear()
+        self._draft_sequence.clear()
 
     def _draft_ids(self, ids: TokenIds, begin: int) -> History:
         """The draft's tokens for ``ids``, which begin at index ``begin`` of the conversation."""

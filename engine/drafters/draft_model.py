@@ -17,17 +17,17 @@ from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
 
 _EMPTY = Draft([], Source.DRAFT)
-_STAND_IN = 0
-_MOST_AT_ONCE = 32  # most tokens read in one pass; more tokens are read by `prefill`, which can be stopped
+_PLACEHOLDER_ID = 0
+_MAX_TOKENS_PER_READ = 32  # most tokens read in one pass; more tokens are read by `prefill`, which can be stopped
 
 
-class Gate(Protocol):
+class DraftGate(Protocol):
     """Decides how far to draft. The decision to sample a token must not depend on that token."""
 
-    def worth_sampling(self, confidence: float) -> bool:
+    def should_sample(self, confidence: float) -> bool:
         """Whether to sample one more token from a known distribution; a sampled token is always proposed."""
 
-    def worth_running(self, sampled_id: int) -> bool:
+    def should_run_model(self, sampled_id: int) -> bool:
         """Whether to run the draft model once more, after this token was sampled."""
 
 
@@ -88,7 +88,7 @@ class DraftModelDrafter:
         self.failure = ""  # why the drafter gave up; empty: it works
         self.on_failure: Callable[[str], None] | None = None
         self._n_vocab = min(n_vocab, model.n_vocab)
-        self._lacks_ids = n_vocab > model.n_vocab
+        self._lacks_target_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # set by `begin`
         self._num_prompt = self._num_history = 0
@@ -113,9 +113,11 @@ class DraftModelDrafter:
 
     def would_delay_first_token(self, num_history: int) -> bool:
         """Whether `propose` would read a long prompt first, which delays the answer's first token."""
-        return num_history == self._num_prompt and self.num_unread(num_history) > _MOST_AT_ONCE
+        return num_history == self._num_prompt and self.num_unread(num_history) > _MAX_TOKENS_PER_READ
 
-    def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
+    def propose(
+        self, history: History, limit: int, gate: DraftGate | None = None, pending: Sequence[int] = ()
+    ) -> Draft:
         """Read new tokens, then draft up to ``limit`` tokens, as far as ``gate`` allows.
 
         ``pending`` are tokens of the same proposal, from another drafter, that precede the drafted tokens.
@@ -130,10 +132,10 @@ class DraftModelDrafter:
         draft = Draft([], self.source, [], [])
         try:
             started = perf_counter()
-            row = self._read(before, ahead=limit > 1)
+            row = self._read_new_tokens(before, ahead=limit > 1)
             self.read_s = perf_counter() - started
             if row is not None:
-                self._run_ahead(draft, row, before, limit, gate)
+                self._sample_tokens(draft, row, before, limit, gate)
         except DecodeError as error:  # keep the tokens sampled so far: dropping them would bias the output
             self._fail(error)
         except GrammarError:  # the grammar allows none of the draft's tokens
@@ -141,7 +143,7 @@ class DraftModelDrafter:
         self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
-    def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
+    def _read_new_tokens(self, before: History, *, ahead: bool) -> Row | Candidates | None:
         """Read the new tokens of ``before``; return the row after the last, None if stopped."""
         model, uncertain = self._model, len(before) > self._num_history
         # Pending tokens may be rejected as well; if some of them were already read, a checkpoint after them is useless.
@@ -150,10 +152,10 @@ class DraftModelDrafter:
         if model.num_past >= len(before):  # all were read, but the row was overwritten
             self.truncate(len(before) - 1)
         unread: History = before[model.num_past :]
-        if self._lacks_ids:
-            unread = np.where(unread < model.n_vocab, unread, _STAND_IN)
+        if self._lacks_target_ids:
+            unread = np.where(unread < model.n_vocab, unread, _PLACEHOLDER_ID)
         self.num_read = len(unread)
-        if len(unread) > _MOST_AT_ONCE:
+        if len(unread) > _MAX_TOKENS_PER_READ:
             if not self._prefill(unread[:-1]):
                 return None
             unread = unread[-1:]
@@ -199,12 +201,14 @@ class DraftModelDrafter:
             self.on_steps(self._steps_s * 1000.0 / self._num_steps)
         self._steps_s, self._num_steps = 0.0, 0
 
-    def _run_ahead(self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None) -> None:
+    def _sample_tokens(
+        self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: DraftGate | None
+    ) -> None:
         """Sample tokens, the first from ``row``, and append them to ``draft``."""
         ids, q, scores, sampler = draft.ids, draft.q, draft.scores, self.sampler
         assert q is not None and scores is not None and sampler is not None  # noqa: S101, PT018  (`propose` sets them)
         while True:
-            found = self._next_choice(row, before, ids, gate)
+            found = self._next_distribution(row, before, ids, gate)
             if found is None:
                 return
             next_id, confidence, distribution = found
@@ -212,7 +216,7 @@ class DraftModelDrafter:
                 next_id = _most_likely(distribution)  # for a whole vocabulary this would take longer than it saves
             if next_id in self._eog_ids:  # the pass emits it anyway if all tokens before it are accepted
                 return
-            if gate is not None and not gate.worth_sampling(confidence):
+            if gate is not None and not gate.should_sample(confidence):
                 return
             if distribution is not None:
                 next_id = sampler.sample(distribution, len(before) + len(ids))
@@ -221,7 +225,7 @@ class DraftModelDrafter:
             scores.append(confidence)
             if len(ids) == limit or next_id in self._eog_ids:
                 return
-            if gate is not None and not gate.worth_running(next_id):
+            if gate is not None and not gate.should_run_model(next_id):
                 return
             row = self._pass((next_id,))
 
@@ -237,8 +241,8 @@ class DraftModelDrafter:
             self._fail(error)
         self._model.clear()
 
-    def _next_choice(
-        self, row: Row | Candidates, history: History, ids: list[int], gate: Gate | None
+    def _next_distribution(
+        self, row: Row | Candidates, history: History, ids: list[int], gate: DraftGate | None
     ) -> tuple[int, float, Distribution | None] | None:
         """The argmax (temperature 0) or the distribution to sample from, and the confidence of the draft.
 
@@ -249,7 +253,7 @@ class DraftModelDrafter:
         few, known = None, None
         if isinstance(row, Candidates):
             known = row.confidence
-            few = sampler.allowed(row, self._n_vocab, history, ids)
+            few = sampler.allowed_candidates(row, self._n_vocab, history, ids)
             if not len(few.ids):
                 return None
             row = few.logits
@@ -257,7 +261,7 @@ class DraftModelDrafter:
             best = argmax(row) if few is not None else sampler.argmax(row, history, ids)
             confidence = 0.0 if gate is None else top_probability(row, best) if known is None else known
             return best if few is None else int(few.ids[best]), confidence, None
-        distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
+        distribution = sampler.distribution(row, history, ids) if few is None else sampler.allowed_distribution(few)
         confidence = 0.0 if gate is None else distribution.highest() if known is None else known
         return -1, confidence, distribution
 

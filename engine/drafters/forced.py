@@ -22,11 +22,11 @@ class GrammarDrafter:
         self._constraint = constraint
         self._forced = forced
         self._is_forced = False  # whether the grammar made the last proposal
-        self._num_seen = 0  # tokens of the history that the constraint has read
+        self._num_read = 0  # tokens of the history that the constraint has read
         self.source = inner.source
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        self._num_seen = len(history)
+        self._num_read = len(history)
         self.inner.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
@@ -35,15 +35,15 @@ class GrammarDrafter:
         self._is_forced = False
         if state is None or limit <= 0:
             return self.inner.propose(history, limit)
-        forced = self._forced.after(state, history[self._num_seen :].tolist())[:limit]
-        self._num_seen = len(history)
+        forced = self._forced.forced_ids(state, history[self._num_read :].tolist())[:limit]
+        self._num_read = len(history)
         if forced:
             self._is_forced = True
             return Draft(forced, Source.NGRAM, num_forced=len(forced))
         draft = self.inner.propose(history, limit)
-        return self._as_far_as_allowed(draft, history)
+        return self._allowed_prefix(draft, history)
 
-    def _as_far_as_allowed(self, draft: Draft, history: History) -> Draft:
+    def _allowed_prefix(self, draft: Draft, history: History) -> Draft:
         for count in range(1, len(draft.ids) + 1):
             # An end-of-generation token leads to no state, but is allowed as the last token of a draft.
             if self._constraint.state(history, draft.ids[:count]) is None:

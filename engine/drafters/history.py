@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.drafters.suffix.index import BOUNDARY, DEPTH, SuffixIndex
+from engine.drafters.suffix.index import BOUNDARY, MAX_SUBSTRING, SuffixIndex
 from engine.interfaces import Tokenizer
 from engine.sampling.sampler import History
 from engine.storage.atomic import write_atomically
@@ -25,17 +25,17 @@ from engine.storage.atomic import write_atomically
 log = logging.getLogger(__name__)
 
 MAX_TOKENS = 600_000  # each takes about 85 bytes in memory, four on disk
-_KEPT_SHARE = 0.75  # share of `MAX_TOKENS` that stays, the newest, once the limit is exceeded
+_TRIMMED_SHARE = 0.75  # share of `MAX_TOKENS` that stays, the newest, once the limit is exceeded
 _MAGIC = b"paceline past 1\n"
 _DIGEST = 32
 _PATTERN = "past-*.ids"
-_UNFINISHED_S = 3600.0
-_SLICE = 256  # tokens indexed between two reads of the clock
+_STALE_PART_S = 3600.0
+_TOKENS_PER_SLICE = 256  # tokens indexed between two reads of the clock
 _MIN_COMMON_PREFIX = 64  # tokens; a common prefix of conversations is learnt once if it is at least this long
 _NUM_RECENT = 8  # latest conversations whose common prefix is looked up, for chats that alternate
 
 
-class VocabularyIdentity:
+class VocabularyDigest:
     """SHA-256 of all tokens' texts, which identifies a vocabulary. Computed in slices."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -47,7 +47,7 @@ class VocabularyIdentity:
         """Continue until ``ends`` on the clock of `time.perf_counter`; return True once it is complete."""
         n_vocab, text = self._tokenizer.n_vocab, self._tokenizer.token_text
         while self._next < n_vocab and time.perf_counter() < ends:
-            first, self._next = self._next, min(self._next + _SLICE, n_vocab)
+            first, self._next = self._next, min(self._next + _TOKENS_PER_SLICE, n_vocab)
             texts = [text(token_id).encode("utf-8", "surrogatepass") for token_id in range(first, self._next)]
             self._sum.update(b"\0".join((*texts, b"")))
         return self._next == n_vocab
@@ -61,7 +61,7 @@ class VocabularyIdentity:
 class PastTextIndex:
     """The index of past text, and the tokens that are not indexed yet."""
 
-    def __init__(self, folder: Path | None, vocabulary: VocabularyIdentity, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, folder: Path | None, vocabulary: VocabularyDigest, max_tokens: int = MAX_TOKENS) -> None:
         """Without a ``folder`` nothing is saved. `work` reads the file, since the vocabulary's hash takes a while."""
         self._vocabulary = vocabulary
         self._folder = folder
@@ -80,8 +80,10 @@ class PastTextIndex:
     def learn(self, ids: Sequence[int]) -> None:
         """Add a conversation that ended or continued; `work` indexes it."""
         learnt = np.array(ids, dtype=np.int32)
-        shared, number = max(((_num_shared(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0))
-        start = max(0, shared - DEPTH) if shared >= _MIN_COMMON_PREFIX else 0
+        shared, number = max(
+            ((_common_prefix_length(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0)
+        )
+        start = max(0, shared - MAX_SUBSTRING) if shared >= _MIN_COMMON_PREFIX else 0
         if shared < len(ids):
             self._pending.extend((BOUNDARY, *ids[start:]))
             self._changed = True
@@ -97,14 +99,14 @@ class PastTextIndex:
                 self._load()
             return
         while self._next < len(self._pending) and time.perf_counter() < ends:
-            part = self._pending[self._next : self._next + _SLICE]
+            part = self._pending[self._next : self._next + _TOKENS_PER_SLICE]
             self._next += len(part)
             self.index.extend(part)
         if self._next < len(self._pending):
             return
         self._pending, self._next = array("i"), 0
         if len(self.index) > self._max_tokens:
-            self._pending = array("i", self.index.ids[-int(_KEPT_SHARE * self._max_tokens) :].tolist())
+            self._pending = array("i", self.index.ids[-int(_TRIMMED_SHARE * self._max_tokens) :].tolist())
             self.index = SuffixIndex()
         elif self._changed:
             self.save()
@@ -176,11 +178,11 @@ def _remove_unfinished(folder: Path) -> None:
     """Delete old partial files, whose writer was killed."""
     for path in folder.glob(_PATTERN.replace(".ids", ".part")):
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _UNFINISHED_S:
+            if time.time() - path.stat().st_mtime > _STALE_PART_S:
                 path.unlink()
 
 
-def _num_shared(left: History, right: History) -> int:
+def _common_prefix_length(left: History, right: History) -> int:
     length = min(len(left), len(right))
     differs = np.flatnonzero(left[:length] != right[:length])
     return int(differs[0]) if len(differs) else length
@@ -215,7 +217,7 @@ class PastText:
         elif self._folder is not None:
             forget_files(self._folder)
 
-    def leave(self) -> None:
+    def save_and_drop(self) -> None:
         """Save and drop the index, before the model of its vocabulary is unloaded."""
         if self._current is not None:
             self._current.save()
@@ -223,5 +225,5 @@ class PastText:
 
     def _index_of(self, vocab: Tokenizer) -> PastTextIndex:
         if self._current is None:
-            self._current = PastTextIndex(self._folder, VocabularyIdentity(vocab))
+            self._current = PastTextIndex(self._folder, VocabularyDigest(vocab))
         return self._current

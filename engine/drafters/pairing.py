@@ -16,13 +16,13 @@ FIRST_COMPARED_ID = 5  # earlier ids are control tokens whose texts differ betwe
 
 def check_pair(target: Vocab, draft: Vocab) -> None:
     """Raise `DraftRefusedError`, which names the first difference, if ``draft`` may not propose for ``target``."""
-    for difference in (_kind, _special, _size, _texts):
+    for difference in (_compare_types, _compare_special_tokens, _compare_sizes, _compare_texts):
         reason = difference(target, draft)
         if reason:
             raise DraftRefusedError(reason)
 
 
-def _kind(target: Vocab, draft: Vocab) -> str:
+def _compare_types(target: Vocab, draft: Vocab) -> str:
     if target.type_name == draft.type_name:
         return ""
     return said(
@@ -30,7 +30,7 @@ def _kind(target: Vocab, draft: Vocab) -> str:
     )
 
 
-def _special(target: Vocab, draft: Vocab) -> str:
+def _compare_special_tokens(target: Vocab, draft: Vocab) -> str:
     settings = (("BOS", target.add_bos, draft.add_bos), ("EOS", target.add_eos, draft.add_eos))
     for name, of_target, of_draft in settings:
         if of_target and not of_draft:
@@ -43,13 +43,13 @@ def _special(target: Vocab, draft: Vocab) -> str:
             return said(
                 "The {name} token is {of_target} in the target, {of_draft} in the draft.",
                 name=name,
-                of_target=_show(of_target_id),
-                of_draft=_show(of_draft_id),
+                of_target=_token_id_text(of_target_id),
+                of_draft=_token_id_text(of_draft_id),
             )
     return ""
 
 
-def _size(target: Vocab, draft: Vocab) -> str:
+def _compare_sizes(target: Vocab, draft: Vocab) -> str:
     if abs(target.n_vocab - draft.n_vocab) <= MAX_SIZE_DIFFERENCE:
         return ""
     return said(
@@ -61,7 +61,7 @@ def _size(target: Vocab, draft: Vocab) -> str:
     )
 
 
-def _texts(target: Vocab, draft: Vocab) -> str:
+def _compare_texts(target: Vocab, draft: Vocab) -> str:
     for token_id in range(FIRST_COMPARED_ID, min(target.n_vocab, draft.n_vocab)):
         ours, theirs = target.token_text(token_id), draft.token_text(token_id)
         if ours != theirs:
@@ -74,5 +74,5 @@ def _texts(target: Vocab, draft: Vocab) -> str:
     return ""
 
 
-def _show(token_id: int | None) -> str:
+def _token_id_text(token_id: int | None) -> str:
     return said("absent") if token_id is None else str(token_id)

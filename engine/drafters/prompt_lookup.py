@@ -15,7 +15,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 MAX_MATCH = 5
-MAX_COUNTED_MATCH = 16  # limit of the reported match length; longer matches continue more likely
+MAX_REPORTED_MATCH = 16  # limit of the reported match length; longer matches continue more likely
 MIN_MATCH = 2  # a match of a single token is nearly always found and nearly always wrong
 
 
@@ -34,11 +34,11 @@ class PromptLookupDrafter:
     ) -> None:
         """A token of ``ends`` ends an answer: a proposal stops before it."""
         self.ends = ends
-        self._sizes = range(max_match, min_match - 1, -1)
+        self._match_sizes = range(max_match, min_match - 1, -1)
         self._ids = array("i")
         # For each match size, maps the matched tokens to the index of the most recent continuation. Keys are bytes,
         # since the garbage collector would visit tuples, and each token adds five keys.
-        self._continuations: dict[int, dict[bytes, int]] = {size: {} for size in self._sizes}
+        self._continuations: dict[int, dict[bytes, int]] = {size: {} for size in self._match_sizes}
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index if ``history`` extends the indexed text, else start a new one."""
@@ -54,7 +54,7 @@ class PromptLookupDrafter:
         """Propose the tokens that followed the longest earlier match of the end of ``history``."""
         self._index_new_tokens(history)
         ids = self._ids
-        for size in self._sizes if limit > 0 else ():
+        for size in self._match_sizes if limit > 0 else ():
             if len(ids) < size:
                 continue
             start = self._continuations[size].get(ids[-size:].tobytes())
@@ -70,7 +70,7 @@ class PromptLookupDrafter:
     def _match_length(self, start: int, size: int) -> int:
         """Extend a match of ``size`` tokens backwards; ``start`` is the index after its earlier occurrence."""
         ids, end = self._ids, len(self._ids)
-        while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
+        while size < MAX_REPORTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
             size += 1
         return size
 
@@ -81,7 +81,7 @@ class PromptLookupDrafter:
         ids = self._ids
         for token_id in history[len(ids) :].tolist():
             end = len(ids)
-            for size in self._sizes:
+            for size in self._match_sizes:
                 if end >= size:
                     self._continuations[size][ids[end - size :].tobytes()] = end
             ids.append(token_id)

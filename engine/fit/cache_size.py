@@ -73,7 +73,7 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     latent = _is_latent(header)
     recurrent, sliding = _recurrent_layers(header, num_layers), _sliding_layers(header, num_layers)
     num_states = (1 + _num_snapshots(header)) * setup.num_answers
-    borrowing = num_layers - first(header.own("attention.shared_kv_layers"))
+    borrowing = num_layers - first(header.arch_value("attention.shared_kv_layers"))
     sizes = []
     for i in range(num_layers):
         key_dim, value_dim = heads.sliding if sliding[i] else heads.usual
@@ -91,8 +91,8 @@ def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
     Raises:
         KeyError: the cache type is not in `CACHE_TYPES`.
     """
-    blocks, heads = first(header.own("block_count")), _heads(header)
-    of_all = per_layer(header.own("attention.head_count_kv"), blocks)
+    blocks, heads = first(header.arch_value("block_count")), _heads(header)
+    of_all = per_layer(header.arch_value("attention.head_count_kv"), blocks)
     num_heads = (of_all[-1] if of_all else 0) or max(heads.per_layer, default=0)
     rows = _row_bytes(CACHE_TYPES[setup.cache_type_k], num_heads * heads.usual[0])
     if not _is_latent(header):
@@ -112,7 +112,7 @@ def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
 
 def num_cached_layers(header: GgufHeader) -> int:
     """Number of layers without next-token layers."""
-    return max(0, first(header.own("block_count")) - first(header.own("nextn_predict_layers")))
+    return max(0, first(header.arch_value("block_count")) - first(header.arch_value("nextn_predict_layers")))
 
 
 def is_recurrent(header: GgufHeader) -> bool:
@@ -137,57 +137,57 @@ def first(value: Value | None) -> int:
 
 def _heads(header: GgufHeader) -> _Heads:
     num_layers = num_cached_layers(header)
-    heads = per_layer(header.own("attention.head_count"), num_layers)
-    kv_heads = per_layer(header.own("attention.head_count_kv"), num_layers) or heads or [0] * num_layers
+    heads = per_layer(header.arch_value("attention.head_count"), num_layers)
+    kv_heads = per_layer(header.arch_value("attention.head_count_kv"), num_layers) or heads or [0] * num_layers
     most = max(heads, default=0)
-    head_dim = first(header.own("embedding_length")) // most if most else 0
-    usual = tuple(first(header.own(f"attention.{what}_length")) or head_dim for what in ("key", "value"))
+    head_dim = first(header.arch_value("embedding_length")) // most if most else 0
+    usual = tuple(first(header.arch_value(f"attention.{what}_length")) or head_dim for what in ("key", "value"))
     sliding = tuple(
-        first(header.own(f"attention.{what}_length_swa")) or usual[i] for i, what in enumerate(("key", "value"))
+        first(header.arch_value(f"attention.{what}_length_swa")) or usual[i] for i, what in enumerate(("key", "value"))
     )
-    latent = first(header.own("attention.kv_lora_rank"))
-    if _is_latent(header) and first(header.own("attention.key_length_mla")) == 0:  # as in the first MLA files
-        usual = sliding = (latent + first(header.own("rope.dimension_count")), 0)
+    latent = first(header.arch_value("attention.kv_lora_rank"))
+    if _is_latent(header) and first(header.arch_value("attention.key_length_mla")) == 0:  # as in the first MLA files
+        usual = sliding = (latent + first(header.arch_value("rope.dimension_count")), 0)
         kv_heads = [1] * num_layers
     return _Heads(tuple(kv_heads), (usual[0], usual[1]), (sliding[0], sliding[1]))
 
 
 def _is_latent(header: GgufHeader) -> bool:
     """Whether layers store one shared latent and one rotated key (MLA, as in DeepSeek's models)."""
-    one_head = first(header.own("attention.head_count_kv")) <= 1
-    reported = first(header.own("attention.key_length_mla")) > 0
-    return reported or (first(header.own("attention.kv_lora_rank")) > 0 and one_head)
+    one_head = first(header.arch_value("attention.head_count_kv")) <= 1
+    reported = first(header.arch_value("attention.key_length_mla")) > 0
+    return reported or (first(header.arch_value("attention.kv_lora_rank")) > 0 and one_head)
 
 
 def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
     """Whether each layer has a recurrent state instead of keys and values (Falcon's hybrids have both)."""
     if not _state_bytes(header):
         return [False] * num_layers
-    named = header.own("attention.recurrent_layers")
+    named = header.arch_value("attention.recurrent_layers")
     if isinstance(named, tuple):
         return [bool(flag) for flag in per_layer(named, num_layers)]
     if header.architecture == "falcon-h1":
         return [True] * num_layers
-    kv_heads = header.own("attention.head_count_kv")
+    kv_heads = header.arch_value("attention.head_count_kv")
     if isinstance(kv_heads, tuple):
         return [number == 0 for number in per_layer(kv_heads, num_layers)]
-    if not first(header.own("attention.head_count")) or header.own("wkv.head_size") is not None:
+    if not first(header.arch_value("attention.head_count")) or header.arch_value("wkv.head_size") is not None:
         return [True] * num_layers
-    interval = first(header.own("full_attention_interval")) or _ATTENTION_INTERVAL
+    interval = first(header.arch_value("full_attention_interval")) or _ATTENTION_INTERVAL
     return [(i + 1) % interval != 0 for i in range(num_layers)]
 
 
 def _sliding_layers(header: GgufHeader, num_layers: int) -> list[bool]:
-    pattern = header.own("attention.sliding_window_pattern")
+    pattern = header.arch_value("attention.sliding_window_pattern")
     listed = isinstance(pattern, tuple)
     return [bool(flag) for flag in per_layer(pattern, num_layers)] if listed else [False] * num_layers
 
 
 def _state_bytes(header: GgufHeader) -> int:
     def own(key: str) -> int:
-        return first(header.own(key))
+        return first(header.arch_value(key))
 
-    n_embd, heads = own("embedding_length"), max(per_layer(header.own("attention.head_count"), 4096), default=0)
+    n_embd, heads = own("embedding_length"), max(per_layer(header.arch_value("attention.head_count"), 4096), default=0)
     kernel = own("ssm.conv_kernel")
     if own("wkv.head_size"):
         shifted, state = (own("token_shift_count") or 2) * n_embd, n_embd * own("wkv.head_size")
@@ -205,8 +205,10 @@ def _state_bytes(header: GgufHeader) -> int:
 def _num_snapshots(header: GgufHeader) -> int:
     if header.architecture not in _KEEPS_SNAPSHOTS:
         return 0
-    inner, state, layers = (first(header.own(key)) for key in ("ssm.inner_size", "ssm.state_size", "block_count"))
-    has_rows_only = header.own("shortconv.l_cache") is not None
+    inner, state, layers = (
+        first(header.arch_value(key)) for key in ("ssm.inner_size", "ssm.state_size", "block_count")
+    )
+    has_rows_only = header.arch_value("shortconv.l_cache") is not None
     return affordable_snapshots(inner * state * _STATE_BYTES * layers, is_small=has_rows_only)
 
 

@@ -261,7 +261,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     if not devices:
         sizes[None] = _graph_bytes(header, setup, CPU_BATCH) + outputs
         return sizes
-    n_embd = min(GPU_BATCH, setup.num_cells) * first(header.own("embedding_length")) * _FLOAT
+    n_embd = min(GPU_BATCH, setup.num_cells) * first(header.arch_value("embedding_length")) * _FLOAT
     mask = _mask_bytes(header, setup, GPU_BATCH)
     is_pipelined = spread.num_used > 1 and None not in placed[:-1] and not spread.moved
     is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
@@ -315,7 +315,7 @@ class _Part(Enum):
 
 
 def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
-    kinds = 2 if header.own("attention.sliding_window") else 1
+    kinds = 2 if header.arch_value("attention.sliding_window") else 1
     return kinds * min(batch, setup.num_cells) * setup.num_cells * _MASK
 
 
@@ -324,12 +324,12 @@ def _graph_bytes(
 ) -> int:
     """Bytes of the largest step of a graph: scores, the feed-forward part of a layer, or the rows of logits."""
     count = min(batch, setup.num_cells)
-    n_embd = first(header.own("embedding_length"))
+    n_embd = first(header.arch_value("embedding_length"))
     rows = min(NUM_ROWS, count)
     masks = 0 if part in (_Part.EXPERTS, _Part.OUTPUT) else _mask_bytes(header, setup, batch)
     attention = 0.0
     if masks and not setup.fused and setup.cache_type_v == "f16":  # scores, an F32 mask, and 5 to 5.5 n_embd (measured)
-        heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
+        heads = max(per_layer(header.arch_value("attention.head_count"), num_cached_layers(header)), default=0)
         attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
     feed_forward = masks + count * _layer_values(header, part) * _FLOAT
     before = 0 if part is _Part.OUTPUT else count * n_embd
@@ -339,7 +339,7 @@ def _graph_bytes(
 
 def _layer_values(header: GgufHeader, part: _Part) -> int:
     """Values per token that one layer holds at once; for experts measured on llama.cpp's plans for seven models."""
-    n_embd, widest, used = first(header.own("embedding_length")), widest_layer(header), _num_used_experts(header)
+    n_embd, widest, used = first(header.arch_value("embedding_length")), widest_layer(header), _num_used_experts(header)
     together = used * n_embd  # the experts' outputs before their sum
     if part is _Part.OUTPUT:
         return 0
@@ -352,16 +352,16 @@ def _layer_values(header: GgufHeader, part: _Part) -> int:
 
 
 def _num_used_experts(header: GgufHeader) -> int:
-    return first(header.own("expert_used_count"))
+    return first(header.arch_value("expert_used_count"))
 
 
 def widest_layer(header: GgufHeader) -> int:
     """Neurons per token of the widest layer, dense or of the experts that a token is routed to."""
     num_layers = num_cached_layers(header)
-    dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)
+    dense = max(per_layer(header.arch_value("feed_forward_length"), num_layers), default=0)
     used = _num_used_experts(header)
-    experts = used * (first(header.own("expert_feed_forward_length")) or dense)
-    return max(experts, 0 if used and header.own("expert_feed_forward_length") is None else dense)
+    experts = used * (first(header.arch_value("expert_feed_forward_length")) or dense)
+    return max(experts, 0 if used and header.arch_value("expert_feed_forward_length") is None else dense)
 
 
 def num_tokens(header: GgufHeader) -> int:

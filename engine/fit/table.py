@@ -69,7 +69,7 @@ class ModelPlan:
 
     @property
     def has_experts(self) -> bool:
-        return first(self.header.own("expert_count")) > 0
+        return first(self.header.arch_value("expert_count")) > 0
 
     def with_experts_on_cpu(self, num_layers: int) -> ModelPlan:
         """The plan with the experts of the first ``num_layers`` layers in main memory."""

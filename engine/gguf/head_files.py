@@ -27,7 +27,7 @@ USUAL_BLOCK = 16  # tokens of a block if the file has no entry: llama.cpp's defa
 
 def num_next_token_layers(header: GgufHeader) -> int:
     """Number of next-token layers according to the header."""
-    claimed = header.own("nextn_predict_layers")
+    claimed = header.arch_value("nextn_predict_layers")
     return claimed if isinstance(claimed, int) and not isinstance(claimed, bool) else 0
 
 
@@ -47,7 +47,7 @@ def are_heads_stripped(header: GgufHeader) -> bool:
 def head_method(header: GgufHeader) -> str:
     """The method of a file with heads for another model; otherwise empty."""
     if header.architecture == MEDUSA_ARCHITECTURE:
-        return HYDRA if header.own("kind") == "hydra" else MEDUSA
+        return HYDRA if header.arch_value("kind") == "hydra" else MEDUSA
     if header.architecture in _METHODS:
         method = _METHODS[header.architecture]
         has_markov_head = method == DFLASH and any(tensor.name == MARKOV_HEAD for tensor in header.tensors)
@@ -83,13 +83,13 @@ class BlockShape:
 
 def block_shape(header: GgufHeader) -> BlockShape:
     """Read the shape of a DFlash or DSpark head; see llama.cpp's `common_speculative_impl_draft_dflash`."""
-    size, candidates = header.own("block_size"), header.own("selector_top_k")
+    size, candidates = header.arch_value("block_size"), header.arch_value("selector_top_k")
     is_dspark = head_method(header) == DSPARK
     names = {tensor.name for tensor in header.tensors}
     return BlockShape(
         size if isinstance(size, int) else USUAL_BLOCK,
-        is_dspark and header.own("sample_from_anchor") is not False,
-        header.own("attention.causal") is True,
+        is_dspark and header.arch_value("sample_from_anchor") is not False,
+        header.arch_value("attention.causal") is True,
         candidates if isinstance(candidates, int) and "selector_hidden.weight" in names else 0,
         is_dspark and "conf_proj.weight" in names,
     )
@@ -97,7 +97,7 @@ def block_shape(header: GgufHeader) -> BlockShape:
 
 def next_token_tensors(header: GgufHeader) -> tuple[TensorInfo, ...]:
     """The weights of the next-token layers in this file."""
-    blocks = header.own("block_count")
+    blocks = header.arch_value("block_count")
     first = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(header)
     if not num_next_token_layers(header):
         return ()

@@ -32,7 +32,7 @@ MAX_NAME_BYTES = 63  # ggml stores a tensor's name in 64 bytes, including a fina
 MAX_ARRAY_ITEMS = 2**24  # the largest vocabularies have about 300,000 tokens and 600,000 merges
 MAX_DIMS = 4  # ggml's own limit
 MAX_TYPES = 128  # types of weights; about 40 existed in 2026
-SETTLED_S = 5.0  # a later change of a file of this age alters its time stamp; file systems resolve 2 s or less
+MIN_FILE_AGE_S = 5.0  # a later change of a file of this age alters its time stamp; file systems resolve 2 s or less
 MAX_NUM_VALUES = 2**53  # values of a tensor; keeps every product below 64 bits for any type
 MAX_ALIGNMENT = 65_536  # real files use 32
 SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this size are read, for example one number per layer
@@ -99,7 +99,7 @@ class GgufHeader:
     def weights_bytes(self) -> int:
         return sum(tensor.num_bytes for tensor in self.tensors)
 
-    def own(self, key: str) -> Value | None:
+    def arch_value(self, key: str) -> Value | None:
         """The value of an entry of the architecture, such as ``llama.block_count`` for ``block_count``."""
         return self.metadata.get(f"{self.architecture}.{key}")
 
@@ -121,7 +121,7 @@ def _settled_identity(path: Path) -> tuple[int, ...] | None:
         facts = path.stat()
     except (OSError, ValueError):  # opening the file reports the error
         return None
-    if time.time() - max(facts.st_mtime, facts.st_ctime) < SETTLED_S:
+    if time.time() - max(facts.st_mtime, facts.st_ctime) < MIN_FILE_AGE_S:
         return None
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 

@@ -15,15 +15,15 @@ from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import BLOCK, ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
-from engine.gguf.source import ReadAt, broken, check, open_for_reading
+from engine.gguf.source import ReadAt, check, damaged_error, open_for_reading
 from engine.gguf.value_types import ValueType
 
 _ESCAPE = re.compile(rb"\\(?:x(..)|x.?\Z|(.)|\Z)", re.DOTALL)
-_NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+_ESCAPED_BYTES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 _EMPTY = b"[EMPTY_"  # prefix of llama.cpp's name for a token without a text
 MAX_BYTES = 4 * 2**20  # of a table of characters; the largest known, of XLM-RoBERTa, has 0.3 MB
 MAX_DEPTH = 1024  # bytes of the longest replaced text; real tables have 18
-_VALUE = 2**31 - 1
+_MAX_VALUE = 2**31 - 1
 MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
 MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
 # Limit for tokenizers whose tables llama.cpp fills in cubic time, or by a recursion per byte (the loading thread has a
@@ -102,7 +102,7 @@ def _read_escape(found: re.Match[bytes]) -> bytes:
     if found[1] is not None:
         high, low = map(_digit, found[1])
         return bytes([((high << 4) + low) & 0xFF])
-    return _NAMED.get(found[2], found[2]) if found[2] is not None else b""
+    return _ESCAPED_BYTES.get(found[2], found[2]) if found[2] is not None else b""
 
 
 def _digit(code: int) -> int:
@@ -155,11 +155,11 @@ def check_charsmap(data: bytes) -> None:
             return
         here = found ^ bases[found]
         check(bool(here.max() < len(nodes)), "its table of characters points outside of itself")
-        offsets = nodes[here[(nodes[found] >> 8) & 1 == 1]] & _VALUE
+        offsets = nodes[here[(nodes[found] >> 8) & 1 == 1]] & _MAX_VALUE
         is_ended = not len(offsets) or bool(offsets.max() <= last_end)
         check(is_ended, "its table of characters has a replacement without an end")
         here = np.unique(here)
-    raise broken("its table of characters has no end")
+    raise damaged_error("its table of characters has no end")
 
 
 def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
@@ -210,13 +210,13 @@ def check_header(header: GgufHeader) -> None:
     check(bool(header.tensors) or _is_part(header), "it contains no weights, only a vocabulary or metadata")
     for key in _NEEDED:
         check(
-            header.own(key) is not None,
+            header.arch_value(key) is not None,
             "it does not say its {architecture}.{key}",
             architecture=header.architecture,
             key=key,
         )
     for key, (smallest, largest) in _RANGES.items():
-        for number in _numbers(header.own(key), key):
+        for number in _numbers(header.arch_value(key), key):
             check(smallest <= number <= largest, "its {key} is {number:,}", key=key, number=number)
     _check_floats(header)
     _check_heads(header)
@@ -287,13 +287,13 @@ def _check_floats(header: GgufHeader) -> None:
         check(finite or name.startswith("tokenizer."), "its {name} is not a finite number", name=name)
     for keys, smallest in ((_POSITIVE, 1e-9), (_NOT_NEGATIVE, 0.0)):
         for key in keys:
-            own = header.own(key)
+            own = header.arch_value(key)
             if own is not None:
                 check(isinstance(own, int | float) and own >= smallest, "its {key} is {own}", key=key, own=own)
 
 
 def _check_heads(header: GgufHeader) -> None:
-    heads, kv_heads = (_numbers(header.own(f"attention.head_count{end}"), "head_count") for end in ("", "_kv"))
+    heads, kv_heads = (_numbers(header.arch_value(f"attention.head_count{end}"), "head_count") for end in ("", "_kv"))
     recurrent = any(mark in key for key in header.metadata for mark in _RECURRENT_MARKS)
     check(recurrent or not heads or max(heads) > 0, "it has no attention heads")
     if len(heads) == len(kv_heads) == 1 and heads[0] and kv_heads[0]:
@@ -305,13 +305,13 @@ def _check_heads(header: GgufHeader) -> None:
             heads=heads[0],
             kv_heads=kv_heads[0],
         )
-    for number in _numbers(header.own("rope.dimension_count"), "rope.dimension_count"):
+    for number in _numbers(header.arch_value("rope.dimension_count"), "rope.dimension_count"):
         check(number % 2 == 0, "its rope.dimension_count is {number}, an odd number", number=number)
 
 
 def _check_experts(header: GgufHeader) -> None:
-    all_of_them = max(_numbers(header.own("expert_count"), "expert_count"), default=0)
-    used = max(_numbers(header.own("expert_used_count"), "expert_used_count"), default=0)
+    all_of_them = max(_numbers(header.arch_value("expert_count"), "expert_count"), default=0)
+    used = max(_numbers(header.arch_value("expert_used_count"), "expert_used_count"), default=0)
     check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
     check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
 
@@ -321,8 +321,8 @@ def _check_blocks(header: GgufHeader) -> None:
     blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
     if not blocks or _is_part(header):
         return
-    (claimed, *_), found = _numbers(header.own("block_count"), "block_count"), max(blocks) + 1
-    extra = sum(_numbers(header.own("nextn_predict_layers"), "nextn_predict_layers"))
+    (claimed, *_), found = _numbers(header.arch_value("block_count"), "block_count"), max(blocks) + 1
+    extra = sum(_numbers(header.arch_value("nextn_predict_layers"), "nextn_predict_layers"))
     check(
         abs(claimed - found) <= extra,
         "the number of its blocks should be {claimed:,} and is {found:,}",

@@ -21,11 +21,11 @@ from engine.gguf.header import GgufHeader, TensorInfo
 from engine.gguf.source import open_for_reading
 from engine.sentences import said
 
-MOST_HEADS, MOST_BLOCKS = 16, 8
+MAX_HEADS, MAX_BLOCKS = 16, 8
 TOKENS = "tokenizer.ggml.tokens"
 VOCAB_MAP, SHARED_OUTPUT, EMBEDDING = "vocab_map", "output.weight", "token_embd.weight"
 # Types that ggml's CPU backend can multiply; others abort the process.
-MULTIPLIABLE = frozenset(
+MATRIX_TYPES = frozenset(
     {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
     | {"IQ4_NL", "IQ4_XS"}
 )
@@ -63,19 +63,19 @@ def medusa_layout(header: GgufHeader) -> MedusaLayout:
     Raises:
         DraftRefusedError: the file is not valid; the message says why.
     """
-    if header.own("kind") not in ("medusa", "hydra"):
+    if header.arch_value("kind") not in ("medusa", "hydra"):
         raise DraftRefusedError(said("The file does not say whether its heads are of the kind medusa or hydra."))
     numbers = {
         key: _number(header, key, most)
         for key, most in (
-            ("head_count", MOST_HEADS),
-            ("block_count", MOST_BLOCKS),
+            ("head_count", MAX_HEADS),
+            ("block_count", MAX_BLOCKS),
             ("embedding_length", 2**20),
             ("vocab_size", 2**22),
         )
     }
     by_name = {tensor.name: tensor for tensor in header.tensors}
-    n_vocab, name = numbers["vocab_size"], header.own("target_name")
+    n_vocab, name = numbers["vocab_size"], header.arch_value("target_name")
     layout = MedusaLayout(
         method=head_method(header),
         num_heads=numbers["head_count"],
@@ -95,7 +95,7 @@ def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
         layout = medusa_layout(head)
     except DraftRefusedError as error:
         return error.message
-    width, tokens = target.own("embedding_length"), target.arrays.get(TOKENS)
+    width, tokens = target.arch_value("embedding_length"), target.arrays.get(TOKENS)
     if layout.width != width:
         return said(
             "The head reads hidden states of {wanted} numbers, and the target's have {width}: it belongs to another "
@@ -127,7 +127,7 @@ def tokenizer_sha256(path: Path, header: GgufHeader) -> str:
 
 def token_bytes(header: GgufHeader, target: GgufHeader) -> dict[str, int]:
     """Bytes of weights read per drafted token, by kind; the mean of all heads."""
-    heads = max(1, number) if isinstance(number := header.own("head_count"), int) else 1
+    heads = max(1, number) if isinstance(number := header.arch_value("head_count"), int) else 1
     read: dict[str, int] = {}
     has_output = False
     for tensor in header.tensors:
@@ -155,7 +155,7 @@ def target_output(target: GgufHeader) -> TensorInfo | None:
 
 
 def _number(header: GgufHeader, key: str, most: int) -> int:
-    found = header.own(key)
+    found = header.arch_value(key)
     if isinstance(found, int) and not isinstance(found, bool) and 1 <= found <= most:
         return found
     shown = said("nothing") if found is None else str(found)[:40]
@@ -190,7 +190,7 @@ def _check_tensors(layout: MedusaLayout, by_name: dict[str, TensorInfo]) -> None
                     wanted=" × ".join(map(str, one.dims)),
                 )
             )
-        kinds = MULTIPLIABLE if len(one.dims) > 1 else {"F32"}
+        kinds = MATRIX_TYPES if len(one.dims) > 1 else {"F32"}
         if found is not None and found.type_name not in kinds:
             raise DraftRefusedError(
                 said(

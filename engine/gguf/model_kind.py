@@ -23,7 +23,7 @@ _ENCODERS = (
     "nomic-bert-moe",
     "t5encoder",
 )
-_OTHERS = {
+_OTHER_KINDS = {
     "clip": said("a projector, the image or sound part of another model"),
     "wavtokenizer-dec": said("a part of a speech model"),
     "dflash": said("a draft head (DFlash) of another model"),
@@ -66,7 +66,7 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
     Raises:
         ModelFileError: not a text model; the message says what the file is.
     """
-    reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
+    reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHER_KINDS.get(header.architecture)
     if reason is None and head_method(header) in OWN_PRODUCTS:
         reason = said("heads ({method}) of another model", method=head_method(header))
     if reason is None and head_method(header):
@@ -83,7 +83,7 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
 
 
-def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
+def missing_parts(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
     """Sentences about facts that a model's file lacks, which makes the model's answers worse."""
     found, metadata = list[Sentence](), header.metadata
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
@@ -136,5 +136,5 @@ def _words(name: str) -> set[str]:
 
 def _is_encoder(header: GgufHeader) -> bool:
     # A pooling type means that a model of a text architecture was trained for embeddings.
-    pools = header.own("pooling_type") not in (None, 0)
-    return header.architecture in _ENCODERS or pools or header.own("attention.causal") is False
+    pools = header.arch_value("pooling_type") not in (None, 0)
+    return header.architecture in _ENCODERS or pools or header.arch_value("attention.causal") is False

@@ -15,7 +15,7 @@ from engine.sentences import replace_field, said
 MAX_STRING_BYTES = 16 * 2**20  # the longest real strings are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
-SUBJECT = said("The file")  # stands for the file's name until `named`
+SUBJECT = said("The file")  # stands for the file's name until `named_error`
 
 ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> bytes; fewer at the end of the file
 
@@ -69,7 +69,7 @@ class open_for_reading:  # noqa: N801  (used like open())
         if isinstance(error, MoreBytesNeededError):
             raise ModelHeaderError(said("{path} became shorter while it was read.", path=self._path.name)) from error
         if isinstance(error, ModelHeaderError):
-            raise named(error, self._path.name) from None
+            raise named_error(error, self._path.name) from None
         if isinstance(error, OSError):
             raise ModelNotFoundError(
                 said("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
@@ -117,7 +117,7 @@ class Cursor:
                 begin = self.position - self._begin
             (length,) = unpack(self._buffer, begin)
             if length > MAX_STRING_BYTES:
-                raise broken("a text in it claims {length:,} bytes", length=length)
+                raise damaged_error("a text in it claims {length:,} bytes", length=length)
             self.position += 8 + length
         self._check_end(0)
 
@@ -142,17 +142,17 @@ class Cursor:
 
 
 def check(good: bool, reason: str, /, **fields: object) -> None:
-    """Raise `broken` with the reason unless ``good``."""
+    """Raise `damaged_error` with the reason unless ``good``."""
     if not good:
-        raise broken(reason, **fields)
+        raise damaged_error(reason, **fields)
 
 
-def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
+def named_error(error: ModelHeaderError, name: str) -> ModelHeaderError:
     """Copy an error, with ``name`` in place of "The file"."""
     return type(error)(replace_field(error.message, SUBJECT, name))
 
 
-def broken(reason: str, /, **fields: object) -> ModelHeaderError:
+def damaged_error(reason: str, /, **fields: object) -> ModelHeaderError:
     """Make an error. ``reason`` is a template for ``fields``, and the end of a sentence about the file."""
     reported = said(reason, **fields)
     return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=SUBJECT, reason=reported))

@@ -31,11 +31,12 @@ _VARIANTS = {
     "reasoning": "Reasoning", "distill": "Distill",
 }  # fmt: skip
 _NO_NAME = frozenset({
-    "model", "models", "merged", "merge", "output", "out", "hf", "tmp", "temp", "workspace", "snapshot", "snapshots",
+    "model", "models", "merge_events", "merge", "output", "out", "hf", "tmp", "temp", "workspace", "snapshot",
+    "snapshots",
     "checkpoint", "weights", "final", "latest", "test", "unnamed", "unknown", "none", "null", "data", "cache",
     "content", "main", "ggml", "gguf", "quantized", "converted", "transformer", "adapter", "big", "small",
 })  # fmt: skip
-_SPELT = {
+_SPELLINGS = {
     "smollm": "SmolLM", "smollm2": "SmolLM2", "smollm3": "SmolLM3", "tinyllama": "TinyLlama", "deepseek": "DeepSeek",
     "qwen": "Qwen", "qwq": "QwQ", "codellama": "CodeLlama", "starcoder2": "StarCoder2", "gpt": "GPT", "oss": "OSS",
     "olmo": "OLMo", "glm": "GLM", "lfm2": "LFM2", "ernie": "ERNIE", "rwkv": "RWKV", "r1": "R1",
@@ -52,14 +53,14 @@ def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int 
     of_file = _words(file_stem)
     if _is_name(named) and _fits(named, num_params):
         return _finished(_with_variant(_clean(named), of_file))
-    built = _built(metadata)
+    built = _from_parts(metadata)
     if _is_name(built) and _fits(built, num_params):
         return _finished(_with_variant(built, of_file))
     cleaned = _clean(of_file)
     return _finished(cleaned) if _is_name(cleaned) else (_plain(file_stem)[:MAX_CHARS].strip() or "?")
 
 
-def _built(metadata: Mapping[str, object]) -> list[str]:
+def _from_parts(metadata: Mapping[str, object]) -> list[str]:
     base, size, tuned = (_text(metadata.get(f"general.{key}")) for key in ("basename", "size_label", "finetune"))
     return _clean([*_words(base), *_words(size), *_words(tuned)])
 
@@ -140,8 +141,8 @@ def _finished(words: list[str]) -> str:
 
 def _spelt(word: str, *, is_first: bool) -> str:
     low = word.lower()
-    if low in _SPELT:
-        return _SPELT[low]
+    if low in _SPELLINGS:
+        return _SPELLINGS[low]
     if _SIZE.fullmatch(word) or _ACTIVE.fullmatch(word):
         return word.upper().replace("X", "x")
     if low in _VARIANTS:

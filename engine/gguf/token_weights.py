@@ -58,7 +58,7 @@ def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeig
             read[tensor.type_name] += round(tensor.num_bytes * (share if _EXPERTS in tensor.name else 1.0))
     known = header.weights_bytes
     scale = all_bytes / known if all_bytes is not None and known else 1.0
-    layers = header.own("block_count")
+    layers = header.arch_value("block_count")
     return TokenWeights(
         {kind: round(number * scale) for kind, number in read.items()}, layers if isinstance(layers, int) else 0
     )
@@ -91,7 +91,7 @@ def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWei
 
 
 def _expert_share(header: GgufHeader) -> float:
-    used, number = (header.own(key) for key in ("expert_used_count", "expert_count"))
+    used, number = (header.arch_value(key) for key in ("expert_used_count", "expert_count"))
     return used / number if isinstance(used, int) and isinstance(number, int) and number else 1.0
 
 

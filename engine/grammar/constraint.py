@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.interfaces import Tokenizer
-from engine.prompt.typed_text import tokens_amid
+from engine.prompt.typed_text import tokens_within_text
 
 History = NDArray[np.int32]
 MAX_FORCED_CHARS = 96  # longest look-ahead; more than any pass verifies
-_KEPT_STATES = 64  # more states than any rollback drops
+_MAX_STATES = 64  # more states than any rollback drops
 _ASCII = [chr(code) for code in range(32, 127)] + ["\n", "\t"]
 
 
-class State(Protocol):
+class ConstraintState(Protocol):
     """An immutable state of a grammar."""
 
     def allows(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -36,18 +36,18 @@ class GrammarConstraint:
     The states of the last tokens are cached, so rejected tokens cost nothing and need not be reported.
     """
 
-    def __init__(self, start: State) -> None:
+    def __init__(self, start: ConstraintState) -> None:
         """``start`` is the state before the first token of the answer."""
         self._num_prompt = 0
         self._first = 0  # index of the answer's token that follows `_states[0]`
         self._ids: list[int] = []  # tokens from that index on, including proposed tokens
-        self._states: list[State | None] = [start]
+        self._states: list[ConstraintState | None] = [start]
 
     def begin(self, num_prompt: int) -> None:
         """Set the number of tokens of the prompt."""
         self._num_prompt = num_prompt
 
-    def state(self, history: History, pending: Sequence[int] = ()) -> State | None:
+    def state(self, history: History, pending: Sequence[int] = ()) -> ConstraintState | None:
         """The state after ``history`` (prompt included) and the ``pending`` tokens of a proposal.
 
         None if the grammar forbids one of the tokens, or one ended the answer: then any token may follow.
@@ -67,9 +67,9 @@ class GrammarConstraint:
                 known.append(token_id)
                 self._states.append(None if before is None else before.advanced(token_id))
         found = self._states[length]
-        if len(known) > 2 * _KEPT_STATES:
-            self._first += _KEPT_STATES
-            del known[:_KEPT_STATES], self._states[:_KEPT_STATES]
+        if len(known) > 2 * _MAX_STATES:
+            self._first += _MAX_STATES
+            del known[:_MAX_STATES], self._states[:_MAX_STATES]
         return found
 
     def allows(
@@ -94,7 +94,7 @@ class ForcedText:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        found = ((character, tokens_amid(tokenizer, character)) for character in _ASCII)
+        found = ((character, tokens_within_text(tokenizer, character)) for character in _ASCII)
         self._tokens = {
             ids[0]: character
             for character, ids in found
@@ -103,7 +103,7 @@ class ForcedText:
         self._asked = np.array([*self._tokens, *sorted(tokenizer.eog_ids)], dtype=np.int64)
         self._rest = b""  # forced text that was not emitted yet
 
-    def after(self, state: State, written: Sequence[int] = ()) -> list[int]:
+    def forced_ids(self, state: ConstraintState, written: Sequence[int] = ()) -> list[int]:
         """The tokens of the forced text; empty if the grammar leaves a choice.
 
         ``written`` are the answer's tokens since the last call, which allow reusing text found earlier.
@@ -111,11 +111,11 @@ class ForcedText:
         data = b"".join(self._tokenizer.piece(token_id) for token_id in written)
         self._rest = self._rest[len(data) :] if self._rest.startswith(data) else b""
         self._rest = self._rest or self._find(state)
-        return tokens_amid(self._tokenizer, self._rest.decode()) if self._rest else []
+        return tokens_within_text(self._tokenizer, self._rest.decode()) if self._rest else []
 
-    def _find(self, state: State) -> bytes:
+    def _find(self, state: ConstraintState) -> bytes:
         text = ""
-        here: State | None = state
+        here: ConstraintState | None = state
         while here is not None and len(text) < MAX_FORCED_CHARS:
             allowed = self._asked[here.allows(self._asked)]
             if len(allowed) != 1 or (only := int(allowed[0])) not in self._tokens:

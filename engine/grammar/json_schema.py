@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.errors import GrammarError
 from engine.grammar import lark
-from engine.grammar.matcher import checked
+from engine.grammar.matcher import check_rules
 from engine.grammar.schema_preparation import Schema, SchemaPreparation
 from engine.sentences import said
 
@@ -31,7 +31,7 @@ class Grammar:
     warnings: tuple[str, ...] = ()
 
 
-def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
+def schema_grammar(schema: object, *, strict: bool = False) -> Grammar:
     """Convert ``schema`` to a grammar of valid JSON texts.
 
     ``strict`` refuses keywords that no grammar can express; otherwise the warnings name them.
@@ -40,12 +40,15 @@ def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
         GrammarError: not a schema, no text conforms to it, or ``strict`` refuses it.
     """
     made, warnings = prepared_schema(schema, strict=strict)
-    text, _ = checked([f"start: {lark.json_of(made)}"])
+    text, _ = check_rules([f"start: {lark.json_of(made)}"])
     return Grammar(text, warnings)
 
 
 def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tuple[str, ...]]:
-    """Convert a schema to one that a grammar can express; return it and warnings. Errors are those of `grammar_of`."""
+    """Convert a schema to one that a grammar can express; return it and warnings.
+
+    Errors are those of `schema_grammar`.
+    """
     try:
         preparation = SchemaPreparation(schema)
         made, dropped = _expressible(preparation.schema, preparation.dropped)
@@ -76,7 +79,7 @@ def _expressible(schema: object, dropped: dict[str, str]) -> tuple[Schema, dict[
         return {}, dropped
     assert isinstance(schema, dict)  # noqa: S101  (the preparation gives nothing else)
     try:
-        _, messages = checked([f"start: {lark.json_of(schema)}"])
+        _, messages = check_rules([f"start: {lark.json_of(schema)}"])
     except GrammarError as error:
         reason = error.message.partition("failed to compile JSON schema: ")[2] or error.message
         first_line = reason.partition("\n")[0].rstrip(".")[:300]

@@ -27,7 +27,7 @@ MAX_CHARS = 4_000_000
 _SPECIAL = b"\xff"  # llguidance's mark of control tokens
 _NOTHING = "Nothing can be written that the grammar or the schema allows."
 _ENDED = ("NoExtension", "NoExtensionBias")
-_KEPT_MASKS = 64  # cached masks, each of about 20 KB
+_MAX_MASKS = 64  # cached masks, each of about 20 KB
 # An optional property takes several items of a row, so this allows about 2,000 properties. Other limits are defaults.
 LIMITS = LLParserLimits(max_items_in_row=10_000, verbose_errors=False)
 _known: WeakKeyDictionary[Tokenizer, LLTokenizer] = WeakKeyDictionary()
@@ -70,7 +70,7 @@ def _tokenizer_of(tokenizer: Tokenizer) -> LLTokenizer:
     return found
 
 
-def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
+def check_rules(rules: Iterable[str]) -> tuple[str, list[str]]:
     """Join rules, the first named ``start``, to a grammar; return it with llguidance's warnings.
 
     Raises:
@@ -85,7 +85,7 @@ def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
     return text, messages
 
 
-def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
+def initial_state(tokenizer: Tokenizer, text: str) -> MatcherState:
     """The state before the first token of an answer that follows a grammar written by `engine.grammar.lark`.
 
     Raises:
@@ -96,7 +96,7 @@ def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
             "The vocabulary of this model has no token that ends an answer, so no grammar can be followed."
         )
     matcher = LLMatcher(_tokenizer_of(tokenizer), text, log_level=0, limits=LIMITS)
-    run = _Run(matcher, tokenizer)
+    run = _MatcherRun(matcher, tokenizer)
     run.check()
     start = run.here = MatcherState(run)
     if not start.all_allowed().size:
@@ -105,7 +105,7 @@ def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
 
 
 @dataclass(eq=False)
-class _Run:
+class _MatcherRun:
     """The matcher of an answer, with its current state."""
 
     matcher: LLMatcher
@@ -150,7 +150,7 @@ class MatcherState:
 
     __slots__ = ("_run", "before", "depth", "mask", "token_id")
 
-    def __init__(self, run: _Run, before: MatcherState | None = None, token_id: int = -1) -> None:
+    def __init__(self, run: _MatcherRun, before: MatcherState | None = None, token_id: int = -1) -> None:
         """The state after ``before`` and ``token_id``, which ``before`` must allow."""
         self._run = run
         self.before = before
@@ -203,7 +203,7 @@ class MatcherState:
             run.go_to(self)
             mask = np.frombuffer(run.matcher.compute_bitmask(), dtype=np.uint8)
             run.check()
-            if len(run.with_mask) >= _KEPT_MASKS:
+            if len(run.with_mask) >= _MAX_MASKS:
                 run.with_mask.popleft().mask = None
             run.with_mask.append(self)
             self.mask = mask

@@ -23,19 +23,26 @@ Schema = dict[str, Any]
 MAX_STEPS = 20_000  # limit of visited parts, since a few references can expand to an unbounded number
 MAX_DEPTH = 100
 _MAX_DIGITS = 15  # digits of an integer that a double can represent
-_EXACT = 2**53  # largest integer that llguidance represents exactly
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # keywords that map names to schemas
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
+_MAX_EXACT_INTEGER = 2**53  # largest integer that llguidance represents exactly
+_MAP_KEYWORDS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions"}
+)  # keywords that map names to schemas
+_LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SINGLE_KEYWORDS = frozenset({"items", "additionalProperties", "additionalItems"})
 _CHOICES = ("anyOf", "oneOf")
 _IGNORED = frozenset({"$id", "id", "$schema", "x-guidance", "title", "description", "default", "examples", "$comment"})
 _REFERENCE = _IGNORED | {"$ref"}  # keywords allowed in a plain reference
-_MAX_COMPARED = 100  # most alternatives that are compared pairwise
-_COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
+_MAX_COMPARED_VALUES = 100  # most alternatives that are compared pairwise
+_COUNT_KEYWORDS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
 # Direction in which each bound is rounded, so that nothing more is allowed.
-_BOUNDS = {"minimum": math.inf, "exclusiveMinimum": math.inf, "maximum": -math.inf, "exclusiveMaximum": -math.inf}
+_BOUND_KEYWORDS = {
+    "minimum": math.inf,
+    "exclusiveMinimum": math.inf,
+    "maximum": -math.inf,
+    "exclusiveMaximum": -math.inf,
+}
 # No grammar can express these keywords; ``then``, ``else`` and the counts of ``contains`` depend on them.
-_INEXPRESSIBLE = frozenset(
+_INEXPRESSIBLE_KEYWORDS = frozenset(
     {
         "not",
         "if",
@@ -50,7 +57,7 @@ _INEXPRESSIBLE = frozenset(
         "$recursiveRef",
     }
 )
-_DEPENDENT = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
+_DEPENDENT_KEYWORDS = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
 _KEYWORDS_BY_TYPE = {
     "object": {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"},
     "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
@@ -58,7 +65,7 @@ _KEYWORDS_BY_TYPE = {
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 }
 _ALL_TYPES = frozenset({"integer", "null", "boolean", *_KEYWORDS_BY_TYPE})
-_NAMING = ("properties", "required")
+_NAMING_KEYWORDS = ("properties", "required")
 # Replacements for llguidance's formats, which allow the 29th of February in every year, seconds that Python's datetime
 # refuses, and capital letters in a UUID.
 _DATE = (
@@ -129,7 +136,7 @@ class SchemaPreparation:
         """The subschemas that apply to the same value as the schema itself."""
         choices = [part for key in _CHOICES for part in _listed(node.get(key))]
         found = _listed(node.get("allOf"))
-        has_names = any(node.get(key) for key in (*_NAMING, "patternProperties"))
+        has_names = any(node.get(key) for key in (*_NAMING_KEYWORDS, "patternProperties"))
         if has_names or found or "$ref" in node or all(key in node for key in _CHOICES):
             found = [*found, *choices]
         reference = node.get("$ref")
@@ -204,11 +211,11 @@ class SchemaPreparation:
             pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
             made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
         elif base:
-            made["allOf"] = [*_listed(made.get("allOf")), _names_only(base)]
+            made["allOf"] = [*_listed(made.get("allOf")), _name_pattern_schema(base)]
 
     @staticmethod
     def _closed_choice(own: dict[str, bool] | None, base: dict[str, bool], choice: object) -> object:
-        return choice if own is None or not (base | own) else {"allOf": [choice, _names_only(base | own)]}
+        return choice if own is None or not (base | own) else {"allOf": [choice, _name_pattern_schema(base | own)]}
 
     # ---- the parts of a schema --------------------------------------------------------------------------------------
 
@@ -220,9 +227,9 @@ class SchemaPreparation:
             raise GrammarError("A JSON schema must be an object, true or false.")
         made: Schema = {}
         for key, value in node.items():
-            if key in _IGNORED or key in _DEPENDENT:
+            if key in _IGNORED or key in _DEPENDENT_KEYWORDS:
                 continue
-            if key in _INEXPRESSIBLE:
+            if key in _INEXPRESSIBLE_KEYWORDS:
                 self._check_keyword(key, value, node, pointer)
             else:
                 made[key] = self._value(key, value, f"{pointer}/{key}", depth)
@@ -241,13 +248,13 @@ class SchemaPreparation:
         return made
 
     def _value(self, key: str, value: object, pointer: str, depth: int) -> object:
-        if key in _MAPS and isinstance(value, Mapping):
+        if key in _MAP_KEYWORDS and isinstance(value, Mapping):
             return {str(name): self._prepared(one, f"{pointer}/{name}", depth + 1) for name, one in value.items()}
-        if (key in _LISTS or key == "items") and isinstance(value, list):
+        if (key in _LIST_KEYWORDS or key == "items") and isinstance(value, list):
             return [self._prepared(one, f"{pointer}/{number}", depth + 1) for number, one in enumerate(value)]
-        if key in _SINGLE:
+        if key in _SINGLE_KEYWORDS:
             return self._prepared(value, pointer, depth + 1)
-        if key in _COUNTS and isinstance(value, float) and value.is_integer():
+        if key in _COUNT_KEYWORDS and isinstance(value, float) and value.is_integer():
             return int(value)
         return value
 
@@ -259,7 +266,7 @@ class SchemaPreparation:
         if all(values is not None for values in listed):
             spelled = [json.dumps(value, sort_keys=True) for values in listed for value in values or ()]
             return len(set(spelled)) == len(spelled)
-        if len(choices) > _MAX_COMPARED:
+        if len(choices) > _MAX_COMPARED_VALUES:
             return False
         return all(self._excludes(one, other) for number, one in enumerate(choices) for other in choices[number + 1 :])
 
@@ -348,21 +355,21 @@ class SchemaPreparation:
             self._drop_keyword("patternProperties", pointer)
 
     def _numbers(self, made: Schema, pointer: str, *, may_bound: bool) -> None:
-        for key, towards in _BOUNDS.items():
+        for key, towards in _BOUND_KEYWORDS.items():
             bound = made.get(key)
-            if isinstance(bound, int) and abs(bound) > _EXACT:
+            if isinstance(bound, int) and abs(bound) > _MAX_EXACT_INTEGER:
                 made[key] = _rounded(bound, towards)
         if (
             may_bound
             and made.get("type") == "integer"
-            and not made.keys() & {*_BOUNDS, "enum", "const", "allOf", "$ref"}
+            and not made.keys() & {*_BOUND_KEYWORDS, "enum", "const", "allOf", "$ref"}
         ):
             made |= {"minimum": 1 - 10**_MAX_DIGITS, "maximum": 10**_MAX_DIGITS - 1}
         if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
             del made["multipleOf"]
             self._drop_keyword("multipleOf", pointer)
         for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
-            if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
+            if any(isinstance(value, int) and abs(value) > _MAX_EXACT_INTEGER for value in values):
                 del made[key]
                 made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
                 self._drop_keyword(key, pointer)
@@ -404,14 +411,14 @@ def _types_of(schema: Mapping[str, Any]) -> Set[str]:
 
 
 def _subschemas(key: str, value: object) -> list[object]:
-    if key in _MAPS:
+    if key in _MAP_KEYWORDS:
         return list(value.values()) if isinstance(value, Mapping) else []
-    if key in _LISTS or key in _SINGLE:
+    if key in _LIST_KEYWORDS or key in _SINGLE_KEYWORDS:
         return _listed(value)
     return []
 
 
-def _names_only(names: Mapping[str, bool]) -> Schema:
+def _name_pattern_schema(names: Mapping[str, bool]) -> Schema:
     return {"properties": dict(names), "additionalProperties": False}
 
 

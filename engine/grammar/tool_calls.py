@@ -13,7 +13,7 @@ from engine.errors import GrammarError
 from engine.grammar import lark
 from engine.grammar.json_schema import Grammar, prepared_schema
 from engine.grammar.lark import any_of, literal
-from engine.grammar.matcher import checked
+from engine.grammar.matcher import check_rules
 from engine.grammar.schema_preparation import Schema
 from engine.records import ChatRequest
 from engine.sentences import said
@@ -47,7 +47,7 @@ def calls_grammar(
         GrammarError: not a schema, no value conforms to it, or a strict schema cannot be expressed.
     """
     syntax = SYNTAXES[tool_format]
-    calls = _Calls(syntax)
+    calls = _CallGrammar(syntax)
     call = any_of(calls.add(function) for function in functions)
     block, block_end = _literals(syntax.block), _literals(syntax.block_end)
     one, before, behind = "call", block, block_end
@@ -60,7 +60,7 @@ def calls_grammar(
     if otherwise:
         form = otherwise.removeprefix(lark.HEADER).removeprefix(_START)
         begin = [f"{_START} calls | form", f"calls:{start.removeprefix(_START)}", f"form:{form.rstrip()}"]
-    text, _ = checked([*begin, f"call: {call}", *calls.rules])
+    text, _ = check_rules([*begin, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
 
@@ -73,13 +73,13 @@ def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str
     syntax = SYNTAXES[tool_format]
     if not syntax.block:
         return Grammar("")
-    calls = _Calls(syntax)
+    calls = _CallGrammar(syntax)
     call = any_of(calls.add(function) for function in functions)
     text_before = calls.text_before(syntax.block, syntax.mark)
     more = "" if syntax.has_own_blocks else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
     rest = text_before.replace("VALUE", "TEXT")  # text without a further call
     start = f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {rest}"
-    text, _ = checked([start, f"call: {call}", *calls.rules])
+    text, _ = check_rules([start, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
 
@@ -118,7 +118,7 @@ def _fill_names(pattern: str, **names: str) -> str:
     return _sequence(*pieces, *_literals(pattern[begin:]))
 
 
-class _Calls:
+class _CallGrammar:
     """Builds the grammar's rules for calls, one per function."""
 
     def __init__(self, syntax: CallSyntax) -> None:

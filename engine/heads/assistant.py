@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.heads.loaded import LoadedHead, UncachedModel, described
-from engine.heads.tap import HiddenTap
-from engine.interfaces import Candidates, Rows, TokenIds, likely
+from engine.heads.loaded import LoadedHead, UncachedModel, with_context_facts
+from engine.heads.tap import HiddenRowRecorder
+from engine.interfaces import Candidates, Rows, TokenIds, likely_candidates
 from engine.llama.context import ContextParams
 from engine.llama.head_context import AssistantContext, HiddenRows
 from engine.llama.hidden_rows import RowPart
@@ -29,21 +29,21 @@ class LoadedAssistant(LoadedHead):
     """A loaded assistant of a target."""
 
     context: AssistantContext
-    tap: HiddenTap
+    tap: HiddenRowRecorder
 
-    def beside(self, target: LoadedModel) -> LoadedAssistant:
+    def open_for(self, target: LoadedModel) -> LoadedAssistant:
         return replace(load_assistant(self.model, target, self.context.params, self.info), owns_weights=False)
 
 
 def load_assistant(model: LlamaModel, target: LoadedModel, params: ContextParams, info: ModelInfo) -> LoadedAssistant:
     """Create an assistant's context for its target; raises `ContextError` if memory is short."""
-    tap = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out)
+    tap = HiddenRowRecorder(target.context, (RowPart(),), target.model.n_embd_out)
     context = AssistantContext(model, params, target.context, tap.n_embd)
     return LoadedAssistant(
         model=model,
         context=context,
         sequence=CachedSequence(AssistantModel(context, tap)),
-        info=described(info, context),
+        info=with_context_facts(info, context),
         can_rollback=True,
         target=target.sequence,
         is_own=False,
@@ -54,7 +54,7 @@ def load_assistant(model: LlamaModel, target: LoadedModel, params: ContextParams
 class AssistantModel(UncachedModel):
     """Implements `engine.interfaces.LanguageModel`."""
 
-    def __init__(self, context: AssistantContext, tap: HiddenTap) -> None:
+    def __init__(self, context: AssistantContext, tap: HiddenRowRecorder) -> None:
         super().__init__(context.n_ctx)
         self._context, self._tap = context, tap
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
@@ -79,7 +79,7 @@ class AssistantModel(UncachedModel):
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`; empty if the target gave no row."""
-        return likely(self.forward(ids, 1)[0])
+        return likely_candidates(self.forward(ids, 1)[0])
 
     def _logits_after(self, count: int) -> Rows:
         """Logits after the first ``count`` tokens [1, n_vocab]."""

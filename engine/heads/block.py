@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.heads.model import HeadShape, RowModel
-from engine.heads.tap import HiddenTap
-from engine.interfaces import Candidates, Rows, TokenIds, likely
+from engine.heads.tap import HiddenRowRecorder
+from engine.interfaces import Candidates, Rows, TokenIds, likely_candidates
 from engine.llama.head_context import BlockContext
 
 
 class BlockModel(RowModel[BlockContext]):
     """Implements `engine.interfaces.LanguageModel`; reading drafted tokens takes no pass."""
 
-    def __init__(self, context: BlockContext, tap: HiddenTap) -> None:
-        super().__init__(context, tap, HeadShape(reads_first=False))
+    def __init__(self, context: BlockContext, tap: HiddenRowRecorder) -> None:
+        super().__init__(context, tap, HeadShape(reads_first_token=False))
         self.num_candidates = context.shape.num_candidates or context.n_vocab
         self._block: Rows | None = None  # the block drafted after the last token that was read
         self._confidences: NDArray[np.float32] | None = None
@@ -36,8 +36,8 @@ class BlockModel(RowModel[BlockContext]):
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`; empty after the end of the block."""
         scores = self.forward(ids, 1)[0]
-        number, known = len(self._unsettled), self._confidences
-        return likely(scores, float(known[number]) if known is not None and number < len(known) else None)
+        number, known = len(self._unverified_ids), self._confidences
+        return likely_candidates(scores, float(known[number]) if known is not None and number < len(known) else None)
 
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
         if n_rows > 1:  # each row needs its own block
@@ -59,9 +59,9 @@ class BlockModel(RowModel[BlockContext]):
         self._context.check_room(self.num_past + len(ids))
         rows = list[Rows]()
         for number, token_id in enumerate(ids):
-            self._unsettled.append(token_id)
+            self._unverified_ids.append(token_id)
             if number >= len(ids) - n_rows:
-                rows.append(self._row(self._unsettled))
+                rows.append(self._row(self._unverified_ids))
         return np.concatenate(rows) if rows else self._context.no_rows
 
     def _row(self, sampled: Sequence[int]) -> Rows:

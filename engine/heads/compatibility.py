@@ -21,7 +21,7 @@ from engine.sentences import said
 
 # Architectures whose graphs provide the inputs of their layers (`t_layer_inp` in llama.cpp's src/models). For others,
 # requesting them aborts the process.
-KEEPS_LAYER_INPUTS = frozenset(
+LAYER_INPUT_ARCHITECTURES = frozenset(
     {
         "bailingmoe3",
         "deepseek2",
@@ -55,7 +55,7 @@ KEEPS_LAYER_INPUTS = frozenset(
 MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers; published heads have far fewer
 
 
-def missing_sentence(method: str) -> str:
+def unsupported_reason(method: str) -> str:
     """Why this build of llama.cpp cannot run heads of this method; empty if it can."""
     missing = missing_functions() if method in OWN_PRODUCTS else missing_for(method)
     if not missing:
@@ -75,7 +75,7 @@ def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
         | dict.fromkeys(OWN_PRODUCTS, medusa_reason)
         | dict.fromkeys(BLOCKS, _block_reason)
     )
-    reason = missing_sentence(method) or reasons.get(method, _mtp_reason)(target, head)
+    reason = unsupported_reason(method) or reasons.get(method, _mtp_reason)(target, head)
     if reason:
         raise DraftRefusedError(reason)
 
@@ -87,7 +87,7 @@ def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
             of_head=head.architecture,
             of_target=target.architecture or "?",
         )
-    return _width_reason(target, head.own("embedding_length"))
+    return _width_reason(target, head.arch_value("embedding_length"))
 
 
 def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
@@ -98,15 +98,15 @@ def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
             of_head="gemma4",
             of_target=target.architecture or "?",
         )
-    blocks, windows = target.own("block_count"), target.own("attention.sliding_window_pattern")
-    of_target, of_head = target.own("attention.head_count_kv"), head.own("attention.head_count_kv")
-    own_windows, number = head.own("attention.sliding_window_pattern"), head.own("block_count")
+    blocks, windows = target.arch_value("block_count"), target.arch_value("attention.sliding_window_pattern")
+    of_target, of_head = target.arch_value("attention.head_count_kv"), head.arch_value("attention.head_count_kv")
+    own_windows, number = head.arch_value("attention.sliding_window_pattern"), head.arch_value("block_count")
     if not isinstance(blocks, int) or not isinstance(windows, tuple) or windows[-2:] != (True, False):
         return said("The target's last two layers are not those that the head reads.")
     if not isinstance(own_windows, tuple) or not isinstance(number, int) or len(own_windows) < number:
         return said("The head's file does not give the attention windows of its layers.")
     for key in ("attention.key_length", "attention.key_length_swa", "attention.sliding_window"):
-        if head.own(key) != target.own(key):
+        if head.arch_value(key) != target.arch_value(key):
             return said("The head's {key} is not the target's: it belongs to another model.", key=key)
     for layer in range(number):
         source = blocks - 2 if own_windows[layer] else blocks - 1
@@ -114,7 +114,7 @@ def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
             return said(
                 "The head's {key} is not the target's: it belongs to another model.", key="attention.head_count_kv"
             )
-    return _width_reason(target, head.own("embedding_length_out"))
+    return _width_reason(target, head.arch_value("embedding_length_out"))
 
 
 def _value_of_layer(value: Value | None, layer: int) -> Value | None:
@@ -122,13 +122,13 @@ def _value_of_layer(value: Value | None, layer: int) -> Value | None:
 
 
 def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
-    layers = head.own("target_layers")
+    layers = head.arch_value("target_layers")
     if not isinstance(layers, tuple) or len([one for one in layers if isinstance(one, int)]) != NUM_FEATURES:
         return said("The head does not name the three layers of the target that it reads.")
     return (
         _layers_reason(target, layers, EAGLE3, 0)
-        or _width_reason(target, head.own("target_hidden_size"))
-        or _borrowing_reason(target, head)
+        or _width_reason(target, head.arch_value("target_hidden_size"))
+        or _shared_layers_reason(target, head)
     )
 
 
@@ -140,21 +140,21 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
     if not isinstance(head.metadata.get("tokenizer.ggml.mask_token_id"), int):
         return said("The head does not name its mask token.")
     return (
-        _layers_reason(target, head.own("target_layers"), head_method(head), 1)
-        or _width_reason(target, head.own("embedding_length"))
-        or _borrowing_reason(target, head)
+        _layers_reason(target, head.arch_value("target_layers"), head_method(head), 1)
+        or _width_reason(target, head.arch_value("embedding_length"))
+        or _shared_layers_reason(target, head)
     )
 
 
 def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_below: int) -> str:
     """Why a head cannot read these layers of a target; empty if it can. EAGLE-3 also reads the last layer's output."""
-    if target.architecture not in KEEPS_LAYER_INPUTS:
+    if target.architecture not in LAYER_INPUT_ARCHITECTURES:
         return said(
             "{method} heads read the target's layers, and llama.cpp does not provide those of {architecture} models.",
             method=method,
             architecture=target.architecture or "?",
         )
-    blocks = target.own("block_count")
+    blocks = target.arch_value("block_count")
     most = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(target) - num_below
     numbers = [layer for layer in layers if isinstance(layer, int)] if isinstance(layers, tuple) else []
     if not isinstance(layers, tuple) or not 0 < len(numbers) == len(layers) <= MAX_LAYERS:
@@ -166,11 +166,11 @@ def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_be
     return ""
 
 
-def _borrowing_reason(target: GgufHeader, head: GgufHeader) -> str:
+def _shared_layers_reason(target: GgufHeader, head: GgufHeader) -> str:
     """Why a head without embedding or output layer cannot use the target's; empty if it can."""
     tensors = {tensor.name for tensor in head.tensors}
     borrows = not {"token_embd.weight", "output.weight"} <= tensors
-    if borrows and head.own("embedding_length") != target.own("embedding_length"):
+    if borrows and head.arch_value("embedding_length") != target.arch_value("embedding_length"):
         return said("The head uses the target's embedding or output layer, which has another width than its own.")
     if "d2t" in tensors and "output.weight" not in tensors:
         return said("The head has a vocabulary of its own, but no output layer for it.")
@@ -178,7 +178,7 @@ def _borrowing_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _width_reason(target: GgufHeader, wanted: object) -> str:
-    width = target.own("embedding_length")
+    width = target.arch_value("embedding_length")
     if wanted == width:
         return ""
     return said(

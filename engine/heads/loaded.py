@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.heads.tap import HiddenTap, LastRows
+from engine.heads.tap import HiddenRowRecorder, LastRowRecorder
 from engine.interfaces import TokenIds
 from engine.llama.head_context import RowContext
 from engine.loading.loading import Loaded, LoadedModel
@@ -21,25 +21,25 @@ from engine.sequence import CachedSequence
 class LoadedHead(Loaded, ABC):
     """One or several heads that draft for ``target``; ``is_own`` if they are in the target's file.
 
-    ``reach`` is the maximum number of drafted tokens in a row; None: no limit.
+    ``max_depth`` is the maximum number of drafted tokens in a row; None: no limit.
     """
 
     target: CachedSequence
-    tap: HiddenTap | LastRows
+    tap: HiddenRowRecorder | LastRowRecorder
     is_own: bool
-    reach: int | None = None
+    max_depth: int | None = None
 
     def close(self) -> None:
         """Free all memory except the target's."""
-        self.follow(on=False)
+        self.record_rows(on=False)
         Loaded.close(self)
 
-    def follow(self, *, on: bool) -> None:
+    def record_rows(self, *, on: bool) -> None:
         """Start or stop recording the hidden rows of the target's passes."""
-        self.tap.switch(on=on)
+        self.tap.set_recording(on=on)
 
     @abstractmethod
-    def beside(self, target: LoadedModel) -> LoadedHead:
+    def open_for(self, target: LoadedModel) -> LoadedHead:
         """Open the head for another context of the target, with shared weights. Close the result before this head.
 
         Raises:
@@ -47,7 +47,7 @@ class LoadedHead(Loaded, ABC):
         """
 
 
-def described(info: ModelInfo, context: RowContext) -> ModelInfo:
+def with_context_facts(info: ModelInfo, context: RowContext) -> ModelInfo:
     """Complete a head's ``info`` with the facts of its context."""
     return replace(
         info,

@@ -25,17 +25,17 @@ from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
 from engine.heads.assistant import load_assistant
 from engine.heads.block import BlockModel
-from engine.heads.compatibility import check_head_file, missing_sentence
-from engine.heads.loaded import LoadedHead, described
+from engine.heads.compatibility import check_head_file, unsupported_reason
+from engine.heads.loaded import LoadedHead, with_context_facts
 from engine.heads.medusa import open_medusa
-from engine.heads.model import MOST_LOST, HeadModel, HeadShape
-from engine.heads.tap import FOLLOW_AT, HiddenTap
+from engine.heads.model import MAX_LOST_ROWS, HeadModel, HeadShape
+from engine.heads.tap import READ_AT_ROWS, HiddenRowRecorder
 from engine.llama import library
 from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams
 from engine.llama.head_context import MAX_HEAD_ROWS, BlockContext, HeadContext
 from engine.llama.hidden_rows import RowPart
 from engine.llama.model import LlamaModel
-from engine.loading.loading import LoadedModel, LoadOptions, try_rollback
+from engine.loading.loading import LoadedModel, LoadOptions, test_rollback
 from engine.loading.memory_use import reported_memory
 from engine.records import MemoryUse, ModelInfo
 from engine.sampling.sampler import History
@@ -45,30 +45,30 @@ from engine.sequence import CachedSequence, shared_tokens
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
-_REREAD_S = 2.0  # most seconds that the target may spend on reading tokens again because their rows are lost
-_UNTIMED = 64  # most tokens to read again if no speed was measured
+_MAX_REREAD_S = 2.0  # most seconds that the target may spend on reading tokens again because their rows are lost
+_MAX_UNTIMED_REREAD = 64  # most tokens to read again if no speed was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedLayers(LoadedHead):
+class LoadedLayerHead(LoadedHead):
     """A head that llama.cpp computes. ``model`` is the target's if its file has the head (``is_own``)."""
 
     context: HeadContext | BlockContext
-    reader: HeadModel | BlockModel
-    tap: HiddenTap
+    row_model: HeadModel | BlockModel
+    tap: HiddenRowRecorder
     shape: HeadShape
 
-    def follow(self, *, on: bool) -> None:
-        self.tap.switch(on=on)
-        self.target.after_pass = self._read_along if on else None
+    def record_rows(self, *, on: bool) -> None:
+        self.tap.set_recording(on=on)
+        self.target.after_pass = self._read_waiting_rows if on else None
         self.target.before_run = self._read_all if on else None
-        self.target.limit_reuse = self._with_rows if on else None
+        self.target.limit_reuse = self._num_reusable if on else None
 
     @property
     def block_size(self) -> int:
-        return self.reach or 1
+        return self.max_depth or 1
 
-    def beside(self, target: LoadedModel) -> LoadedLayers:
+    def open_for(self, target: LoadedModel) -> LoadedLayerHead:
         own, params = self.context, self.context.params
         options = LoadOptions(None, own.threads, None, params.cache_type, params.flash_attention)
         params = _params(target, options)
@@ -76,11 +76,11 @@ class LoadedLayers(LoadedHead):
             context: HeadContext | BlockContext = BlockContext(self.model, params, target.context, own.width, own.shape)
         else:
             context = HeadContext(self.model, params, target.context, own.width, is_mtp=own.is_mtp)
-        tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
-        other = _loaded(target, self.model, context, tap, self.shape, self.info)
+        tap = HiddenRowRecorder(target.context, self.tap.parts, self.tap.n_embd)
+        other = _make_loaded(target, self.model, context, tap, self.shape, self.info)
         return _check_rollback(replace(other, owns_weights=False), None)
 
-    def _with_rows(self, num_shared: int) -> int:
+    def _num_reusable(self, num_shared: int) -> int:
         """Limit the reused tokens of the target's cache to tokens whose rows the head has, or can soon get.
 
         Tokens that the target read while no head was used have no rows, and a head drafts poorly without the beginning
@@ -89,19 +89,19 @@ class LoadedLayers(LoadedHead):
         """
         held = self.target.ids[:num_shared]
         known = floor = int(np.flatnonzero(held < 0)[-1]) + 1 if (held < 0).any() else 0
-        has_lost = self.reader.has_lost_beginning(floor)
+        has_lost = self.row_model.has_lost_beginning(floor)
         if not has_lost:
             known = max(floor, min(num_shared, shared_tokens(self.sequence.ids, np.append(held, -1))))
-            if self.tap.first <= known + MOST_LOST:
+            if self.tap.first <= known + MAX_LOST_ROWS:
                 known = min(num_shared, max(known, self.tap.end))
-        if num_shared - known <= MOST_LOST:
+        if num_shared - known <= MAX_LOST_ROWS:
             return num_shared
         if self.target.num_snapshots is not None:  # a recurrent memory can only start over
             if floor:
                 return num_shared
             known = 0
         speed = self.target.prompt_speed
-        if num_shared - known > (_UNTIMED if speed is None else _REREAD_S * speed):
+        if num_shared - known > (_MAX_UNTIMED_REREAD if speed is None else _MAX_REREAD_S * speed):
             return num_shared
         if not known:
             self.sequence.clear()
@@ -109,9 +109,9 @@ class LoadedLayers(LoadedHead):
             self.sequence.rollback(known)
         return known
 
-    def _read_along(self) -> None:
+    def _read_waiting_rows(self) -> None:
         """Read waiting rows once they are many, except those of the last passes, which may be rolled back."""
-        if self.tap.end - self.tap.first >= FOLLOW_AT:
+        if self.tap.end - self.tap.first >= READ_AT_ROWS:
             self._read(self.target.ids[: self.target.num_past - MAX_ROWS])
 
     def _read_all(self) -> None:
@@ -129,7 +129,7 @@ class LoadedLayers(LoadedHead):
             log.info("the head could not read along: %s", error.message)
 
 
-def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
+def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayerHead:
     """Open the next-token layers that were loaded with a target.
 
     Raises:
@@ -137,17 +137,17 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
         ContextError: memory for their context is short.
         DecodeError: a test pass failed.
     """
-    reason = missing_sentence(MTP)
+    reason = unsupported_reason(MTP)
     if reason:
         raise DraftRefusedError(reason)
     num_params, size_bytes = next_token_weights(read_header(target.model.path))
     width = target.model.n_embd_out
     with library.placement_lines() as reported:
         context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
-    tap = HiddenTap(target.context, (RowPart(),), width)
+    tap = HiddenRowRecorder(target.context, (RowPart(),), width)
     memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head_method=MTP)
-    layers = _loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
+    layers = _make_loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
     return _check_rollback(layers, memory)
 
 
@@ -171,17 +171,17 @@ def open_head_file(
         model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=has_nextn)
         try:
             check_pair(target.model.vocab, model.vocab)
-            opened = _opened(model, target, options, header)
+            opened = _open_head(model, target, options, header)
         except EngineError:
             model.close()
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
-    if isinstance(opened, LoadedLayers):
+    if isinstance(opened, LoadedLayerHead):
         return _check_rollback(opened, memory)
     return replace(opened, info=replace(opened.info, memory=memory))
 
 
-def _opened(model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader) -> LoadedHead:
+def _open_head(model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader) -> LoadedHead:
     """Create the context of a head from a file; raises `ContextError` if memory is short."""
     params, method = _params(target, options), head_method(header)
     info = replace(
@@ -197,19 +197,21 @@ def _opened(model: LlamaModel, target: LoadedModel, options: LoadOptions, header
     if method == ASSISTANT:
         return load_assistant(model, target, params, info)
     is_mtp = method == MTP
-    parts = (RowPart(),) if is_mtp else _parts(header, target)
-    tap = HiddenTap(target.context, parts, target.model.n_embd_out if is_mtp else target.model.n_embd)
+    parts = (RowPart(),) if is_mtp else _row_parts(header, target)
+    tap = HiddenRowRecorder(target.context, parts, target.model.n_embd_out if is_mtp else target.model.n_embd)
     context: HeadContext | BlockContext
     if method in BLOCKS:
         context = BlockContext(model, params, target.context, len(parts) * tap.n_embd, block_shape(header))
     else:
         context = HeadContext(model, params, target.context, model.n_embd_out, is_mtp=is_mtp)
-    shape = HeadShape(model.n_layer_nextn) if is_mtp else HeadShape(encodes=method == EAGLE3, reads_first=False)
-    return _loaded(target, model, context, tap, shape, info)
+    shape = (
+        HeadShape(model.n_layer_nextn) if is_mtp else HeadShape(has_encoder=method == EAGLE3, reads_first_token=False)
+    )
+    return _make_loaded(target, model, context, tap, shape, info)
 
 
-def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
-    layers = header.own("target_layers")
+def _row_parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
+    layers = header.arch_value("target_layers")
     named = layers if isinstance(layers, tuple) else ()
     return tuple(RowPart(None if layer == target.model.n_layer else int(layer)) for layer in named)
 
@@ -220,19 +222,19 @@ def _params(target: LoadedModel, options: LoadOptions) -> ContextParams:
     return ContextParams(target.context.n_ctx, threads, 0, *kinds, max_rows=MAX_HEAD_ROWS)
 
 
-def _loaded(
+def _make_loaded(
     target: LoadedModel,
     model: LlamaModel,
     context: HeadContext | BlockContext,
-    tap: HiddenTap,
+    tap: HiddenRowRecorder,
     shape: HeadShape,
     info: ModelInfo,
-) -> LoadedLayers:
+) -> LoadedLayerHead:
     reader = BlockModel(context, tap) if isinstance(context, BlockContext) else HeadModel(context, tap, shape)
-    return LoadedLayers(
+    return LoadedLayerHead(
         model=model,
         context=context,
-        reader=reader,
+        row_model=reader,
         sequence=CachedSequence(reader),
         info=info,
         can_rollback=True,
@@ -241,20 +243,20 @@ def _loaded(
         tap=tap,
         shape=shape,
         is_own=model is target.model,
-        reach=context.shape.num_drafted if isinstance(context, BlockContext) else None,
+        max_depth=context.shape.num_drafted if isinstance(context, BlockContext) else None,
     )
 
 
-def _check_rollback(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
+def _check_rollback(head: LoadedLayerHead, memory: MemoryUse | None) -> LoadedLayerHead:
     """Check that the head can roll back, and complete its info; adds the buffers of the target's rows to ``memory``."""
     context, tap = head.context, head.tap
     if memory is not None:
         given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
         memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
     try:
-        if not try_rollback(head.sequence):
+        if not test_rollback(head.sequence):
             raise DraftRefusedError(said("The head cannot discard its rejected drafts."))
     except EngineError:
         head.close()
         raise
-    return replace(head, info=replace(described(head.info, context), memory=memory))
+    return replace(head, info=replace(with_context_facts(head.info, context), memory=memory))

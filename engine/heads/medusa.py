@@ -19,7 +19,7 @@ from engine.errors import DraftRefusedError
 from engine.gguf.header import GgufHeader, TensorInfo, read_header
 from engine.gguf.medusa import (
     EMBEDDING,
-    MULTIPLIABLE,
+    MATRIX_TYPES,
     SHARED_OUTPUT,
     VOCAB_MAP,
     MedusaLayout,
@@ -29,8 +29,8 @@ from engine.gguf.medusa import (
 from engine.gguf.model_parts import all_parts, size_of_files
 from engine.gguf.source import ReadAt, open_for_reading
 from engine.heads.loaded import LoadedHead, UncachedModel
-from engine.heads.tap import LastRows
-from engine.interfaces import Candidates, Rows, TokenIds, likely
+from engine.heads.tap import LastRowRecorder
+from engine.interfaces import Candidates, Rows, TokenIds, likely_candidates
 from engine.llama import library
 from engine.llama.head_graph import HeadGraphs, HeadWeights, Matrix, ResidualBlock, Row
 from engine.loading.loading import LoadedModel, LoadOptions
@@ -82,15 +82,15 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
         ids = _vocabulary(reader, layout)
         shared = reader.matrix(SHARED_OUTPUT)
         if shared is None and "head.0.output.weight" not in tensors:
-            shared = _borrowed_output(target, layout, ids)
+            shared = _target_output_rows(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
     sees = layout.num_tokens(0) > 0
-    embedding = _borrowed_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
+    embedding = _target_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
     return MedusaWeights(layout, heads, ids, embedding)
 
 
 def _check_tokenizer(layout: MedusaLayout, header: GgufHeader, target: Path) -> None:
-    if header.own("tokenizer_sha256") == tokenizer_sha256(target, read_header(target)):
+    if header.arch_value("tokenizer_sha256") == tokenizer_sha256(target, read_header(target)):
         return
     name = layout.target_name or said("another model")
     raise DraftRefusedError(said("The heads were made for {name}, whose tokens differ from this model's.", name=name))
@@ -109,7 +109,7 @@ class _Reader:
         tensor = self.tensors.get(name)
         return None if tensor is None else Matrix(self.data(tensor), tensor.type_name, *tensor.dims)
 
-    def needed(self, name: str) -> Matrix:
+    def required_matrix(self, name: str) -> Matrix:
         return Matrix(self.data(self.tensors[name]), self.tensors[name].type_name, *self.tensors[name].dims)
 
     def vector(self, name: str) -> Row | None:
@@ -119,12 +119,12 @@ class _Reader:
     def head(self, k: int, layout: MedusaLayout, shared: Matrix | None) -> HeadWeights:
         blocks = []
         for n in range(layout.num_blocks):
-            weight, bias = self.needed(f"head.{k}.block.{n}.weight"), self.vector(f"head.{k}.block.{n}.bias")
+            weight, bias = self.required_matrix(f"head.{k}.block.{n}.weight"), self.vector(f"head.{k}.block.{n}.bias")
             skip = self.matrix(f"head.{k}.skip.weight") if n == 0 else None
             blocks.append(
                 ResidualBlock(weight, bias, skip, self.vector(f"head.{k}.skip.bias") if skip is not None else None)
             )
-        output = shared if shared is not None else self.needed(f"head.{k}.output.weight")
+        output = shared if shared is not None else self.required_matrix(f"head.{k}.output.weight")
         return HeadWeights(tuple(blocks), output, self.vector(f"head.{k}.output.bias"), layout.num_tokens(k))
 
 
@@ -140,19 +140,19 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
     return ids
 
 
-def _borrowed_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
+def _target_output_rows(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
     """The rows of the target's output matrix for the tokens of the heads."""
-    rows = _borrowed_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
+    rows = _target_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
     return Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
 
 
-def _borrowed_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
+def _target_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
     """Find the first of these matrices [n_vocab, width] in the target's files."""
     parts = [(part, read_header(part)) for part in all_parts(target)]
     for name in names:
         for part, header in parts:
             for tensor in header.tensors:
-                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MULTIPLIABLE:
+                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MATRIX_TYPES:
                     return TensorRows(part, header, tensor)
     raise DraftRefusedError(said("The heads use the target's {name}, which has another shape or kind.", name=names[-1]))
 
@@ -163,9 +163,9 @@ class LoadedMedusa(LoadedHead):
 
     context: HeadGraphs
     weights: MedusaWeights
-    tap: LastRows
+    tap: LastRowRecorder
 
-    def beside(self, target: LoadedModel) -> LoadedMedusa:
+    def open_for(self, target: LoadedModel) -> LoadedMedusa:
         return _loaded(target, self.weights, self.info, self.context.threads)
 
 
@@ -204,7 +204,7 @@ def _loaded(target: LoadedModel, weights: MedusaWeights, info: ModelInfo, thread
     graphs = HeadGraphs(weights.heads, layout.width, kind, target.context.n_ctx)
     graphs.set_threads(threads)
     memory = MemoryUse(weights_bytes=graphs.num_bytes, cache_bytes=0, compute_bytes=0, measured=True)
-    tap = LastRows(target.context, layout.width)
+    tap = LastRowRecorder(target.context, layout.width)
     return LoadedMedusa(
         model=target.model,
         context=graphs,
@@ -214,7 +214,7 @@ def _loaded(target: LoadedModel, weights: MedusaWeights, info: ModelInfo, thread
         owns_weights=False,
         target=target.sequence,
         is_own=False,
-        reach=layout.num_heads,
+        max_depth=layout.num_heads,
         weights=weights,
         tap=tap,
     )
@@ -223,7 +223,7 @@ def _loaded(target: LoadedModel, weights: MedusaWeights, info: ModelInfo, thread
 class MedusaModel(UncachedModel):
     """Implements `engine.interfaces.LanguageModel`."""
 
-    def __init__(self, weights: MedusaWeights, graphs: HeadGraphs, tap: LastRows) -> None:
+    def __init__(self, weights: MedusaWeights, graphs: HeadGraphs, tap: LastRowRecorder) -> None:
         super().__init__(graphs.n_ctx)
         layout = weights.layout
         self._weights, self._graphs, self._tap = weights, graphs, tap
@@ -256,7 +256,7 @@ class MedusaModel(UncachedModel):
         scores = self._scores(self.num_past)
         if scores is None:
             return Candidates(_NO_IDS, _NO_SCORES)
-        found = likely(scores)
+        found = likely_candidates(scores)
         return Candidates(self._weights.ids[found.ids], found.logits)
 
     def _scores(self, count: int) -> Row | None:

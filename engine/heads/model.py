@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import DecodeError
-from engine.heads.tap import HiddenTap
+from engine.heads.tap import HiddenRowRecorder
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama.context import N_BATCH
 from engine.llama.head_context import HeadContext, HiddenRows, RowContext
 
-MOST_LOST = 16  # most tokens that are read without rows; if more rows are lost, the head starts over
+MAX_LOST_ROWS = 16  # most tokens that are read without rows; if more rows are lost, the head starts over
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class HeadShape:
     """
 
     num_layers: int = 1
-    encodes: bool = False
-    reads_first: bool = True
+    has_encoder: bool = False
+    reads_first_token: bool = True
 
 
 @dataclass(slots=True)
-class _Ahead:
+class _ReadAhead:
     """Tokens read ahead of the target, and the row that each was read with."""
 
     base: int = 0  # position of `ids[0]`, which is the last token read with the target's row
@@ -68,17 +68,17 @@ class RowModel(ABC, Generic[ContextT]):
     num_snapshots = None
     num_candidates = 0
 
-    def __init__(self, context: ContextT, tap: HiddenTap, shape: HeadShape) -> None:
+    def __init__(self, context: ContextT, tap: HiddenRowRecorder, shape: HeadShape) -> None:
         self._context, self._tap, self._shape = context, tap, shape
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
         self._num_read = 0  # number of tokens read with the target's rows
-        self._unsettled: list[int] = []  # tokens read ahead of the target
+        self._unverified_ids: list[int] = []  # tokens read ahead of the target
         self._begin = 0  # number of first tokens that were skipped, since their rows were lost
         self._pictures: list[tuple[int, int]] = []  # begin and end of later pictures, ascending
 
     @property
     def num_past(self) -> int:
-        return self._num_read + len(self._unsettled)
+        return self._num_read + len(self._unverified_ids)
 
     def has_lost_beginning(self, floor: int = 0) -> bool:
         """Whether tokens after ``floor`` were skipped because their rows were lost, apart from the first token."""
@@ -96,21 +96,21 @@ class RowModel(ABC, Generic[ContextT]):
             self.forward(ids[end:], 0)
             return rows
         try:
-            return self._forward([*self._unsettled, *(int(one) for one in ids)], len(ids), n_rows)
+            return self._forward([*self._unverified_ids, *(int(one) for one in ids)], len(ids), n_rows)
         except DecodeError:
             self._context.rollback(self._num_read)
             self._num_read = min(self._num_read, self._context.num_past)
-            self._drop_ahead()
+            self._drop_read_ahead()
             raise
 
     def _forward(self, ids: list[int], num_new: int, n_rows: int) -> Rows:
         """Read ``ids``, whose first tokens were already read ahead."""
         settled = min(len(ids), max(0, self._tap.num_past + 1 - self._num_read))
-        if settled and self._unsettled:
+        if settled and self._unverified_ids:
             self._context.rollback(self._num_read)
         if not settled:
             return self._read_ahead(ids[-num_new:], n_rows)
-        self._drop_ahead()
+        self._drop_read_ahead()
         rest = ids[settled:]
         wanted = max(0, n_rows - len(rest))
         rows = self._read(ids[:settled], max(wanted, 1) if n_rows else 0)
@@ -168,7 +168,7 @@ class RowModel(ABC, Generic[ContextT]):
 
     @abstractmethod
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        """Read tokens ahead of the target, and add them to `_unsettled`."""
+        """Read tokens ahead of the target, and add them to `_unverified_ids`."""
 
     def _forget_ahead(self) -> None:
         """Called if the tokens read ahead turn out wrong."""
@@ -176,16 +176,16 @@ class RowModel(ABC, Generic[ContextT]):
     def _num_lost(self, ids: list[int], n_rows: int) -> int:
         """Number of first ``ids`` to skip because their rows are lost.
 
-        All tokens without rows are skipped if the cache is empty, else only if more than `MOST_LOST` rows are lost.
+        All tokens without rows are skipped if the cache is empty, else only if more than `MAX_LOST_ROWS` rows are lost.
         """
         position, tap, most = self._num_read, self._tap, len(ids) - n_rows
         if not tap.is_on:  # the head's speed is being measured
             return 0
         known = tap.first + 1 if tap.end > tap.first else tap.num_past + 1  # first token that can be read with a row
         if position == 0 and known <= 1:  # the first token never has a row
-            return 0 if self._shape.reads_first else min(1, most)
+            return 0 if self._shape.reads_first_token else min(1, most)
         lost = max(0, min(known - position, most))
-        return lost if position == self._begin or lost > MOST_LOST else 0
+        return lost if position == self._begin or lost > MAX_LOST_ROWS else 0
 
     def _hidden(self, position: int, count: int) -> HiddenRows:
         """The rows to read ``count`` tokens from ``position`` on with; zeros for lost rows."""
@@ -194,15 +194,15 @@ class RowModel(ABC, Generic[ContextT]):
         if end > first:
             rows = tap.rows(first, end - first)
             begin = first - (position - 1)
-            hidden[begin : begin + end - first] = self._encoded(rows)
+            hidden[begin : begin + end - first] = self._encode_rows(rows)
         return hidden
 
-    def _encoded(self, rows: HiddenRows) -> HiddenRows:
+    def _encode_rows(self, rows: HiddenRows) -> HiddenRows:
         """Convert rows of the target to inputs of the head's context."""
         return rows
 
-    def _drop_ahead(self) -> None:
-        self._unsettled = []
+    def _drop_read_ahead(self) -> None:
+        self._unverified_ids = []
         self._forget_ahead()
 
     # ---- the rest of a language model -------------------------------------------------------------------------------
@@ -215,9 +215,9 @@ class RowModel(ABC, Generic[ContextT]):
             return False
         self._forget_ahead()
         if num_past > self._num_read:
-            del self._unsettled[num_past - self._num_read :]
+            del self._unverified_ids[num_past - self._num_read :]
             return True
-        self._unsettled, self._num_read = [], num_past
+        self._unverified_ids, self._num_read = [], num_past
         self._pictures = [one for one in self._pictures if one[1] <= num_past]
         if run is not None:
             self._num_read = run[0]
@@ -252,7 +252,7 @@ class RowModel(ABC, Generic[ContextT]):
 
     def clear(self) -> None:
         self._context.clear()
-        self._drop_ahead()
+        self._drop_read_ahead()
         self._num_read = self._begin = 0
         self._pictures = []
 
@@ -260,9 +260,9 @@ class RowModel(ABC, Generic[ContextT]):
 class HeadModel(RowModel[HeadContext]):
     """MTP and EAGLE-3 heads, which read tokens ahead of the target with their own rows."""
 
-    def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
+    def __init__(self, context: HeadContext, tap: HiddenRowRecorder, shape: HeadShape) -> None:
         super().__init__(context, tap, shape)
-        self._ahead = _Ahead()
+        self._ahead = _ReadAhead()
         self._own_row: HiddenRows | None = None  # the head's row after the last token
         self._zeros = np.zeros(context.width, dtype=np.float32)
 
@@ -287,8 +287,8 @@ class HeadModel(RowModel[HeadContext]):
             ahead.base, ahead.ids[:], ahead.rows[:] = self._num_read - 1, ids[-1:], [hidden[-1].copy()]
         return rows
 
-    def _encoded(self, rows: HiddenRows) -> HiddenRows:
-        return self._context.encode(rows) if self._shape.encodes else rows
+    def _encode_rows(self, rows: HiddenRows) -> HiddenRows:
+        return self._context.encode(rows) if self._shape.has_encoder else rows
 
     def _forget_ahead(self) -> None:
         self._own_row = None
@@ -300,7 +300,7 @@ class HeadModel(RowModel[HeadContext]):
             for first in range(0, len(ids), N_BATCH):
                 chunk = ids[first : first + N_BATCH]
                 self._context.read(chunk, np.zeros((len(chunk), self._context.width), dtype=np.float32), 0)
-            self._unsettled += ids
+            self._unverified_ids += ids
             self._own_row = None
             self._ahead.clear()
             return self._context.no_rows
@@ -311,16 +311,16 @@ class HeadModel(RowModel[HeadContext]):
         """Read one token with the head's own row, or all tokens again if another layer is trained for this step."""
         context, ahead = self._context, self._ahead
         row = self._own_row if self._own_row is not None else self._zeros
-        layer = min(len(self._unsettled) + 1, self._shape.num_layers - 1)
+        layer = min(len(self._unverified_ids) + 1, self._shape.num_layers - 1)
         ahead.ids.append(token_id)
         ahead.rows.append(row)
-        if layer != ahead.layer and len(ahead.ids) == self._num_read - ahead.base + len(self._unsettled) + 1:
+        if layer != ahead.layer and len(ahead.ids) == self._num_read - ahead.base + len(self._unverified_ids) + 1:
             context.rollback(ahead.base)
             context.use_layer(layer)
             rows = context.read(ahead.ids, np.stack(ahead.rows), 1)
             ahead.layer = layer
         else:
             rows = context.read([token_id], row[np.newaxis], 1)
-        self._unsettled.append(token_id)
+        self._unverified_ids.append(token_id)
         self._own_row = context.last_row()
         return rows

@@ -12,14 +12,14 @@ from engine.llama.context import N_BATCH, LlamaContext
 from engine.llama.head_context import HiddenRows
 from engine.llama.hidden_rows import FinalRows, RowPart
 
-FOLLOW_AT = 256  # number of waiting rows at which a head reads them, which bounds the buffer
-CAPACITY = FOLLOW_AT + N_BATCH  # rows
-_KEPT = 16  # rows kept before the last read row, for a short rollback
+READ_AT_ROWS = 256  # number of waiting rows at which a head reads them, which bounds the buffer
+CAPACITY = READ_AT_ROWS + N_BATCH  # rows
+_ROLLBACK_ROWS = 16  # rows kept before the last read row, for a short rollback
 _BYTES = 4
 HiddenRow = NDArray[np.float32]
 
 
-class _Tap:
+class RowRecorder:
     """Base of both taps; holds the target's context."""
 
     def __init__(self, context: LlamaContext) -> None:
@@ -36,7 +36,7 @@ class _Tap:
         return self._context.tap is own
 
 
-class HiddenTap(_Tap):
+class HiddenRowRecorder(RowRecorder):
     """Implements `engine.llama.context.RowTap`; records the rows of positions ``first`` <= i < ``end``."""
 
     def __init__(self, context: LlamaContext, parts: Sequence[RowPart], n_embd: int) -> None:
@@ -60,12 +60,12 @@ class HiddenTap(_Tap):
         """The position after the last row, without rows that the target has dropped."""
         return max(self._first, min(self._end, self._context.num_past))
 
-    def switch(self, *, on: bool) -> None:
+    def set_recording(self, *, on: bool) -> None:
         """Start or stop recording rows; a change drops all rows."""
         if on == self.is_on:
             return
         for part in self.parts:
-            part.switch(self._context.handle, on=on)
+            part.set_recording(self._context.handle, on=on)
         self._context.tap = self if on else None
         self.forget()
 
@@ -100,7 +100,7 @@ class HiddenTap(_Tap):
 
     def release(self, position: int) -> None:
         """Allow dropping the rows before ``position``."""
-        position = min(position - _KEPT, self._end)
+        position = min(position - _ROLLBACK_ROWS, self._end)
         if position > self._first:
             self._offset += position - self._first
             self._first = position
@@ -112,12 +112,12 @@ class HiddenTap(_Tap):
             return self._rows[0, index : index + count]
         return np.concatenate([rows[index : index + count] for rows in self._rows], axis=1)
 
-    def gave_rows(self, num_tokens: int) -> bool:
+    def has_rows_of(self, num_tokens: int) -> bool:
         """Whether the target's first pass of ``num_tokens`` gave rows other than zeros."""
         return bool(self.rows(0, num_tokens).any())
 
 
-class LastRows(_Tap):
+class LastRowRecorder(RowRecorder):
     """Implements `engine.llama.context.RowTap` for heads that read only the row of the target's last token.
 
     Rows are copied from llama.cpp on demand.
@@ -129,12 +129,12 @@ class LastRows(_Tap):
         self._first = self._end = 0  # positions of the last pass's tokens, if it gave rows
         self._gives = False
 
-    def switch(self, *, on: bool) -> None:
+    def set_recording(self, *, on: bool) -> None:
         """Enable or disable rows in the following passes, if supported."""
         if on == self.is_on:
             return
         self._context.tap = self if on else None
-        self._rows.switch(on=False)
+        self._rows.set_recording(on=False)
         self.forget()
 
     def forget(self) -> None:
@@ -142,7 +142,7 @@ class LastRows(_Tap):
 
     def prepare(self, *, is_whole: bool) -> bool:
         self._gives = is_whole
-        self._rows.switch(on=is_whole)
+        self._rows.set_recording(on=is_whole)
         return is_whole
 
     def take(self, past: int, count: int) -> None:
@@ -155,7 +155,7 @@ class LastRows(_Tap):
             return None
         return self._rows.copy(last - self._first, self.n_embd)
 
-    def gave_rows(self, num_tokens: int) -> bool:
-        """Like `HiddenTap.gave_rows`, but for the last token only."""
+    def has_rows_of(self, num_tokens: int) -> bool:
+        """Like `HiddenTap.has_rows_of`, but for the last token only."""
         row = self.row() if num_tokens == self.num_past else None
         return row is not None and bool(row.any())

@@ -20,7 +20,7 @@ _OnTerminate = ctypes.CFUNCTYPE(None)
 _SET_TERMINATE = "_ZSt13set_terminatePFvvE"  # std::set_terminate(void (*)())
 _RUNTIMES = {"linux": "libstdc++.so.6", "darwin": "libc++.1.dylib"}  # C++ runtimes; other systems have another function
 _UNCAUGHT = "an exception that nothing caught"
-_held: list[Any] = []  # keeps the callbacks alive, since llama.cpp has only their addresses
+_callbacks: list[Any] = []  # keeps the callbacks alive, since llama.cpp has only their addresses
 
 
 def report_aborts(report: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ def report_aborts(report: Callable[[str], None]) -> None:
         end(_UNCAUGHT)
 
     library.start()  # first, since it sets its own handler
-    _held[:] = on_abort, on_terminate
+    _callbacks[:] = on_abort, on_terminate
     with suppress(AttributeError):
         library.ggml().ggml_set_abort_callback(on_abort)
     with suppress(AttributeError, OSError, KeyError):

@@ -25,7 +25,7 @@ N_BATCH = 512  # largest prefill pass, in tokens
 CPU_UBATCH, GPU_UBATCH = 128, 512
 _N_CTX_STEP = 256  # llama.cpp itself rounds n_ctx up to a multiple of this, but not n_batch, and may then abort
 MAX_ROWS = 64  # most rows of logits in a pass; bounds the output buffer of rows x vocabulary
-IS_FULL = 1  # llama_decode's code for a lack of free cells; the cache is unchanged
+NO_FREE_CELLS = 1  # llama_decode's code for a lack of free cells; the cache is unchanged
 # The binding's names of cache types and flash attention.
 _CACHE_TYPES = {
     CacheType.F16: "GGML_TYPE_F16",
@@ -44,27 +44,27 @@ _FLASH_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class StateSlices:
-    """Exports and imports one window of tokens after another through the ``spare`` sequence."""
+class WindowedState:
+    """Exports and imports one window of tokens after another through the ``spare_seq_id`` sequence."""
 
     lib: Any
     handle: int
     memory: int
-    spare: int
+    spare_seq_id: int
     window: int
 
     def size(self, seq_id: int) -> int:
-        sizes = [int(self.lib.llama_state_seq_get_size(self.handle, self.spare)) for _ in self._windows(seq_id)]
+        sizes = [int(self.lib.llama_state_seq_get_size(self.handle, self.spare_seq_id)) for _ in self._windows(seq_id)]
         return 8 * (2 + len(sizes)) + sum(sizes) if sizes else 0
 
     def export(self, seq_id: int) -> NDArray[np.uint8] | None:
         """The whole content of a sequence; None if llama.cpp cannot export it."""
         slices = list[NDArray[np.uint8]]()
         for _ in self._windows(seq_id):
-            size = int(self.lib.llama_state_seq_get_size(self.handle, self.spare))
+            size = int(self.lib.llama_state_seq_get_size(self.handle, self.spare_seq_id))
             data = np.empty(size, dtype=np.uint8)
             address = data.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-            if not size or self.lib.llama_state_seq_get_data(self.handle, address, size, self.spare) != size:
+            if not size or self.lib.llama_state_seq_get_data(self.handle, address, size, self.spare_seq_id) != size:
                 self._empty()
                 return None
             slices.append(data)
@@ -73,7 +73,7 @@ class StateSlices:
         head = np.array([_MAGIC, len(slices), *map(len, slices)], dtype="<i8").view(np.uint8)
         return np.concatenate([head, *slices])
 
-    def put_back(self, state: NDArray[np.uint8], owners: tuple[int, ...]) -> bool:
+    def import_state(self, state: NDArray[np.uint8], owners: tuple[int, ...]) -> bool:
         """Import a state into the empty sequences ``owners``; False if it is invalid."""
         if len(state) < 16 or len(state) < 16 + 8 * (count := int(state[8:16].view("<i8")[0])) or count < 1:
             return False
@@ -82,11 +82,11 @@ class StateSlices:
             return False
         for size in sizes:
             address = state[begin : begin + size].ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-            if self.lib.llama_state_seq_set_data(self.handle, address, size, self.spare) != size:
+            if self.lib.llama_state_seq_set_data(self.handle, address, size, self.spare_seq_id) != size:
                 self._empty()
                 return False
             for owner in owners:
-                self.lib.llama_memory_seq_cp(self.memory, self.spare, owner, -1, -1)
+                self.lib.llama_memory_seq_cp(self.memory, self.spare_seq_id, owner, -1, -1)
             begin += size
         self._empty()
         return True
@@ -95,12 +95,12 @@ class StateSlices:
         """Let the spare sequence hold one window of the sequence after the other."""
         end = int(self.lib.llama_memory_seq_pos_max(self.memory, seq_id)) + 1
         for begin in range(0, end, self.window):
-            self.lib.llama_memory_seq_cp(self.memory, seq_id, self.spare, begin, begin + self.window)
+            self.lib.llama_memory_seq_cp(self.memory, seq_id, self.spare_seq_id, begin, begin + self.window)
             yield
             self._empty()
 
     def _empty(self) -> None:
-        self.lib.llama_memory_seq_rm(self.memory, self.spare, -1, -1)
+        self.lib.llama_memory_seq_rm(self.memory, self.spare_seq_id, -1, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class ContextParams:
     flash_attention: FlashAttention = FlashAttention.AUTO
     num_candidates: int = 0  # number of most likely tokens that a pass selects instead of a whole row; 0 if unsupported
     max_rows: int = MAX_ROWS  # rows of logits in a pass
-    num_at_once: int = 0  # tokens of a picture that are computed at once; 0: like tokens of a prompt
+    picture_ubatch: int = 0  # tokens of a picture that are computed at once; 0: like tokens of a prompt
     num_sequences: int = 1  # each has up to ``n_ctx`` tokens
     shares_cells: bool = False  # all sequences together have ``n_ctx`` tokens, instead of each
 
@@ -133,7 +133,7 @@ def _usual_ubatch(model: LlamaModel) -> int:
     return GPU_UBATCH if model.gpu_layers else CPU_UBATCH
 
 
-class RowTap(Protocol):
+class RowObserver(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
     def prepare(self, *, is_whole: bool) -> bool:
@@ -172,20 +172,20 @@ class LlamaContext:
         self._model, self._max_rows = model, params.max_rows
         self.params = params = with_gpu_limits(params, model.gpu_layers)
         self.n_vocab = model.vocab.n_vocab
-        self._has_keepers = model.sliding_window > 0 and not model.is_recurrent
+        self._keeps_evicted_window = model.sliding_window > 0 and not model.is_recurrent
         self.handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self.handle)
         spare = 2 * params.num_sequences
-        self._slices = StateSlices(self._lib, self.handle, self._memory, spare, model.sliding_window)
+        self._slices = WindowedState(self._lib, self.handle, self._memory, spare, model.sliding_window)
         num_parts = 1 if params.shares_cells else params.num_sequences
         self.num_cells = int(self._lib.llama_n_ctx(self.handle))
         self.n_ctx = self.num_cells // num_parts
         self.n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self.handle)))
         # Text is read in chunks of a fixed size, even if more tokens could be computed at once.
         self.num_at_once = int(self._lib.llama_n_ubatch(self.handle))
-        self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
-        self._begin_empty(0)
-        self._top = TopKSampler(self._lib, self.handle, self.n_vocab, params.num_candidates)
+        self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.picture_ubatch else self.num_at_once)
+        self._reset(0)
+        self._top_k_sampler = TopKSampler(self._lib, self.handle, self.n_vocab, params.num_candidates)
         self.num_snapshots = self._snapshots()
         self._state_flags = self._lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
         if model.gpu_layers:
@@ -194,12 +194,12 @@ class LlamaContext:
         self._ids = np.ctypeslib.as_array(self._batch.token, (N_BATCH,))
         self._positions = np.ctypeslib.as_array(self._batch.pos, (N_BATCH,))
         self._wants_row = np.ctypeslib.as_array(self._batch.logits, (N_BATCH,))
-        self._counting = np.arange(N_BATCH, dtype=np.int32)
+        self._index_range = np.arange(N_BATCH, dtype=np.int32)
         num_owners = len(self._owners)
         np.ctypeslib.as_array(self._batch.n_seq_id, (N_BATCH,))[:] = num_owners
         self._own_seq_ids = [ctypes.cast(self._batch.seq_id[i], ctypes.c_void_p).value for i in range(N_BATCH)]
         self._seq_ids = np.tile(np.array(self._owners, dtype=np.int32), (N_BATCH, 1))
-        self._point_at([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
+        self._set_seq_ids([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
         self._in_batch = [self.seq_id]  # sequence that `_seq_ids` refer to; shared with the other sequences
         self._wants_row[:] = 0
         # The same memory for a single token. NumPy is not used, since its calls are slow right after a pass.
@@ -209,18 +209,18 @@ class LlamaContext:
         self._rows_address = 0
         self._rows: Rows = np.empty((0, self.n_vocab), dtype=np.float32)
 
-    def _begin_empty(self, seq_id: int) -> None:
+    def _reset(self, seq_id: int) -> None:
         self.seq_id = seq_id
         # llama.cpp's sequences that own the cells. A cache of several sequences drops a cell with a single owner once
         # it is outside of the window. A second owner ("keeper"), which no pass uses, prevents that.
-        self._owners = (seq_id, self.params.num_sequences + seq_id) if self._has_keepers else (seq_id,)
+        self._owners = (seq_id, self.params.num_sequences + seq_id) if self._keeps_evicted_window else (seq_id,)
         self.num_past = 0
         # A picture may take fewer positions than tokens (M-RoPE): the index after each such picture, and the gap from
         # there on.
         self._gaps: list[tuple[int, int]] = []
         self.gap = 0
-        self.tap: RowTap | None = None
-        self._reach = 0  # how many tokens snapshots can roll back now
+        self.tap: RowObserver | None = None
+        self._num_rollback = 0  # how many tokens snapshots can roll back now
         self._state = (ctypes.c_uint8 * 0)()
         self._state_bytes, self._state_past = 0, -1
 
@@ -228,12 +228,12 @@ class LlamaContext:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
         native.n_ctx *= 1 if params.shares_cells else params.num_sequences
-        # Includes keepers, and the spare sequence of `StateSlices`.
-        native.n_seq_max = 2 * params.num_sequences + 1 if self._has_keepers else params.num_sequences
+        # Includes keepers, and the spare sequence of `WindowedState`.
+        native.n_seq_max = 2 * params.num_sequences + 1 if self._keeps_evicted_window else params.num_sequences
         # Only a unified cache allows different numbers of tokens per sequence in a pass.
         native.kv_unified = native.n_seq_max > 1
-        native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
-        native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
+        native.n_batch = min(max(N_BATCH, params.picture_ubatch), native.n_ctx)
+        native.n_ubatch = min(max(_usual_ubatch(self._model), params.picture_ubatch), native.n_batch)
         native.n_outputs_max = max(params.max_rows, native.n_seq_max)
         native.n_threads = native.n_threads_batch = params.threads
         # A cache of the window's size would overwrite cells that a rollback needs again.
@@ -248,7 +248,7 @@ class LlamaContext:
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
         if not self._model.gpu_layers:  # no GPU computes anything
             native.offload_kqv = native.op_offload = False
-        self._specialise(native)
+        self._adjust_params(native)
         with library.errors():
             handle = self._lib.llama_init_from_model(self._model.handle, native)
             reason = library.last_error()
@@ -263,7 +263,7 @@ class LlamaContext:
             )
         return int(handle)
 
-    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+    def _adjust_params(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         """Change llama.cpp's parameters in a subclass."""
 
     def _snapshots(self) -> int | None:
@@ -271,7 +271,7 @@ class LlamaContext:
         confirmed = int(self._lib.llama_n_rs_seq(self.handle))
         return confirmed if confirmed or self._model.is_recurrent else None
 
-    def _point_at(self, addresses: Sequence[int | None]) -> None:
+    def _set_seq_ids(self, addresses: Sequence[int | None]) -> None:
         """Set the addresses from which the batch reads each token's sequence ids."""
         pointers = ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_void_p))
         for i, address in enumerate(addresses):
@@ -286,7 +286,7 @@ class LlamaContext:
         if not 0 < seq_id < self.params.num_sequences:
             raise ValueError(f"a context of {self.params.num_sequences} sequences has no number {seq_id}")
         other = copy.copy(self)
-        other._begin_empty(seq_id)  # noqa: SLF001  (of the same class)
+        other._reset(seq_id)  # noqa: SLF001  (of the same class)
         return other
 
     def close(self) -> None:
@@ -294,10 +294,10 @@ class LlamaContext:
         if self.seq_id:
             return
         if self.handle:
-            self._point_at(self._own_seq_ids)
+            self._set_seq_ids(self._own_seq_ids)
             self._lib.llama_batch_free(self._batch)
             self._lib.llama_free(self.handle)
-            self._top.free()
+            self._top_k_sampler.free()
             self.handle = 0
 
     def __enter__(self) -> LlamaContext:
@@ -325,15 +325,15 @@ class LlamaContext:
         Raises:
             DecodeError: the pass failed, or the cache is full.
         """
-        if n_rows and self._top.is_attached:
-            self._top.detach()
+        if n_rows and self._top_k_sampler.is_attached:
+            self._top_k_sampler.detach()
         self._decode(ids, n_rows, num_padding)
         return self._view(n_rows)
 
     @property
     def num_candidates(self) -> int:
         """See `LanguageModel.num_candidates`. Only the first sequence can select candidates."""
-        return self._top.count if not self.seq_id else 0
+        return self._top_k_sampler.count if not self.seq_id else 0
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`. The first call after whole rows is slow: llama.cpp plans its buffers.
@@ -341,10 +341,10 @@ class LlamaContext:
         Raises:
             DecodeError: the pass failed, or the cache is full.
         """
-        attached = self._top.attach()
+        attached = self._top_k_sampler.attach()
         self._decode(ids, 1, 0)
         if attached:
-            return self._top.read()
+            return self._top_k_sampler.read()
         return Candidates(np.arange(self.n_vocab, dtype=np.int64), self._view(1)[0].copy())
 
     def _decode(self, ids: TokenIds, n_rows: int, num_padding: int) -> None:
@@ -363,7 +363,7 @@ class LlamaContext:
             self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), position, n_rows
         else:
             self._ids[:count] = ids
-            np.add(self._counting[:count], position, out=self._positions[:count])
+            np.add(self._index_range[:count], position, out=self._positions[:count])
             self._wants_row[:count] = 0
             self._wants_row[end - n_rows : last] = 1
         self._batch.n_tokens = count
@@ -375,7 +375,7 @@ class LlamaContext:
         if self.tap is not None:
             self.tap.take(past, count)
         # Only the snapshots of the last pass's tokens are valid.
-        self._reach = min(count - 1, self.num_snapshots or 0)
+        self._num_rollback = min(count - 1, self.num_snapshots or 0)
 
     def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
         """Make one pass for several sequences of this context; return the rows of each, views until the next pass.
@@ -385,8 +385,8 @@ class LlamaContext:
         Raises:
             DecodeError: the pass failed; each cache is as before the call.
         """
-        if self._top.is_attached:
-            self._top.detach()
+        if self._top_k_sampler.is_attached:
+            self._top_k_sampler.detach()
         count, num_rows = 0, 0
         for part in parts:
             begin, sequence = count, part.sequence
@@ -394,7 +394,7 @@ class LlamaContext:
             end = count - part.num_padding
             self._ids[begin:count] = part.ids
             first = sequence.num_past - sequence.gap
-            np.add(self._counting[: count - begin], first, out=self._positions[begin:count])
+            np.add(self._index_range[: count - begin], first, out=self._positions[begin:count])
             self._seq_ids[begin:count] = sequence._owners  # noqa: SLF001  (of the same class)
             self._wants_row[begin:count] = 0
             self._wants_row[end - part.n_rows : end] = 1
@@ -411,7 +411,7 @@ class LlamaContext:
         for part in parts:
             sequence, num_new = part.sequence, len(part.ids)
             sequence.num_past += num_new
-            sequence._reach = min(num_new - 1, self.num_snapshots or 0)  # noqa: SLF001  (as above)
+            sequence._num_rollback = min(num_new - 1, self.num_snapshots or 0)  # noqa: SLF001  (as above)
             given.append(rows[taken : taken + part.n_rows])
             taken += part.n_rows
         return given
@@ -426,12 +426,12 @@ class LlamaContext:
             return False
         for owner in self._owners:
             self._lib.llama_memory_seq_cp(self._memory, other.seq_id, owner, 0, num_tokens)
-        self._end_at(num_tokens)
+        self._set_num_past(num_tokens)
         return True
 
     def _has_cells(self, num_past: int) -> bool:
         """Whether llama.cpp still has all cells that the token after ``num_past`` tokens attends to."""
-        if not self._has_keepers:
+        if not self._keeps_evicted_window:
             return True
         first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
         return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.sliding_window)
@@ -447,12 +447,12 @@ class LlamaContext:
         """
         past = self.num_past
         library.clear_errors()
-        code = IS_FULL if past + num_tokens > self.n_ctx else run(self.handle, past - self.gap)
+        code = NO_FREE_CELLS if past + num_tokens > self.n_ctx else run(self.handle, past - self.gap)
         if code != 0:
             self._after_failure(code, past)
         for keeper in self._owners[1:]:
             self._lib.llama_memory_seq_cp(self._memory, self.seq_id, keeper, past - self.gap, -1)
-        self.num_past, self._reach = past + num_tokens, 0
+        self.num_past, self._num_rollback = past + num_tokens, 0
         if num_positions != num_tokens:
             self.gap += num_tokens - num_positions
             self._gaps.append((self.num_past, self.gap))
@@ -463,9 +463,9 @@ class LlamaContext:
         """llama.cpp's position of the token with this index."""
         return index - next((gap for end, gap in reversed(self._gaps) if end <= index), 0)
 
-    def _end_at(self, num_past: int) -> None:
+    def _set_num_past(self, num_past: int) -> None:
         """Set the number of cached tokens, and drop later gaps."""
-        self.num_past, self._reach = num_past, 0
+        self.num_past, self._num_rollback = num_past, 0
         if self._gaps:
             self._gaps = [(end, gap) for end, gap in self._gaps if end <= num_past]
             self.gap = self._gaps[-1][1] if self._gaps else 0
@@ -484,7 +484,7 @@ class LlamaContext:
     def _after_failure(self, code: int, past: int) -> None:
         # An abort or a fatal error may leave a part of the batch in memory. A recurrent state has then advanced, and
         # llama.cpp would restore it from a snapshot that the failed pass did not make, without reporting an error.
-        is_whole = code == IS_FULL or self.num_snapshots is None
+        is_whole = code == NO_FREE_CELLS or self.num_snapshots is None
         if not is_whole or not self._drop_from(past):
             self.clear()
         self._raise(code)
@@ -497,7 +497,7 @@ class LlamaContext:
         return done
 
     def _raise(self, code: int) -> NoReturn:
-        if code == IS_FULL:
+        if code == NO_FREE_CELLS:
             raise CacheFullError(
                 said("The context of {n_ctx:,} tokens is full.", n_ctx=self.n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
@@ -516,11 +516,11 @@ class LlamaContext:
         if num_past == 0:
             self.clear()
             return True
-        if self.num_snapshots is not None and self.num_past - num_past > self._reach:
+        if self.num_snapshots is not None and self.num_past - num_past > self._num_rollback:
             return False
         if not self._has_cells(num_past) or not self._drop_from(num_past):
             return False
-        self._end_at(num_past)
+        self._set_num_past(num_past)
         if num_past < self._state_past:
             self._state_past = -1
         return True
@@ -552,17 +552,17 @@ class LlamaContext:
         if read == 0 or not self._drop_from(past):
             self.clear()
             return False
-        self._end_at(past)
+        self._set_num_past(past)
         return True
 
     @property
     def state_bytes(self) -> int:
-        if self._has_keepers:
+        if self._keeps_evicted_window:
             return self._slices.size(self.seq_id)
         return int(self._lib.llama_state_seq_get_size(self.handle, self.seq_id))
 
     def export_state(self) -> NDArray[np.uint8] | None:
-        if self._has_keepers:
+        if self._keeps_evicted_window:
             return self._slices.export(self.seq_id) if self.num_past and self._has_cells(0) else None
         size = self.state_bytes if self.num_past else 0
         state = np.empty(size, dtype=np.uint8)
@@ -580,12 +580,12 @@ class LlamaContext:
         if not is_read or last != self._position(num_past) - 1 or not self._has_cells(0):
             self.clear()
             return False
-        self._end_at(num_past)
+        self._set_num_past(num_past)
         return True
 
     def _read_state(self, state: NDArray[np.uint8]) -> bool:
-        if self._has_keepers:
-            return self._slices.put_back(state, self._owners)
+        if self._keeps_evicted_window:
+            return self._slices.import_state(state, self._owners)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         return bool(self._lib.llama_state_seq_set_data(self.handle, address, len(state), self.seq_id) == len(state))
 
@@ -595,7 +595,7 @@ class LlamaContext:
                 self._lib.llama_memory_seq_rm(self._memory, owner, -1, -1)
         else:
             self._lib.llama_memory_clear(self._memory, False)
-        self.num_past = self._reach = self.gap = 0
+        self.num_past = self._num_rollback = self.gap = 0
         self._gaps = []
         self._state_past = -1
         if self.tap is not None:

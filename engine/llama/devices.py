@@ -66,8 +66,8 @@ def buffer_type_of(name: str, devices: Sequence[int]) -> int:
     for handle in (*library.device_handles(), *devices):
         kind = ggml.ggml_backend_dev_buffer_type(handle)
         if kind:
-            known.setdefault(_text(ggml.ggml_backend_buft_name(kind)), int(kind))
-            known.setdefault(_text(ggml.ggml_backend_dev_name(handle)), int(kind))
+            known.setdefault(_decode_text(ggml.ggml_backend_buft_name(kind)), int(kind))
+            known.setdefault(_decode_text(ggml.ggml_backend_dev_name(handle)), int(kind))
     if name not in known:
         names = ", ".join(known)
         raise DeviceError(
@@ -87,7 +87,7 @@ def _gpu_handles() -> tuple[int, ...]:
 def _gpu_of(name: str) -> int:
     ggml, known = library.ggml(), dict[str, int]()
     for handle in _gpu_handles():
-        known[_text(ggml.ggml_backend_dev_name(handle))] = handle
+        known[_decode_text(ggml.ggml_backend_dev_name(handle))] = handle
     if name in known:
         return known[name]
     if name == NO_DEVICE:
@@ -113,13 +113,13 @@ def _describe(handle: int) -> Device:
     ggml.ggml_backend_dev_memory(handle, ctypes.byref(free), ctypes.byref(total))
     known = total.value > 0
     return Device(
-        _text(ggml.ggml_backend_dev_name(handle)),
-        _text(ggml.ggml_backend_dev_description(handle)) or "graphics processor",
+        _decode_text(ggml.ggml_backend_dev_name(handle)),
+        _decode_text(ggml.ggml_backend_dev_description(handle)) or "graphics processor",
         total.value if known else None,
         free.value if known else None,
         DeviceKind.REMOTE if rpc.is_handle(handle) else _KINDS[ggml.ggml_backend_dev_type(handle)],
     )
 
 
-def _text(raw: bytes | None) -> str:
+def _decode_text(raw: bytes | None) -> str:
     return raw.decode("utf-8", "replace") if raw else ""

@@ -14,7 +14,7 @@ from engine.sentences import said
 
 Vectors = NDArray[np.float32]  # [1, width] pooled, else [num_tokens, width]
 MAX_CTX = 8192  # most tokens of a text, which is computed at once
-LEAST_CTX = 512  # tokens; smallest context if memory is short
+MIN_CTX = 512  # tokens; smallest context if memory is short
 
 _POOLING_TYPES = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3, Pooling.RANK: 4}
 

@@ -8,17 +8,17 @@ from enum import StrEnum
 class GpuVerdict(StrEnum):
     """Features that work on the GPUs."""
 
-    FINE = "fine"
+    USABLE = "fine"
     REDUCED = "reduced"  # no flash attention, and no candidates selected on the device
     PROCESSOR_ONLY = "processor only"
     UNTRIED = "untried"  # no free GPU memory, or no answer in time: use the CPU for now
 
 
-_current = [GpuVerdict.FINE]
+_current = [GpuVerdict.USABLE]
 
 
 def current() -> GpuVerdict:
-    """The current verdict; `GpuVerdict.FINE` until one is set."""
+    """The current verdict; `GpuVerdict.USABLE` until one is set."""
     return _current[0]
 
 
@@ -32,4 +32,4 @@ def excludes_gpus() -> bool:
 
 def is_reduced() -> bool:
     """Whether flash attention and samplers must not be used on the GPUs."""
-    return current() is not GpuVerdict.FINE
+    return current() is not GpuVerdict.USABLE

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.errors import GrammarError
 from engine.grammar import matcher
-from engine.grammar.constraint import State
+from engine.grammar.constraint import ConstraintState
 from engine.grammar.lark import is_lark
 from engine.llama import library
 from engine.llama.vocab import Vocab, rest_of_character
@@ -28,13 +28,13 @@ _MIN_FOR_TABLE = 5000  # from this number of tokens on, a table excludes tokens 
 _CONTINUATION = (0x80, 0xBF)  # continuation bytes of UTF-8
 
 
-def start_of(vocab: Vocab, text: str) -> State:
+def initial_state(vocab: Vocab, text: str) -> ConstraintState:
     """The state before the first token of an answer: llama.cpp parses GBNF, llguidance all other grammars.
 
     Raises:
         GrammarError: the grammar cannot be parsed, or it generates no text.
     """
-    return matcher.start_of(vocab, text) if is_lark(text) else LlamaGrammar(vocab, text).start
+    return matcher.initial_state(vocab, text) if is_lark(text) else LlamaGrammar(vocab, text).start
 
 
 class LlamaGrammar:
@@ -85,7 +85,7 @@ class LlamaGrammar:
 
 
 class GrammarState:
-    """Implements `engine.grammar.constraint.State`; immutable."""
+    """Implements `engine.grammar.constraint.ConstraintState`; immutable."""
 
     def __init__(self, grammar: LlamaGrammar, handle: Any, begun: bytes = b"") -> None:  # noqa: ANN401  (the binding)
         """``begun``: the first bytes of an incomplete character."""

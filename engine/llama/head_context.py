@@ -14,7 +14,7 @@ from engine.errors import DecodeError
 from engine.gguf.head_files import BlockShape
 from engine.interfaces import Rows, TokenIds
 from engine.llama import library
-from engine.llama.context import IS_FULL, N_BATCH, ContextParams, LlamaContext
+from engine.llama.context import N_BATCH, NO_FREE_CELLS, ContextParams, LlamaContext
 from engine.llama.hidden_rows import function
 from engine.llama.model import LlamaModel
 from engine.sentences import said
@@ -37,7 +37,7 @@ _GIVE_ALL_ROWS = frozenset(
         "qwen35moe",
     }
 )
-_MOST_OUTPUTS = 4  # most tokens that all get an output if few need one; more are split into two passes
+_MAX_OUTPUTS = 4  # most tokens that all get an output if few need one; more are split into two passes
 HEAD_UBATCH = 32  # micro-batch of EAGLE-3 and block heads: llama.cpp computes logits for each of its tokens
 MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once, each of which takes a row of logits
 
@@ -82,13 +82,13 @@ class RowContext(LlamaContext):
         count, batch = len(rows), self._lib.llama_batch()
         batch.n_tokens, batch.token = count, None
         batch.embd = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        np.add(self._counting[:count], position, out=self._positions[:count])
+        np.add(self._index_range[:count], position, out=self._positions[:count])
         self._wants_row[:count] = wants_rows
         batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
         batch.logits = self._batch.logits
         return batch
 
-    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+    def _adjust_params(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         native.n_rs_seq = 0
         native.ctx_other = self._target_handle
 
@@ -103,7 +103,7 @@ class RowContext(LlamaContext):
     def check_room(self, num_tokens: int) -> None:
         """Raise `CacheFullError` if the cache cannot hold ``num_tokens``."""
         if num_tokens > self.n_ctx:
-            self._raise(IS_FULL)
+            self._raise(NO_FREE_CELLS)
 
 
 class HeadContext(RowContext):
@@ -125,8 +125,8 @@ class HeadContext(RowContext):
         function("llama_set_embeddings_nextn")(self.handle, True, not self._gives_all)
         self._num_last = 0  # number of tokens in the last pass
 
-    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        super()._specialise(native)
+    def _adjust_params(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        super()._adjust_params(native)
         if self.is_mtp:
             native.ctx_type = self._lib.LLAMA_CONTEXT_TYPE_MTP
         else:
@@ -140,7 +140,7 @@ class HeadContext(RowContext):
         """
         num_given, before = n_rows, len(ids) - n_rows
         if not self._gives_all and n_rows and before:
-            if len(ids) <= _MOST_OUTPUTS:
+            if len(ids) <= _MAX_OUTPUTS:
                 num_given = len(ids)
             else:
                 self.read(ids[:before], hidden[:before], 0)
@@ -206,8 +206,8 @@ class BlockContext(RowContext):
         function("llama_set_embeddings_nextn")(self.handle, True, not shape.num_candidates)
         self._lib.llama_set_causal_attn(self.handle, shape.is_causal)
 
-    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        super()._specialise(native)
+    def _adjust_params(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        super()._adjust_params(native)
         native.n_ubatch = min(max(HEAD_UBATCH, self.shape.size), native.n_batch)
 
     def add_rows(self, hidden: HiddenRows) -> None:
@@ -275,7 +275,7 @@ class AssistantContext(RowContext):
         self._target = target
         sequences = replace(params, num_sequences=target.params.num_sequences, shares_cells=target.params.shares_cells)
         super().__init__(model, sequences, target, width)
-        self._begin_empty(target.seq_id)
+        self._reset(target.seq_id)
         self._read_rows_with_tokens()
         function("llama_set_embeddings_nextn")(self.handle, True, True)
 

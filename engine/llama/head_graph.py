@@ -135,7 +135,7 @@ class HeadGraphs:
         """``embedding_kind`` is the type of the embedding rows passed to `scores`; ``n_ctx`` is only reported."""
         self._heads, self.width, self.n_ctx, self.threads = tuple(heads), width, n_ctx, 1
         self._embedding_kind = embedding_kind
-        self._made: dict[int, int] = {}  # tensor of each matrix, by the address of its data
+        self._graph_of: dict[int, int] = {}  # tensor of each matrix, by the address of its data
         self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors and the values to copy to them
         self._backend = self._context = self._buffer = 0
         self._backend = _function("ggml_backend_init_by_type")(_CPU, None) or 0
@@ -242,12 +242,12 @@ class HeadGraphs:
 
     def _weights(self, matrix: Matrix) -> int:
         address = matrix.data.ctypes.data
-        if address not in self._made:
+        if address not in self._graph_of:
             kind = _TYPE_NUMBERS[matrix.kind]
             tensor = _function("ggml_new_tensor_2d")(self._context, kind, matrix.columns, matrix.rows)
-            self._made[address] = tensor
+            self._graph_of[address] = tensor
             self._waiting.append((tensor, matrix.data))
-        return self._made[address]
+        return self._graph_of[address]
 
     def _find_set_n_threads(self) -> Any:  # noqa: ANN401  (the binding ships no types)
         registry = _function("ggml_backend_dev_backend_reg")(_function("ggml_backend_get_device")(self._backend))

@@ -68,7 +68,7 @@ class FinalRows:
         address = ctypes.cast(lib.llama_get_embeddings, ctypes.c_void_p).value
         self._address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(address or 0)
 
-    def switch(self, *, on: bool) -> None:
+    def set_recording(self, *, on: bool) -> None:
         """Enable or disable these rows in the following passes."""
         if on != self._is_on:
             self._switch(self._handle, on)
@@ -90,7 +90,7 @@ class RowPart:
 
     layer: int | None = None
 
-    def switch(self, handle: int, *, on: bool) -> None:
+    def set_recording(self, handle: int, *, on: bool) -> None:
         """Enable or disable this part in the passes of a context."""
         if self.layer is None:
             function("llama_set_embeddings_nextn")(handle, on, False)

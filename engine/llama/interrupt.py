@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from engine.interfaces import Computing
+from engine.interfaces import ComputeContext
 from engine.llama import library
 
 
@@ -33,7 +33,7 @@ class Interrupt:
         self._text[0] = b"\x00"
 
     @contextmanager
-    def attached_to(self, contexts: Sequence[Computing]) -> Iterator[None]:
+    def attached_to(self, contexts: Sequence[ComputeContext]) -> Iterator[None]:
         """Attach contexts during the block, except recurrent ones, which would lose their state.
 
         Parallel answers may attach the same contexts; these are detached when the last answer is done.
@@ -49,7 +49,7 @@ class Interrupt:
                 if not self._count(context, -1):
                     context.set_abort_callback(None, None)
 
-    def _count(self, context: Computing, change: int) -> int:
+    def _count(self, context: ComputeContext, change: int) -> int:
         number = self._attached.pop(id(context), 0) + change
         if number:
             self._attached[id(context)] = number

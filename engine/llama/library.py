@@ -104,7 +104,7 @@ def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the bindin
     ggml.ggml_backend_load.argtypes, ggml.ggml_backend_load.restype = [ctypes.c_char_p], ctypes.c_void_p
     if ggml.ggml_backend_reg_count() > 0:
         return
-    chosen = find_variant(folder)
+    chosen = find_kernel_variant(folder)
     if chosen is not None and ggml.ggml_backend_load(os.fsencode(chosen)):
         log.info("llama.cpp computes with %s", chosen.name)
         for name in _DEVICES:
@@ -116,7 +116,7 @@ def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the bindin
     ggml.ggml_backend_load_all_from_path(os.fsencode(folder))
 
 
-def find_variant(folder: Path) -> Path | None:
+def find_kernel_variant(folder: Path) -> Path | None:
     """The project's variant for this machine; None leaves the choice to ggml."""
     forced = os.environ.get(VARIANT_VARIABLE, "")
     if forced:
@@ -135,12 +135,12 @@ def file_name(library: str) -> str:
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
 def on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
     try:
-        _keep_line(level, text.decode("utf-8", "replace").rstrip())
+        _record_line(level, text.decode("utf-8", "replace").rstrip())
     except KeyboardInterrupt:  # ctypes would print it and lose it
         _interrupts.append(True)
 
 
-def _keep_line(level: int, line: str) -> None:
+def _record_line(level: int, line: str) -> None:
     if not line or line == ".":
         return
     if level == _ERROR_LEVEL:
@@ -316,7 +316,7 @@ def loaded_libraries() -> tuple[LoadedLibrary, ...]:
     An ``LD_LIBRARY_PATH`` with another build silently replaces the package's.
     """
     paths = sorted({path for path in _mapped_files() if _LLAMA_FILES.fullmatch(Path(path.removesuffix(_DELETED)).name)})
-    return tuple(_examine(path) for path in paths)
+    return tuple(_describe_libraries(path) for path in paths)
 
 
 def library_notices() -> tuple[Sentence, ...]:
@@ -348,7 +348,7 @@ def has_every_kernel() -> bool:
     return uses_repacking() and not _inexact and any(set(kernels) == set(KERNEL_MARKS) for kernels in built)
 
 
-def note_inexact() -> None:
+def mark_inexact() -> None:
     """Record that rows differ in bits between passes."""
     _inexact.append(True)
 
@@ -383,7 +383,7 @@ def _mapped_files() -> list[str]:
 
 
 @cache
-def _examine(mapped: str) -> LoadedLibrary:
+def _describe_libraries(mapped: str) -> LoadedLibrary:
     """Examine a library file; cached, since it may have hundreds of megabytes."""
     path = Path(mapped.removesuffix(_DELETED))
     frozen = getattr(sys, "_MEIPASS", None)

@@ -25,7 +25,7 @@ from engine.llama.vocab import Vocab
 from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 from engine.sentences import said
 
-LEAST_BYTES = 16 << 20  # smaller blocks fit the processor's caches
+MIN_BYTES = 16 << 20  # smaller blocks fit the processor's caches
 _HUGE = 2 << 20
 _MADV_HUGEPAGE = 14  # <sys/mman.h>
 _HUGE_PAGE_SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -40,7 +40,7 @@ _FIRST_CALLS = 3  # calls of the progress callback after which memory for weight
 # (https://docs.kernel.org/admin-guide/mm/transhuge.html). Does nothing on other systems.
 
 
-def back_with_huge_pages() -> int:
+def request_huge_pages() -> int:
     """Request huge pages for all large anonymous blocks of this process; return the number of bytes.
 
     The system converts used pages later. Never raises: without huge pages the model is only slower.
@@ -67,7 +67,7 @@ def large_blocks(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
             continue
         begin, end = (int(edge, 16) for edge in span.split("-"))
         begin, end = -(-begin // _HUGE) * _HUGE, end // _HUGE * _HUGE
-        if end - begin >= LEAST_BYTES:
+        if end - begin >= MIN_BYTES:
             yield begin, end
 
 
@@ -122,7 +122,7 @@ class LlamaModel:
             nonlocal calls
             calls += 1
             if calls <= _FIRST_CALLS and not vocab_only:
-                back_with_huge_pages()
+                request_huge_pages()
             try:
                 go_on = progress is None or progress(fraction)
             except BaseException as error:  # noqa: BLE001  (Ctrl+C would be printed and lost)

@@ -181,7 +181,7 @@ class MtmdContext:
             )
         return rows
 
-    def placeholder(self, chunk: PictureChunk) -> PictureChunk:
+    def make_placeholder(self, chunk: PictureChunk) -> PictureChunk:
         """Copy a chunk without its pixels, for `decode`; release it with `free`."""
         handle = int(self._lib.mtmd_input_chunk_get_placeholder(chunk.handle))
         return PictureChunk(handle, chunk.num_tokens, chunk.num_positions)

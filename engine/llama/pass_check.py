@@ -35,39 +35,39 @@ class PassShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PassComparison:
     """The difference between a shape's rows after ``num_before`` tokens and rows of one-token passes on one thread."""
 
     shape: PassShape
     num_before: int
     num_rows: int
     num_different: int
-    largest: float  # largest difference of two logits
+    largest_difference: float  # largest difference of two logits
 
 
 def compare_passes(
     model: LlamaModel,
     cache_type: CacheType = CacheType.F16,
-    befores: Sequence[int] = (0, 300),
+    num_before_values: Sequence[int] = (0, 300),
     threads: Sequence[int] = (1, 2),
     should_stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Compared]:
+) -> Iterator[PassComparison]:
     """Compare all shapes after each number of tokens in ``befores`` that fits the model's trained context.
 
     Raises:
         ContextError: memory for a context is short.
         DecodeError: a pass failed.
     """
-    befores = [one for one in befores if one + NUM_ROWS <= (model.n_ctx_train or NUM_ROWS)] or [0]
+    num_before_values = [one for one in num_before_values if one + NUM_ROWS <= (model.n_ctx_train or NUM_ROWS)] or [0]
     several = 1 if model.is_recurrent else 2
-    params = ContextParams(2 * (max(befores) + 2 * NUM_ROWS) + 256, threads[0], cache_type=cache_type)
+    params = ContextParams(2 * (max(num_before_values) + 2 * NUM_ROWS) + 256, threads[0], cache_type=cache_type)
     dice = np.random.default_rng(0)
     ids = dice.integers(model.vocab.n_vocab // 50, model.vocab.n_vocab, 2 * params.n_ctx).astype(np.int32)
     with ExitStack() as stack:
         alone = stack.enter_context(LlamaContext(model, params))
         shared = ContextParams(params.n_ctx, threads[0], cache_type=cache_type, num_sequences=2, shares_cells=True)
         first = stack.enter_context(LlamaContext(model, shared)) if several > 1 else None
-        for num_before in befores:
+        for num_before in num_before_values:
             expected = _rows(alone, ids, num_before, PassShape(threads[0]))
             for shape in _shapes(threads, is_shared=first is not None):
                 if should_stop():
@@ -75,7 +75,7 @@ def compare_passes(
                 found = _rows(first if shape.is_shared and first is not None else alone, ids, num_before, shape)
                 distances = np.abs(found - expected).max(axis=1)
                 differing = (found.view(np.uint32) != expected.view(np.uint32)).any(axis=1)
-                yield Compared(shape, num_before, len(found), int(differing.sum()), float(distances.max()))
+                yield PassComparison(shape, num_before, len(found), int(differing.sum()), float(distances.max()))
 
 
 def _shapes(threads: Sequence[int], *, is_shared: bool) -> Iterator[PassShape]:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 PREFIX = "rpc:"
 _ENDPOINT = re.compile(r"([A-Za-z0-9._-]+):([0-9]{1,5})")
 _LIMIT_S = 5.0
-_MOST_PORT = 65535
+_MAX_PORT = 65535
 _HELLO, _CAPS_BYTES = 14, 24
 _VERSION = (7, 0)  # RPC_PROTO_MAJOR_VERSION and _MINOR_VERSION of this llama.cpp
 _ADVICE = "Check the address, and that “ggml-rpc-server” of the same llama.cpp runs there and serves no other program."
@@ -36,7 +36,9 @@ WARNING = said(
     "whole engine."
 )
 
-_BROKE = "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."
+_CONNECTION_LOST = (
+    "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."
+)
 _AbortCallback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
 _devices: dict[str, tuple[int, ...]] = {}  # handles by endpoint, for the life of the process
@@ -75,7 +77,7 @@ def connect(name: str) -> tuple[int, ...]:
             said("Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device."),
         )
     if not _in_use[endpoint]:  # a server with our connection does not answer another
-        _greet(name, endpoint)
+        _check_server(name, endpoint)
     if endpoint not in _devices:
         _explain_aborts(ggml)
         address = ggml.ggml_backend_reg_get_proc_address(
@@ -94,7 +96,7 @@ def _on_abort(message: bytes) -> None:
     """Report why ggml is about to abort the program."""
     text = message.decode("utf-8", "replace")
     if "RPC" in text or "rpc" in text:
-        text = f"{text}\n{_BROKE}"
+        text = f"{text}\n{_CONNECTION_LOST}"
     log.critical("%s", text)
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"paceline: {text}\n")
@@ -119,7 +121,7 @@ def release(names: Iterable[str]) -> None:
 
 def _endpoint(name: str) -> str:
     found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX)) if is_remote(name) else None
-    if found is None or not 0 < int(found[2]) <= _MOST_PORT:
+    if found is None or not 0 < int(found[2]) <= _MAX_PORT:
         raise DeviceError(
             said("{name} is not an RPC server: it has to be rpc:host:port.", name=name),
             said("An example is rpc:192.168.1.20:50052."),
@@ -127,7 +129,7 @@ def _endpoint(name: str) -> str:
     return found[0]
 
 
-def _greet(name: str, endpoint: str) -> None:
+def _check_server(name: str, endpoint: str) -> None:
     """Request the server's version; raises `DeviceError` if no compatible server answers."""
     host, _, port = endpoint.rpartition(":")
     try:

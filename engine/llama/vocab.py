@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.errors import PromptError
 from engine.llama import library
-from engine.reasoning_tags import markers_among
+from engine.reasoning_tags import reasoning_markers
 from engine.tools.formats import tool_markers_among
 
 PIECE_CHARS = 4096  # least characters of each piece except the last
@@ -34,7 +34,7 @@ _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: 
 # the number of messages. The split does not change the tokens.
 
 
-class SpecialCuts:
+class SpecialTokenSplitter:
     """Finds the offsets at which a text may be split."""
 
     def __init__(self, cutting: Iterable[str], parsed: Iterable[str]) -> None:
@@ -88,7 +88,7 @@ class SpecialCuts:
 # 3,000 a stack of 1 MB.
 
 
-def without_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
+def shorten_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
     """Split ``text`` into pieces, but never within one of the texts in ``whole``."""
     begin = 0
     for run in _RUN.finditer(text) if len(text) > MAX_RUN else ():
@@ -113,7 +113,7 @@ def _before(text: str, offset: int, whole: Collection[str]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelling:
+class _SpmSpelling:
     """The characters that a vocabulary can spell, and the bytes with which it can spell other characters."""
 
     characters: frozenset[str]
@@ -206,7 +206,7 @@ class Vocab:
     @cached_property
     def _markers(self) -> frozenset[str]:
         """Markers of reasoning and of tool calls, without end-of-generation tokens."""
-        markers = markers_among(self.control_texts) | tool_markers_among(self.control_texts)
+        markers = reasoning_markers(self.control_texts) | tool_markers_among(self.control_texts)
         return markers - {self.token_text(i) for i in self.eog_ids}
 
     @cached_property
@@ -259,7 +259,7 @@ class Vocab:
         return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
 
     @cached_property
-    def _cuts(self) -> SpecialCuts:
+    def _cuts(self) -> SpecialTokenSplitter:
         """Long texts may be split before tokens that are parsed first and do not strip white space before them."""
         lib = self._lib
         parsed = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
@@ -270,11 +270,11 @@ class Vocab:
             for i, text in texts.items()
             if not attributes[i] & (lib.LLAMA_TOKEN_ATTR_LSTRIP | lib.LLAMA_TOKEN_ATTR_UNKNOWN)
         )
-        return SpecialCuts(bare, texts.values())
+        return SpecialTokenSplitter(bare, texts.values())
 
     def _ids_of_piece(self, text: str, special: bool) -> list[int]:
         if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
-            return [each for piece in without_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
+            return [each for piece in shorten_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
         return self._ids(text, special)
 
     def piece(self, token_id: int) -> bytes:
@@ -344,15 +344,15 @@ class Vocab:
         return self._spelling.replaced(text)
 
     @cached_property
-    def _spelling(self) -> _Spelling:
+    def _spelling(self) -> _SpmSpelling:
         """Characters and bytes of a SentencePiece vocabulary; other kinds can spell every text."""
         if self.type_name != _TYPE_NAMES[_SPM]:
-            return _Spelling(frozenset(), frozenset(_BYTE_NAMES.values()))
+            return _SpmSpelling(frozenset(), frozenset(_BYTE_NAMES.values()))
         ids = self._with_attributes(self._lib.LLAMA_TOKEN_ATTR_BYTE)
         known = frozenset(_BYTE_NAMES[name] for i in ids if (name := self.token_text(i)) in _BYTE_NAMES)
         if len(known) == len(_BYTE_NAMES):
-            return _Spelling(frozenset(), known)
-        return _Spelling(
+            return _SpmSpelling(frozenset(), known)
+        return _SpmSpelling(
             frozenset(text for text in map(self._spelled_text, range(self.n_vocab)) if len(text) == 1), known
         )
 

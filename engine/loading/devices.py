@@ -27,7 +27,7 @@ from engine.records import Device, DeviceKind, LoadRequest, Placement, SplitMode
 log = logging.getLogger(__name__)
 
 ALL_LAYERS = 999
-_LAYERS_TRIED = (ALL_LAYERS, 32, 16, 8, 0)
+_GPU_LAYER_ATTEMPTS = (ALL_LAYERS, 32, 16, 8, 0)
 
 
 def split_over(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
@@ -53,14 +53,14 @@ def free_memory(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int 
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LoadAttempt:
     """Numbers of layers on devices, and of layers whose experts stay in main memory (None: unspecified)."""
 
     gpu_layers: int
     cpu_moe_layers: int | None = None
 
 
-def attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int = 0) -> Iterator[Attempt]:
+def load_attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int = 0) -> Iterator[LoadAttempt]:
     """Yield placements of a model, each with less device memory than the one before.
 
     ``draft_bytes`` is the device memory that a draft will take.
@@ -70,15 +70,15 @@ def attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: i
         DeviceError: a device does not exist.
     """
     for number in _cpu_moe_choices(path, placement, setup, draft_bytes):
-        yield Attempt(_LAYERS_TRIED[0], number)
-    for layers in _LAYERS_TRIED[1:]:
-        yield Attempt(layers, placement.cpu_moe_layers)
+        yield LoadAttempt(_GPU_LAYER_ATTEMPTS[0], number)
+    for layers in _GPU_LAYER_ATTEMPTS[1:]:
+        yield LoadAttempt(layers, placement.cpu_moe_layers)
 
 
 def _cpu_moe_choices(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int) -> tuple[int | None, ...]:
     """Numbers of layers, to be tried in order, whose experts stay in main memory."""
     header = read_header(path)
-    if placement.cpu_moe_layers is not None or not first(header.own("expert_count")):
+    if placement.cpu_moe_layers is not None or not first(header.arch_value("expert_count")):
         return (placement.cpu_moe_layers,)
     devices = find_devices(placement.devices)
     if any(one.free_bytes is None for one in devices):

@@ -17,7 +17,7 @@ from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
 # CPU features whose kernels in llama.cpp add in another order for several tokens than for one.
-_OTHER_PRODUCTS = {"MATMUL_INT8": "i8mm"}  # name in `library.system_info`: name of the instructions
+_INEXACT_CPU_FEATURES = {"MATMUL_INT8": "i8mm"}  # name in `library.system_info`: name of the instructions
 # Types of matrices whose products have the same bits for any number of tokens (engine/kernels, docs/kernels.md).
 _EXACT_WEIGHTS = frozenset(
     ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "IQ4_NL", "MXFP4", "F32", "F16", "BF16"]
@@ -73,7 +73,7 @@ def _build_reason() -> str:
             "has, and words may change with the mode."
         )
     features = library.system_info()
-    names = ", ".join(name for mark, name in _OTHER_PRODUCTS.items() if f"{mark} = 1" in features)
+    names = ", ".join(name for mark, name in _INEXACT_CPU_FEATURES.items() if f"{mark} = 1" in features)
     if names:
         return said(
             "llama.cpp uses this processor's {names}, with which rounding depends on how many tokens a pass has, so "
@@ -85,6 +85,8 @@ def _build_reason() -> str:
 
 def _head_lengths(header: GgufHeader) -> list[int]:
     """Widths of a head's keys and values; empty for other kinds of attention."""
-    heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
-    usual = first(header.own("embedding_length")) // heads if heads else 0
-    return [first(header.own(f"attention.{kind}_length")) or usual for kind in ("key", "value")]
+    heads = max(
+        per_layer(header.arch_value("attention.head_count"), first(header.arch_value("block_count"))), default=0
+    )
+    usual = first(header.arch_value("embedding_length")) // heads if heads else 0
+    return [first(header.arch_value(f"attention.{kind}_length")) or usual for kind in ("key", "value")]

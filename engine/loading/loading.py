@@ -27,14 +27,14 @@ from engine.fit.table import ModelPlan, PairPlan, choose_parallel, parallel_obst
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files
-from engine.interfaces import Computing
+from engine.interfaces import ComputeContext
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.devices import find_devices
 from engine.llama.model import LlamaModel
 from engine.llama.rpc import is_remote, warning
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory
+from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts
 from engine.loading.exactness import why_inexact
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
@@ -101,7 +101,7 @@ class Loaded:
     """
 
     model: LlamaModel
-    context: Computing
+    context: ComputeContext
     sequence: CachedSequence
     info: ModelInfo
     can_rollback: bool
@@ -248,7 +248,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
 
 def _automatic_n_ctx(header: GgufHeader, options: LoadOptions) -> int:
     """The requested context, or the default one, limited to the model's trained context."""
-    trained = header.own("context_length")
+    trained = header.arch_value("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     return min(options.n_ctx or AUTOMATIC_N_CTX, largest)
 
@@ -293,16 +293,16 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
 
 
-def _attempts(path: Path, options: LoadOptions) -> Iterator[Attempt]:
+def _attempts(path: Path, options: LoadOptions) -> Iterator[LoadAttempt]:
     asked = options.placement.cpu_moe_layers
     if not options.may_leave_main_memory:
-        yield Attempt(0, asked)
+        yield LoadAttempt(0, asked)
     elif options.gpu_layers is not None:
-        yield Attempt(options.gpu_layers, asked)
+        yield LoadAttempt(options.gpu_layers, asked)
     else:
         kind = options.cache_type.value
         setup = CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind)
-        yield from attempts(path, options.placement, setup, options.draft_bytes)
+        yield from load_attempts(path, options.placement, setup, options.draft_bytes)
 
 
 def _open_with(
@@ -332,7 +332,7 @@ def _open_with(
         memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
-        return LoadedModel(model, context, sequence, info, try_rollback(sequence))
+        return LoadedModel(model, context, sequence, info, test_rollback(sequence))
     except Exception:
         context.close()
         model.close()
@@ -358,7 +358,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
         snapshots,
         *kinds,
         candidates if several == 1 else 0,
-        num_at_once=options.num_at_once,
+        picture_ubatch=options.num_at_once,
         num_sequences=several,
         shares_cells=options.shares_cells,
     )
@@ -374,12 +374,12 @@ def open_another(loaded: LoadedModel, n_ctx: int, *, gives_candidates: bool = Fa
         ContextError: memory is short.
     """
     info = loaded.info
-    kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.num_at_once
+    kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.picture_ubatch
     options = LoadOptions(n_ctx, loaded.context.threads, None, *kinds, gives_candidates, num_at_once=at_once)
     context = _make_context(loaded.model, options)
     try:
         sequence = CachedSequence(context)
-        can_rollback = try_rollback(sequence)
+        can_rollback = test_rollback(sequence)
     except Exception:
         context.close()
         raise
@@ -402,7 +402,7 @@ def cache_identity(loaded: Loaded) -> Callable[[], str]:
     return lambda: key
 
 
-def try_rollback(sequence: CachedSequence) -> bool:
+def test_rollback(sequence: CachedSequence) -> bool:
     """Test with three tokens whether the memory can drop a tail or be restored; this also warms up buffers."""
     sequence.forward((0,), 0)
     sequence.checkpoint()

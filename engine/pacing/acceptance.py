@@ -22,7 +22,9 @@ from engine.pacing.constants import (
     SAMPLED_CHANCES,
 )
 
-_ONCE_OF_ONCE = 0.75  # the score that suffix decoding gives the only continuation of a text that occurred once
+_SINGLE_OCCURRENCE_SCORE = (
+    0.75  # the score that suffix decoding gives the only continuation of a text that occurred once
+)
 _MAX_COUNT = 1e4  # counts stay below this, since observations decay
 _NUM_DEPTHS = len(MATCH_CHANCES[0])
 TEXT_PRIORS = (*AMBIGUOUS_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
@@ -36,13 +38,13 @@ class AcceptanceEstimate:
 
     def __init__(self, priors: Sequence[float], *, adapts_to_answer: bool = False) -> None:
         self._priors = tuple(priors)
-        self._kept, self._observed = [0.0] * len(priors), [0.0] * len(priors)
+        self._accepted, self._observed = [0.0] * len(priors), [0.0] * len(priors)
         self._mean = list(priors)
         self._adapts = adapts_to_answer
         self.begin()
 
     def begin(self) -> None:
-        self._answer_kept = self._answer_expected = ANSWER_WEIGHT
+        self._answer_accepted = self._answer_expected = ANSWER_WEIGHT
         self._answer_factor = 1.0
 
     @property
@@ -50,12 +52,12 @@ class AcceptanceEstimate:
         """Whether any token was observed; until then the chances are the priors."""
         return any(self._observed)
 
-    def chance(self, kind: int) -> float:
+    def probability(self, kind: int) -> float:
         return self._mean[kind] * self._answer_factor
 
     @property
-    def chances(self) -> list[float]:
-        """`chance` of every class, for callers that need many."""
+    def probabilities(self) -> list[float]:
+        """`probability` of every class, for callers that need many."""
         return [usual * self._answer_factor for usual in self._mean]
 
     def observe(self, kinds: Sequence[int], num_kept: int) -> None:
@@ -63,21 +65,21 @@ class AcceptanceEstimate:
         for depth, kind in enumerate(kinds[: num_kept + 1]):
             is_kept = depth < num_kept
             if self._adapts:
-                self._answer_expected += self.chance(kind)
-                self._answer_kept += is_kept
-                self._answer_factor = min(1.0, self._answer_kept / self._answer_expected)
-            self._kept[kind] = self._kept[kind] * DECAY + is_kept
+                self._answer_expected += self.probability(kind)
+                self._answer_accepted += is_kept
+                self._answer_factor = min(1.0, self._answer_accepted / self._answer_expected)
+            self._accepted[kind] = self._accepted[kind] * DECAY + is_kept
             self._observed[kind] = self._observed[kind] * DECAY + 1.0
             self._learn(kind)
 
     def _learn(self, kind: int) -> None:
-        kept, seen = self._kept[kind] + PRIOR_WEIGHT * self._priors[kind], self._observed[kind] + PRIOR_WEIGHT
+        kept, seen = self._accepted[kind] + PRIOR_WEIGHT * self._priors[kind], self._observed[kind] + PRIOR_WEIGHT
         self._mean[kind] = kept / seen
 
     @property
     def saved(self) -> list[float]:
         """The counts of accepted and observed tokens of each class, for `restore`."""
-        return [*self._kept, *self._observed]
+        return [*self._accepted, *self._observed]
 
     def restore(self, numbers: Sequence[float]) -> None:
         """Load counts that `saved` returned.
@@ -89,7 +91,7 @@ class AcceptanceEstimate:
         kept, seen = [float(one) for one in numbers[:count]], [float(one) for one in numbers[count:]]
         if len(seen) != count or not all(0.0 <= a <= b <= _MAX_COUNT for a, b in zip(kept, seen, strict=True)):
             raise ValueError("these are not counts of observations")
-        self._kept, self._observed = kept, seen
+        self._accepted, self._observed = kept, seen
         for kind in range(count):
             self._learn(kind)
 
@@ -111,9 +113,9 @@ def text_kinds(draft: Draft) -> list[int]:
     """Class of each token of an n-gram draft, by score, match length and index."""
     ambiguous = int(draft.match_length > 1)
     whole = len(AMBIGUOUS_CHANCES) + _NUM_DEPTHS * bisect_left(MATCH_LENGTHS, draft.match_length)
-    scores = draft.scores if draft.scores is not None else [_ONCE_OF_ONCE] * len(draft.ids)
+    scores = draft.scores if draft.scores is not None else [_SINGLE_OCCURRENCE_SCORE] * len(draft.ids)
     last = _NUM_DEPTHS - 1
     return [
-        whole + (index if index < last else last) if score >= _ONCE_OF_ONCE else ambiguous
+        whole + (index if index < last else last) if score >= _SINGLE_OCCURRENCE_SCORE else ambiguous
         for index, score in enumerate(scores)
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.pacing.learning import AcceptanceStats, SavedStats
-from engine.storage.json_store import JsonStore, with_latest
+from engine.storage.json_store import JsonStore, merge_latest
 
 FILE_NAME = "experience.json"
 _FORMAT = 2
@@ -49,7 +49,7 @@ class AcceptanceStore:
     def _keep(self, there: dict[str, Kinds], key: str, ours: Kinds) -> None:
         before = {**self.get(key), **there.get(key, {})}
         kinds = {kind: numbers for kind, numbers in before.items() if kind not in ours} | ours
-        self._kept = with_latest(self._kept, there, key, dict(list(kinds.items())[-MAX_KINDS:]), MAX_PAIRS)
+        self._kept = merge_latest(self._kept, there, key, dict(list(kinds.items())[-MAX_KINDS:]), MAX_PAIRS)
 
 
 def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (any JSON)

@@ -88,11 +88,11 @@ class ChainedDrafter:
             if room <= 0:
                 break
             self._text.propose_after(text.ids[: len(good)], 0)
-            gate, self._model_ran = _UntilTextMatches(self, self._text, room), True
+            gate, self._model_ran = _TextMatchGate(self, self._text, room), True
             drawn = self._model.propose(history, room, gate, chain.ids)
             chain.add(drawn, len(drawn.ids))
             kinds += [0] * len(drawn.ids)
-            text = gate.following
+            text = gate.matched_text
             if not text.ids:
                 break
         return chain.draft()
@@ -108,29 +108,29 @@ class ChainedDrafter:
 
     def likely_classes(self, text: Draft) -> list[int]:
         """Classes of the leading tokens of ``text`` that are likelier to be accepted than drafted tokens."""
-        kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
+        kinds, model_chance = text_kinds(text), self._model_chance.probability(0)
         for i, kind in enumerate(kinds):
-            if self._text_chances.chance(kind) < model_chance:
+            if self._text_chances.probability(kind) < model_chance:
                 return kinds[:i]
         return kinds
 
 
-class _UntilTextMatches:
+class _TextMatchGate:
     """Implements `draft_model.Gate`: lets the model draft until its tokens match earlier text."""
 
     def __init__(self, drafter: ChainedDrafter, text: SuffixDrafter, room: int) -> None:
         self._drafter = drafter
         self._text = text
         self._room = room
-        self.following = _EMPTY
+        self.matched_text = _EMPTY
 
-    def worth_sampling(self, confidence: float) -> bool:  # noqa: ARG002  (the protocol's signature)
+    def should_sample(self, confidence: float) -> bool:  # noqa: ARG002  (the protocol's signature)
         self._room -= 1
         return True
 
-    def worth_running(self, sampled_id: int) -> bool:
+    def should_run_model(self, sampled_id: int) -> bool:
         text = self._text.propose_after((sampled_id,), self._room)
         if not self._drafter.likely_classes(text):
             return True
-        self.following = text
+        self.matched_text = text
         return False

@@ -11,32 +11,32 @@ MAX_PASS = 33  # tokens of the largest paced pass: 32 proposed tokens and the la
 MAX_DEPTH = MAX_PASS - 1
 # Sizes that fill the kernels, which compute several rows at once (llama.cpp's repacked kernels 4, AMX 16 and 32). A
 # lower cost at another size is noise, so the largest pass has one of these sizes.
-FULL_SIZES = (8, 12, 16, 24, 32, MAX_PASS)
+CHEAP_PASS_SIZES = (8, 12, 16, 24, 32, MAX_PASS)
 # Sizes in the order of measurement, which gives the shape of the curve even with a short budget.
-POINTS = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 17, 24, 32, 33)
+MEASURED_SIZES = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 17, 24, 32, 33)
 # Cost of a pass by its tokens, relative to a plain pass, on an unknown machine: between two CPUs (0.12 to 0.3 plain
 # passes per additional token) and a GPU (0.02). It is rather optimistic, since a trial is cheap and corrects it.
 UNKNOWN_SHAPE = {1: 1.0, 2: 1.25, 4: 1.75, 8: 2.75, 16: 4.75, 33: 9.0}
-SMALLER_SHARE = 1.05  # up to this multiple of the least cost per token, a smaller pass is preferred
-PAD_GAIN = 0.97  # most cost of a padded pass relative to the unpadded one; below 1, since measurements are noisy
-LARGEST_PAD = 3  # most padding tokens, since kernels compute four rows at once
+SMALLER_PASS_TOLERANCE = 1.05  # up to this multiple of the least cost per token, a smaller pass is preferred
+MAX_PADDED_COST = 0.97  # most cost of a padded pass relative to the unpadded one; below 1, since measurements are noisy
+MAX_PADDING = 3  # most padding tokens, since kernels compute four rows at once
 
 # ---- how fast costs follow passes ----
 
-CLIP = 1.5  # limit of a single observation relative to the current value, against stalls
+OBSERVATION_CLIP = 1.5  # limit of a single observation relative to the current value, against stalls
 GUESS_CLIP = 6.0  # the same limit for a guessed curve
 SIZE_RATE = 0.1  # weight of a pass in the cost of its size
 LEVEL_RATE = 0.02  # weight of a pass in the level of all sizes
-ENOUGH_TRIES = 3  # passes of an unmeasured size before their minimum counts, since one may have been disturbed
-GUESSED_PASSES = 50  # passes until a guessed curve counts as measured
+MIN_TRIES = 3  # passes of an unmeasured size before their minimum counts, since one may have been disturbed
+MIN_GUESSED_PASSES = 50  # passes until a guessed curve counts as measured
 REFRESH_EVERY = 32  # passes between two computations of the best sizes
-INFORMATIVE_PASSES = 4  # least passes of a size among the last `REFRESH_EVERY` to know its current cost
+MIN_RECENT_PASSES = 4  # least passes of a size among the last `REFRESH_EVERY` to know its current cost
 UNUSED_CLIP = 1.5  # limit of an unused size's cost, relative to its measured ratio to the other sizes
 
 # ---- measuring ----
 
 BUDGET_S = 2.0  # idle seconds to measure passes of all sizes
-HURRIED_BUDGET_S = 0.3  # seconds to measure while the user waits for an answer
+FOREGROUND_BUDGET_S = 0.3  # seconds to measure while the user waits for an answer
 THREADS_SHARE = 0.25  # share of a budget to find the number of threads of each model
 CHECK_SIZES = (1, 4, 8, 16)  # tokens of the passes that check a stored curve
 STALE = 0.2  # a stored curve with a larger error is measured again

@@ -13,19 +13,19 @@ from itertools import pairwise
 from math import pow  # noqa: A004  (of floats; the built-in one may give a complex number)
 
 from engine.pacing.constants import (
-    CLIP,
-    ENOUGH_TRIES,
-    FULL_SIZES,
+    CHEAP_PASS_SIZES,
     GUESS_CLIP,
-    GUESSED_PASSES,
-    INFORMATIVE_PASSES,
-    LARGEST_PAD,
     LEVEL_RATE,
+    MAX_PADDED_COST,
+    MAX_PADDING,
     MAX_PASS,
-    PAD_GAIN,
+    MIN_GUESSED_PASSES,
+    MIN_RECENT_PASSES,
+    MIN_TRIES,
+    OBSERVATION_CLIP,
     REFRESH_EVERY,
     SIZE_RATE,
-    SMALLER_SHARE,
+    SMALLER_PASS_TOLERANCE,
     UNKNOWN_SHAPE,
     UNUSED_CLIP,
 )
@@ -64,7 +64,7 @@ class CostCurve:
             ValueError: the cost of one token is missing or not positive.
         """
         self._shape = _straight_lines(shape or UNKNOWN_SHAPE)
-        self._num_seen = 0 if guessed else GUESSED_PASSES
+        self._num_seen = 0 if guessed else MIN_GUESSED_PASSES
         self._num_plain = self._since_refresh = 0
         self._known: dict[int, float] = {}
         self._seen: dict[int, int] = {}  # number of passes of each size since the last refresh
@@ -154,8 +154,8 @@ class CostCurve:
             self._correct(num_tokens, milliseconds)
 
     def _correct(self, num_tokens: int, milliseconds: float) -> None:
-        is_trusted = self._num_seen >= GUESSED_PASSES
-        clip = CLIP if is_trusted else GUESS_CLIP
+        is_trusted = self._num_seen >= MIN_GUESSED_PASSES
+        clip = OBSERVATION_CLIP if is_trusted else GUESS_CLIP
         ratio = min(max(milliseconds / self._known[num_tokens], 1.0 / clip), clip)
         self._num_seen += 1
         # The level of a guessed curve is the mean of the observations.
@@ -185,7 +185,7 @@ class CostCurve:
 
         Otherwise sizes that seem expensive would never be tried. Sizes that seem cheap are corrected by use.
         """
-        telling = [n for n, count in self._seen.items() if count >= INFORMATIVE_PASSES and n in self._measured]
+        telling = [n for n, count in self._seen.items() if count >= MIN_RECENT_PASSES and n in self._measured]
         self._seen = {}
         if len(telling) < _ENOUGH_SIZES:
             return
@@ -200,7 +200,7 @@ class CostCurve:
         tried.least_ms = min(tried.least_ms, milliseconds)
         tried.count += 1
         self._lower_measured(tried.least_ms)
-        if tried.count >= ENOUGH_TRIES:
+        if tried.count >= MIN_TRIES:
             self._known[num_tokens] = tried.least_ms
             self._learnt.add(num_tokens)
             del self._observed_passes[num_tokens]
@@ -218,7 +218,7 @@ class CostCurve:
             left = max(left, known[index - 1][0])
             right = known[index] if index < len(known) else None
             hoped_ms = _shaped_ms(n, (left, believed[left]), right, plain_ms, self._shape)
-            share = tried.count / ENOUGH_TRIES if tried.least_ms > hoped_ms else 1.0
+            share = tried.count / MIN_TRIES if tried.least_ms > hoped_ms else 1.0
             believed[n] = hoped_ms * pow(tried.least_ms / hoped_ms, share)
             left = n
         return believed
@@ -230,12 +230,12 @@ class CostCurve:
         self._cheapest = list(range(MAX_PASS + 1))
         # A plain pass is not padded, since plain decoding must notice a slower machine.
         for n in range(2, MAX_PASS + 1):
-            best = min(range(n, min(n + LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
-            if self._ms[best] < PAD_GAIN * self._ms[n]:
+            best = min(range(n, min(n + MAX_PADDING, MAX_PASS) + 1), key=self._ms.__getitem__)
+            if self._ms[best] < MAX_PADDED_COST * self._ms[n]:
                 self._cheapest[n] = best
         self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
-        shares = [(self.cost_ms(n) / n, n) for n in FULL_SIZES]
-        most = SMALLER_SHARE * min(shares)[0]
+        shares = [(self.cost_ms(n) / n, n) for n in CHEAP_PASS_SIZES]
+        most = SMALLER_PASS_TOLERANCE * min(shares)[0]
         self._largest = min(n for share, n in shares if share <= most)
 
 

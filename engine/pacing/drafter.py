@@ -17,7 +17,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.TARGET)
-_FEW_READ = 2  # tokens that a draft model usually reads before it drafts; reading more does not count as drafting
+_USUAL_NUM_READ = 2  # tokens that a draft model usually reads before it drafts; reading more does not count as drafting
 _FIRST_SEARCH_MS, _SEARCH_RATE = 0.02, 0.1
 
 
@@ -62,7 +62,7 @@ class PacedDrafter:
         text = self._match_text(history, limit)
         kinds = text_kinds(text)
         model = self._model
-        decision = self._pacer.choose(
+        decision = self._pacer.decide(
             kinds,
             has_model=model is not None,
             limit=limit,
@@ -89,16 +89,16 @@ class PacedDrafter:
         if model.would_delay_first_token(len(history)):  # a plain pass instead, which the pacer observes
             return _EMPTY
         pacer, started = self._pacer, perf_counter()
-        draft = model.propose(history, limit, _Gate(pacer, limit))
+        draft = model.propose(history, limit, _PacedGate(pacer, limit))
         draft_ms = (perf_counter() - started) * 1000.0
         self._has_drafted, reading_ms = not model.was_stopped, 0.0
         if model.was_stopped:
             return draft
-        if not pacer.has_company:
+        if not pacer.shares_passes:
             read_ms = model.read_s * 1000.0
             if pacer.prices.block_size > 1 and model.num_read <= FEW_UNREAD:
                 pacer.prices.observe_drafting(read_ms)
-            elif model.num_read > _FEW_READ:
+            elif model.num_read > _USUAL_NUM_READ:
                 beside_step_ms = max(read_ms - pacer.prices.draft_step_ms, 0.0)
                 pacer.prices.observe_reading(model.num_read, beside_step_ms)
                 reading_ms = beside_step_ms if model.num_read > FEW_UNREAD else 0.0
@@ -166,21 +166,21 @@ class PacedDrafter:
             self._model.observe(num_accepted)
 
 
-class _Gate:
+class _PacedGate:
     """Implements `draft_model.Gate`: drafts as long as that pays off."""
 
     def __init__(self, pacer: Pacer, limit: int) -> None:
         self._pacer = pacer
-        self._chance = pacer.acceptance.draft.chance
+        self._chance = pacer.acceptance.draft.probability
         self._room, self._sampled, self._alive = limit, 0, 1.0
 
-    def worth_sampling(self, confidence: float) -> bool:
-        if not self._pacer.worth_sampling(self._sampled, self._alive, confidence, self._room):
+    def should_sample(self, confidence: float) -> bool:
+        if not self._pacer.should_sample(self._sampled, self._alive, confidence, self._room):
             return False
         self._alive *= self._chance(draft_kind(confidence))
         self._sampled += 1
         self._room -= 1
         return True
 
-    def worth_running(self, sampled_id: int) -> bool:  # noqa: ARG002  (exact only because the token is not looked at)
-        return self._room > 0 and self._pacer.worth_running(self._sampled, self._alive, self._room)
+    def should_run_model(self, sampled_id: int) -> bool:  # noqa: ARG002  (exact only because the token is not looked at)
+        return self._room > 0 and self._pacer.should_run_model(self._sampled, self._alive, self._room)

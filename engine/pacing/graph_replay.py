@@ -13,8 +13,8 @@ from statistics import median
 
 from engine.pacing.constants import SIZE_RATE, STALL
 
-UNSETTLED = 2  # plain passes after a larger pass: the first without a graph, the second records one
-WATCHED = UNSETTLED + 3  # includes settled passes, which give the usual time
+NUM_SLOW_PASSES = 2  # plain passes after a larger pass: the first without a graph, the second records one
+NUM_WATCHED_PASSES = NUM_SLOW_PASSES + 3  # includes settled passes, which give the usual time
 
 
 class GraphReplayCost:
@@ -23,11 +23,11 @@ class GraphReplayCost:
     def __init__(self) -> None:
         self.extra_ms = 0.0  # sum over the unsettled passes of their time beyond a settled pass
         self.is_measured = False
-        self._behind_ms: list[float] = []  # the first `WATCHED` plain passes after the last larger pass
+        self._behind_ms: list[float] = []  # the first `NUM_WATCHED_PASSES` plain passes after the last larger pass
         self._is_behind_prompt = True
 
     @property
-    def start_ms(self) -> float:
+    def pending_ms(self) -> float:
         """Extra milliseconds that a larger pass would cause now; 0 right after another larger pass."""
         return self.extra_ms if self._behind_ms else 0.0
 
@@ -36,7 +36,7 @@ class GraphReplayCost:
         self._behind_ms, self._is_behind_prompt = [], True
 
     def use_measured(self, behind_ms: Sequence[float]) -> None:
-        """Set the cost from the milliseconds of `WATCHED` plain passes after a larger one."""
+        """Set the cost from the milliseconds of `NUM_WATCHED_PASSES` plain passes after a larger one."""
         self.extra_ms, self.is_measured = _extra_ms(behind_ms), True
 
     def observe(self, num_tokens: int, passes_ms: Sequence[float]) -> Sequence[float]:
@@ -45,11 +45,11 @@ class GraphReplayCost:
             self._behind_ms, self._is_behind_prompt = [], False
             return passes_ms
         num_before = len(self._behind_ms)
-        if num_before < WATCHED:
-            self._behind_ms += passes_ms[: WATCHED - num_before]
-            if len(self._behind_ms) == WATCHED and not self._is_behind_prompt:
+        if num_before < NUM_WATCHED_PASSES:
+            self._behind_ms += passes_ms[: NUM_WATCHED_PASSES - num_before]
+            if len(self._behind_ms) == NUM_WATCHED_PASSES and not self._is_behind_prompt:
                 self._learn()
-        return passes_ms[max(0, UNSETTLED - num_before) :]
+        return passes_ms[max(0, NUM_SLOW_PASSES - num_before) :]
 
     def _learn(self) -> None:
         """Clip observations, since an error by a stall would only be corrected after the next larger pass."""
@@ -58,4 +58,4 @@ class GraphReplayCost:
 
 
 def _extra_ms(behind_ms: Sequence[float]) -> float:
-    return max(0.0, sum(behind_ms[:UNSETTLED]) - UNSETTLED * median(behind_ms[UNSETTLED:]))
+    return max(0.0, sum(behind_ms[:NUM_SLOW_PASSES]) - NUM_SLOW_PASSES * median(behind_ms[NUM_SLOW_PASSES:]))

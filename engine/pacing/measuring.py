@@ -18,8 +18,8 @@ import psutil
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
-from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, POINTS, QUIET_CORES, STEADY
-from engine.pacing.graph_replay import WATCHED
+from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, MEASURED_SIZES, QUIET_CORES, STEADY
+from engine.pacing.graph_replay import NUM_WATCHED_PASSES
 from engine.pacing.rollback_cost import RollbackCost
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
@@ -41,7 +41,7 @@ def never_stop() -> bool:
     return False
 
 
-def own_seconds() -> float:
+def process_cpu_seconds() -> float:
     """CPU seconds of this process and of the window's process."""
     number = os.environ.get(WINDOW_PID, "")
     if not number.isdecimal() or int(number) == os.getpid():
@@ -53,11 +53,11 @@ def own_seconds() -> float:
     return float(process_time() + times.user + times.system)
 
 
-class OtherLoad:
+class ForeignCpuLoad:
     """Measures the CPU time of other programs since the object was created."""
 
     def __init__(self) -> None:
-        self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), own_seconds()
+        self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), process_cpu_seconds()
 
     @property
     def is_low(self) -> bool:
@@ -66,18 +66,18 @@ class OtherLoad:
         if not self._idle_s:  # idle time is unknown in a sandbox
             return True
         used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
-        return used_s - (own_seconds() - self._own_s) < QUIET_CORES * elapsed_s
+        return used_s - (process_cpu_seconds() - self._own_s) < QUIET_CORES * elapsed_s
 
 
 @contextmanager
-def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> Iterator[Callable[[int], None]]:
+def measured_passes(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> Iterator[Callable[[int], None]]:
     """Yield a function that runs a pass of n tokens with n rows, as in verification; roll back at the end.
 
     Raises:
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True before a pass.
     """
-    past = drop_tail_for(sequence, MAX_PASS)
+    past = make_room(sequence, MAX_PASS)
     sequence.checkpoint()
     # Restoring a checkpoint is a separate cost, which must not be part of a measured pass.
     last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
@@ -98,7 +98,7 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -
 def measure_passes(
     sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop
 ) -> dict[int, float]:
-    """Measure passes of `POINTS` tokens within about ``budget_s`` seconds; return milliseconds by tokens.
+    """Measure passes of `MEASURED_SIZES` tokens within about ``budget_s`` seconds; return milliseconds by tokens.
 
     Skips sizes that probably take longer than the remaining time. Once each size was tried, ends as soon
     as ``should_stop`` returns True.
@@ -107,7 +107,7 @@ def measure_passes(
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True before each size was tried once.
     """
-    with measurable(sequence, should_stop) as run_pass:
+    with measured_passes(sequence, should_stop) as run_pass:
         return measure(run_pass, budget_s, should_stop)
 
 
@@ -126,7 +126,7 @@ def measure(
     run_pass(1)
     for number in range(_TRIES):
         # One token is tried twice, since the largest pass before has evicted a tiny model from the processor's caches.
-        for n in (1, *POINTS):
+        for n in (1, *MEASURED_SIZES):
             started = clock()
             if number and should_stop():
                 return best
@@ -159,7 +159,7 @@ def few_passes_ms(
         Interrupted: ``should_stop`` returned True.
     """
     best = dict.fromkeys(sizes, float("inf"))
-    with measurable(sequence, should_stop) as run_pass:
+    with measured_passes(sequence, should_stop) as run_pass:
         for _ in range(num_before):
             run_pass(1)
         ends = perf_counter() + budget_s
@@ -182,13 +182,13 @@ def measure_graph_replay(sequence: CachedSequence, should_stop: ShouldStop = nev
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True.
     """
-    least_ms = [float("inf")] * WATCHED
-    with measurable(sequence, should_stop) as run_pass:
-        for _ in range(WATCHED):
+    least_ms = [float("inf")] * NUM_WATCHED_PASSES
+    with measured_passes(sequence, should_stop) as run_pass:
+        for _ in range(NUM_WATCHED_PASSES):
             run_pass(1)
         for _ in range(_TRIES):
             run_pass(CHECK_SIZES[1])
-            for number in range(WATCHED):
+            for number in range(NUM_WATCHED_PASSES):
                 started = perf_counter()
                 run_pass(1)
                 least_ms[number] = min(least_ms[number], (perf_counter() - started) * 1000.0)
@@ -220,14 +220,15 @@ def measure_drafting(
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True.
     """
-    before = sequence.export() if sequence.num_snapshots is not None else None  # such a memory has a single checkpoint
+    # A memory with snapshots has a single checkpoint.
+    before = sequence.export_state() if sequence.num_snapshots is not None else None
     if sequence.num_snapshots is not None:
         sequence.clear()
-    past = drop_tail_for(sequence, MAX_PASS + _DRAFT_TOKENS)
+    past = make_room(sequence, MAX_PASS + _DRAFT_TOKENS)
     history = np.zeros(past + 1, dtype=np.int32)
     drafter = DraftModelDrafter(sequence, n_vocab, frozenset())
     drafter.sampler = Sampler(SamplingParams(seed=0))
-    steps_s, ends, others = list[float](), perf_counter() + budget_s, OtherLoad()
+    steps_s, ends, others = list[float](), perf_counter() + budget_s, ForeignCpuLoad()
     try:
         for number in range(_DRAFT_TRIES + 1):
             if should_stop():
@@ -249,7 +250,7 @@ def measure_drafting(
         if sequence.num_snapshots is not None:
             sequence.clear()
         if before is not None:
-            sequence.adopt(before)
+            sequence.import_state(before)
     ordered = sorted(steps_s)
     is_steady = ordered[len(ordered) // 2] <= STEADY * ordered[0] and others.is_low
     return DraftingTimes(ordered[0] * 1000.0, read_s * 1000.0, is_steady)
@@ -278,7 +279,7 @@ def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
     return RollbackCost(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
 
 
-def drop_tail_for(sequence: CachedSequence, num_tokens: int) -> int:
+def make_room(sequence: CachedSequence, num_tokens: int) -> int:
     """Drop the cache's tail so that ``num_tokens`` fit; return the number of remaining tokens."""
     past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
     if not sequence.rollback(past):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
-from engine.interfaces import ALONE, Batch
+from engine.interfaces import SINGLE_ANSWER, Batch
 from engine.pacing.acceptance import draft_kind
 from engine.pacing.constants import (
     ANSWER_TOKENS,
@@ -32,8 +32,8 @@ from engine.pacing.constants import (
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.learning import AcceptanceStats, DraftAverage, SavedStats, StatsByKind
-from engine.pacing.prices import Prices
-from engine.pacing.reasons import Explanation
+from engine.pacing.prices import PassPrices
+from engine.pacing.reasons import DecisionReason
 from engine.pacing.rollback_cost import RollbackCost
 
 _MOST_BUDGET = 1e4  # upper limit of a valid probe budget, in plain passes
@@ -87,7 +87,7 @@ class Pacer:
         rollback: RollbackCost | None = None,
         graph_replay: GraphReplayCost | None = None,
     ) -> None:
-        self.prices = Prices(curve, draft_step_ms, rollback, graph_replay)
+        self.prices = PassPrices(curve, draft_step_ms, rollback, graph_replay)
         self.acceptance = AcceptanceStats(greedy=True)
         self._kinds = StatsByKind()
         self.decision = Decision(Choice.PLAIN, 0)
@@ -96,7 +96,7 @@ class Pacer:
         self._may_pause = True
         self._decided_start_ms = 0.0  # extra cost that a larger next pass would cause in later passes
         self._probe_budget = 0.0  # cost that probes may have, in plain passes
-        self.explanation = Explanation()
+        self.explanation = DecisionReason()
 
     @property
     def reason(self) -> str:
@@ -112,13 +112,13 @@ class Pacer:
         return self.decision.choice is Choice.DRAFT
 
     @property
-    def has_company(self) -> bool:
+    def shares_passes(self) -> bool:
         """Whether other answers share the passes, so that measured times include their work."""
         return self.prices.composition.num_answers > 0
 
     def begin_pass(self, num_pending: int, batch: Batch | None) -> None:
         """Set the pending tokens and the other answers' share of the next pass."""
-        composition = ALONE if batch is None else batch.composition(is_drafting=self.is_drafting)
+        composition = SINGLE_ANSWER if batch is None else batch.composition(is_drafting=self.is_drafting)
         self.prices.begin_pass(num_pending, composition)
 
     @property
@@ -129,16 +129,16 @@ class Pacer:
         """
         prices = self.prices
         if prices.composition.num_tokens:
-            return prices.least_ms / (1.0 + prices.composition.tokens)
+            return prices.no_proposal_ms / (1.0 + prices.composition.tokens)
         return prices.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.acceptance.rate - 1.0))
 
-    def use(self, curve: CostCurve) -> None:
-        self.prices.use(curve)
+    def use_curve(self, curve: CostCurve) -> None:
+        self.prices.use_curve(curve)
         self._predicted = None
 
-    def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
-        """Use measured prices of the draft; see `Prices.expect_drafting`."""
-        self.prices.expect_drafting(step_ms, read_ms)
+    def use_draft_prices(self, step_ms: float, read_ms: float | None = None) -> None:
+        """Use measured prices of the draft; see `Prices.use_draft_prices`."""
+        self.prices.use_draft_prices(step_ms, read_ms)
         self._predicted = None
 
     def begin(self, kind: str = "", *, greedy: bool = True) -> None:
@@ -156,7 +156,7 @@ class Pacer:
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
-    def choose(
+    def decide(
         self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
         """Decide what to propose for the next pass.
@@ -175,7 +175,7 @@ class Pacer:
         text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text)
         can_draft = has_model and limit > 0 and not tries_plain
         draft_gain = self._draft_gain(num_unread) if can_draft else None
-        decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, prices.least_ms)
+        decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, prices.no_proposal_ms)
         if text_depth and (draft_gain is None or text_gain >= draft_gain):
             expected, cost_ms = self._expected(text[:text_depth]), prices.pass_ms(text_depth)
             decision = Decision(Choice.TEXT, text_depth, text_gain, draft_gain, expected, cost_ms)
@@ -184,8 +184,8 @@ class Pacer:
                 decision = self._drafting(text_gain, draft_gain, limit, is_probe=False)
             elif self._probe_budget >= self._probe_loss(num_unread):
                 decision = self._drafting(text_gain, draft_gain, limit, is_probe=True)
-        self.decision, self._decided_start_ms = decision, prices.start_ms
-        self.explanation.follow(self, text, has_model=has_model)
+        self.decision, self._decided_start_ms = decision, prices.graph_replay_ms
+        self.explanation.update(self, text, has_model=has_model)
         return decision
 
     def text_gain(self, kinds: Sequence[int]) -> tuple[float, int]:
@@ -194,7 +194,7 @@ class Pacer:
         if not kinds:
             return best, best_depth
         prices = self.prices
-        value, chances = self.token_ms, self.acceptance.text.chances
+        value, chances = self.token_ms, self.acceptance.text.probabilities
         costs_ms, row_ms, has_rollback = prices.costs_ms, prices.row_ms, prices.rollback is not None
         for depth, kind in enumerate(kinds[: min(MAX_DEPTH, len(costs_ms) - 1)], 1):
             alive *= chances[kind]
@@ -204,39 +204,39 @@ class Pacer:
                 gain -= prices.rollback_ms(depth, alive)
             if gain > best:
                 best, best_depth = gain, depth
-        best -= prices.start_ms
+        best -= prices.graph_replay_ms
         return (best, best_depth) if best > 0.0 else (0.0, 0)
 
     def _expected(self, kinds: Sequence[int]) -> float:
         """Expected tokens of a pass that proposes suffix-match tokens of these classes."""
         expected = alive = 1.0
         for kind in kinds:
-            alive *= self.acceptance.text.chance(kind)
+            alive *= self.acceptance.text.probability(kind)
             expected += alive
         return expected
 
     def _drafting(self, text_gain: float, draft_gain: float, limit: int, *, is_probe: bool) -> Decision:
         average = self.drafting_average()
-        depth, cost_ms = min(limit, MAX_DEPTH), average.cost * self.prices.least_ms
+        depth, cost_ms = min(limit, MAX_DEPTH), average.cost * self.prices.no_proposal_ms
         return Decision(Choice.DRAFT, depth, text_gain, draft_gain, average.tokens, cost_ms, is_probe)
 
     def drafting_average(self) -> DraftAverage:
         """Average drafting pass of this answer; before its first, the average of all answers, or the expected one."""
         seen, prices = self.acceptance, self.prices
         if prices.composition.num_tokens:  # the averages are for passes without other answers
-            tokens, cost_ms = self._best_draft(seen.drafted.chance(0))
-            return DraftAverage(tokens, cost_ms / prices.least_ms)
+            tokens, cost_ms = self._best_draft(seen.drafted.probability(0))
+            return DraftAverage(tokens, cost_ms / prices.no_proposal_ms)
         if seen.in_answer is not None:
             return seen.in_answer
         if seen.average is not None:
             return seen.average
         if self._predicted is None:
-            tokens, cost_ms = self._best_draft(seen.drafted.chance(0))
+            tokens, cost_ms = self._best_draft(seen.drafted.probability(0))
             self._predicted = DraftAverage(tokens, cost_ms / prices.plain_ms)
         return self._predicted
 
     def _best_draft(self, chance: float) -> tuple[float, float]:
-        """Expected tokens and milliseconds of a pass of the best depth (>= 1), if ``chance`` is the acceptance."""
+        """Expected tokens and milliseconds of a pass of the best depth (>= 1), if ``probability`` is the acceptance."""
         prices = self.prices
         best_gain, best = float("-inf"), (1.0, prices.plain_ms)
         expected = alive = 1.0
@@ -254,8 +254,8 @@ class Pacer:
         The average pass includes reading a few tokens; the cost of reading a prompt is spread over an answer.
         """
         average, prices, token_ms = self.drafting_average(), self.prices, self.token_ms
-        gain = average.tokens * token_ms - average.cost * prices.least_ms
-        gain -= token_ms - prices.least_ms  # gain of a plain pass
+        gain = average.tokens * token_ms - average.cost * prices.no_proposal_ms
+        gain -= token_ms - prices.no_proposal_ms  # gain of a plain pass
         reading_ms = max(num_unread - FEW_UNREAD, 0) * prices.draft_read_ms
         return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
 
@@ -263,7 +263,7 @@ class Pacer:
         """Cost, in plain passes, of a probe of the draft if hardly any drafted token is accepted."""
         prices = self.prices
         work_ms = prices.drafting_ms(PROBE_DEPTH) + max(num_unread - 1, 0) * prices.draft_read_ms
-        return (prices.pass_ms(PROBE_DEPTH) + work_ms + prices.start_ms) / prices.plain_ms - 0.5
+        return (prices.pass_ms(PROBE_DEPTH) + work_ms + prices.graph_replay_ms) / prices.plain_ms - 0.5
 
     def pause_length(self, *, has_model: bool, num_unread: int = 0) -> int:
         """Number of plain passes before the draft model is considered again."""
@@ -276,7 +276,7 @@ class Pacer:
 
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
 
-    def worth_sampling(self, num_sampled: int, alive: float, confidence: float, room: int) -> bool:
+    def should_sample(self, num_sampled: int, alive: float, confidence: float, room: int) -> bool:
         """Decide whether to sample and propose one more token from a known distribution.
 
         Args:
@@ -285,22 +285,22 @@ class Pacer:
             confidence: the draft's confidence in its next token, before that is sampled.
             room: maximum number of additional tokens in this pass.
         """
-        alive *= self.acceptance.draft.chance(draft_kind(confidence))
+        alive *= self.acceptance.draft.probability(draft_kind(confidence))
         if (self.decision.is_probe and num_sampled < PROBE_DEPTH) or (num_sampled == 0 and not self._may_pause):
             return True
         return self._gain_of_continuing(num_sampled, alive, room) > 0.0
 
-    def worth_running(self, num_sampled: int, alive: float, room: int) -> bool:
+    def should_run_model(self, num_sampled: int, alive: float, room: int) -> bool:
         """Decide whether to run the draft model again to get the distribution of one more token."""
         if self.decision.is_probe and num_sampled < PROBE_DEPTH:
             return True
-        alive *= self.acceptance.drafted.chance(0)
-        return self._gain_of_continuing(num_sampled, alive, room) > self.prices.next_ms
+        alive *= self.acceptance.drafted.probability(0)
+        return self._gain_of_continuing(num_sampled, alive, room) > self.prices.next_draft_token_ms
 
     def _gain_of_continuing(self, num_sampled: int, alive: float, room: int) -> float:
         """Milliseconds that the best number (>= 1) of additional tokens saves; ``alive`` includes the first one."""
         prices = self.prices
-        value, step_ms, chance = self.token_ms, prices.next_ms, self.acceptance.drafted.chance(0)
+        value, step_ms, chance = self.token_ms, prices.next_draft_token_ms, self.acceptance.drafted.probability(0)
         costs_ms, row_ms, has_rollback = prices.costs_ms, prices.row_ms, prices.rollback is not None
         if num_sampled >= len(costs_ms):
             return -1.0

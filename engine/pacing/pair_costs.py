@@ -20,17 +20,17 @@ from engine.pacing.constants import (
     BUDGET_S,
     CHECK_SIZES,
     DOUBTFUL,
-    HURRIED_BUDGET_S,
-    POINTS,
+    FOREGROUND_BUDGET_S,
+    MEASURED_SIZES,
     STALE,
     THREADS_SHARE,
 )
 from engine.pacing.cost_curve import CostCurve, tokens_within
 from engine.pacing.draft_costs import DraftCosts
-from engine.pacing.graph_replay import UNSETTLED, WATCHED, GraphReplayCost
+from engine.pacing.graph_replay import NUM_SLOW_PASSES, NUM_WATCHED_PASSES, GraphReplayCost
 from engine.pacing.measuring import (
+    ForeignCpuLoad,
     Interrupted,
-    OtherLoad,
     ShouldStop,
     few_passes_ms,
     measure_graph_replay,
@@ -50,7 +50,7 @@ from engine.tuning.threads import ThreadControl
 log = logging.getLogger(__name__)
 
 _TARGET_SIZES = (1, 8)
-MAX_MIXED = 2.5  # most cost, in plain passes, of a pass that reads prompts while others answer
+MAX_MIXED_PASS_COST = 2.5  # most cost, in plain passes, of a pass that reads prompts while others answer
 DEFAULT_READ_TOKENS = 8  # prompt tokens in such a pass before costs are known
 READ_RATE = 0.3  # weight of such a pass in ``_read_excess``
 _MIN_SAVED_SIZE = 8  # tokens; a curve without a pass at least this large is not stored
@@ -72,10 +72,10 @@ class PairCosts:
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
-        of_target = (*_facts(target), request.threads)
-        self._target_key = key_of("passes of target", *of_target, *POINTS, *machine)
+        of_target = (*_identity(target), request.threads)
+        self._target_key = key_of("passes of target", *of_target, *MEASURED_SIZES, *machine)
         self._shape_key = key_of("shape", bool(target.info.gpu_layers), *machine)
-        draft_key = key_of("drafted token", *_facts(draft), request.draft_threads, *machine) if draft else ""
+        draft_key = key_of("drafted token", *_identity(draft), request.draft_threads, *machine) if draft else ""
         self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
         self._acceptance = acceptance or AcceptanceStore(None)
         self._samples = samples or SampleStore()
@@ -103,7 +103,7 @@ class PairCosts:
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
             self.pacer.restore(main.pacer.saved)
-            self.pacer.expect_drafting(main.pacer.prices.draft_step_ms, main.pacer.prices.draft_read_ms)
+            self.pacer.use_draft_prices(main.pacer.prices.draft_step_ms, main.pacer.prices.draft_read_ms)
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
@@ -132,13 +132,13 @@ class PairCosts:
         try:
             self._load_saved()
             if self._control is None:
-                self._settle_threads(HURRIED_BUDGET_S, should_stop)
+                self._choose_thread_counts(FOREGROUND_BUDGET_S, should_stop)
             if paced and self.pacer is None and self._target.can_rollback:
-                others = OtherLoad()
-                points = measure_passes(self._target.sequence, HURRIED_BUDGET_S, should_stop)
+                others = ForeignCpuLoad()
+                points = measure_passes(self._target.sequence, FOREGROUND_BUDGET_S, should_stop)
                 self._use_points(points, doubted=not others.is_low)
             if paced and self._draft is not None and not self._draft.is_measured:
-                self._measure_draft(HURRIED_BUDGET_S, should_stop)
+                self._measure_draft(FOREGROUND_BUDGET_S, should_stop)
             if paced and self._graph_replay is not None and not self._graph_replay.is_measured:
                 self._measure_graph_replay(should_stop)
         except Interrupted:
@@ -171,7 +171,7 @@ class PairCosts:
         self._load_saved()
         is_first = self._control is None
         if is_first:
-            self._settle_threads(budget_s, should_stop)
+            self._choose_thread_counts(budget_s, should_stop)
         self._select_curve()
         if not self._target.can_rollback:
             self._is_checked = True
@@ -179,7 +179,7 @@ class PairCosts:
         fits = self._curve_key in self._measured and (self._is_checked or self._check(STALE, should_stop))
         if not fits:
             if not is_first:  # chosen in a hurry, on a busy machine, or on another machine
-                self._settle_threads(budget_s, should_stop)
+                self._choose_thread_counts(budget_s, should_stop)
             if self._curve_key in self._measured:  # the stored curve was wrong, so the others are wrong too
                 for key in self._curves.keys() - {self._curve_key}:
                     del self._curves[key]
@@ -194,7 +194,7 @@ class PairCosts:
 
         Otherwise a size whose measurement was disturbed might never be tried.
         """
-        others = OtherLoad()
+        others = ForeignCpuLoad()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
         self._use_points(points, doubted=not others.is_low)
         if not self._check(DOUBTFUL, should_stop):
@@ -208,14 +208,14 @@ class PairCosts:
         """Measure the extra cost after larger passes if that is quick; otherwise it is learnt from answers."""
         if self._graph_replay is None or self.pacer is None:
             return
-        if 4 * WATCHED * self.pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
+        if 4 * NUM_WATCHED_PASSES * self.pacer.curve.cost_ms(1) < FOREGROUND_BUDGET_S * 1000.0:
             self._graph_replay.use_measured(measure_graph_replay(self._target.sequence, should_stop))
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
         """Whether the times of a few passes match the current curve."""
         known = self._curves[self._curve_key].known_ms
         sizes = [size for size in CHECK_SIZES if size in known]
-        num_before = 1 if self._graph_replay is None else UNSETTLED
+        num_before = 1 if self._graph_replay is None else NUM_SLOW_PASSES
         found = few_passes_ms(self._target.sequence, sizes, should_stop, num_before=num_before)
         return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
 
@@ -234,7 +234,7 @@ class PairCosts:
         kept = self._store.get(self._shape_key)
         return kept.bands[min(kept.bands)] if kept is not None else None
 
-    def _settle_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
+    def _choose_thread_counts(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         share_s = budget_s * THREADS_SHARE
         chosen = choose_threads(self._target, self._asked_threads, _TARGET_SIZES, share_s, should_stop=should_stop)
         self._control = self._new_control(chosen)
@@ -252,7 +252,7 @@ class PairCosts:
         except DecodeError as error:  # not fatal: a draft that fails in an answer is reported then
             log.info("the draft could not be measured: %s", error.message)
             return
-        self.pacer.expect_drafting(times.step_ms, times.read_ms)
+        self.pacer.use_draft_prices(times.step_ms, times.read_ms)
 
     # ---- stored -----------------------------------------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ class PairCosts:
         self._control.expect(kept.bands[min(kept.bands)])
         step_ms = self._draft.load_saved() if self._draft is not None else None
         if step_ms is not None and self.pacer is not None:
-            self.pacer.expect_drafting(step_ms)
+            self.pacer.use_draft_prices(step_ms)
             self._apply_threads()
 
     def _new_control(self, best: int) -> ThreadControl:
@@ -342,7 +342,9 @@ class PairCosts:
         if self.pacer is None:
             return DEFAULT_READ_TOKENS
         curve = self.pacer.curve
-        return tokens_within(curve.costs_ms, num_tokens, MAX_MIXED * curve.cost_ms(1) / max(self._read_excess, 1.0))
+        return tokens_within(
+            curve.costs_ms, num_tokens, MAX_MIXED_PASS_COST * curve.cost_ms(1) / max(self._read_excess, 1.0)
+        )
 
     def observe_draft_step(self, step_ms: float) -> None:
         if self._draft is not None:
@@ -362,16 +364,16 @@ class PairCosts:
             return
         key = self._curve_key
         if key not in self._curves:
-            self._curves[key] = CostCurve(self._nearest(key).known_ms, self._shape(), guessed=True)
+            self._curves[key] = CostCurve(self._nearest_curve(key).known_ms, self._shape(), guessed=True)
         curve = self._curves[key]
         if self.pacer is None:
             self.pacer = Pacer(curve, rollback=measure_rollback(self._target.sequence), graph_replay=self._graph_replay)
             self.pacer.prices.block_size = self._draft.loaded.block_size if self._draft is not None else 1
             self.pacer.restore(self._acceptance.get(self._pair_key))
         elif self.pacer.curve is not curve:
-            self.pacer.use(curve)
+            self.pacer.use_curve(curve)
 
-    def _nearest(self, key: tuple[int, int]) -> CostCurve:
+    def _nearest_curve(self, key: tuple[int, int]) -> CostCurve:
         """The most similar curve: by number of threads, then by band; of equally near bands the lower."""
         threads, band = key
         return self._curves[
@@ -403,7 +405,7 @@ def keep_sample(
         samples.put(PassSample(path.name, size_bytes, weights, *where, points_ms or {}, step_ms))
 
 
-def _facts(loaded: Loaded) -> tuple[object, ...]:
+def _identity(loaded: Loaded) -> tuple[object, ...]:
     info = loaded.info
     kind = (info.head_method,) if info.head_method else ()  # the head may be in the target's file
     return (*file_facts(info.path), info.cache_type, info.gpu_layers, *info.placement.cache_key, *kind)

@@ -14,17 +14,17 @@ from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.pacing.pacer import Pacer
 
 RECENT_S = 300.0  # older passes do not describe the machine's current state
-MOST_ERROR = 0.3  # an estimate with a larger error counts as unknown
+MAX_ERROR = 0.3  # an estimate with a larger error counts as unknown
 BAND_ENDS = (1024, 4096, 16384, 65536)  # most cached tokens of each band of cache fill; the last band has no end
-_KEPT = 2000  # most recorded runs of plain passes
-_FEWEST_RUNS, _FEWEST_PASSES = 5, 8
+_MAX_RUNS = 2000  # most recorded runs of plain passes
+_MIN_RUNS, _MIN_PASSES = 5, 8
 # Relative standard errors: least error of an estimate from the answer's own passes, drift of the machine over minutes,
 # and error of the shape of a curve that was measured on a busy machine.
 _OWN_ERROR, _DRIFT_ERROR, _SHAPE_ERROR = 0.02, 0.08, 0.10
 _TOO_FAST = 1.5  # if passes are faster than the curve by this factor, the curve was measured on a busy machine
 _TWO_SIDED = 1.96  # standard errors of a 95% interval
-Conditions = tuple[int, bool]  # band of cache fill, and whether other answers run at the same time
-Run = tuple[float, float]  # number of consecutive passes, and their milliseconds
+RunConditions = tuple[int, bool]  # band of cache fill, and whether other answers run at the same time
+PassRun = tuple[float, float]  # number of consecutive passes, and their milliseconds
 
 
 def band_of(num_past: int) -> int:
@@ -37,12 +37,12 @@ class PlainPasses:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
-        self._runs: deque[tuple[float, Conditions, Run]] = deque(maxlen=_KEPT)
+        self._runs: deque[tuple[float, RunConditions, PassRun]] = deque(maxlen=_MAX_RUNS)
 
-    def add(self, conditions: Conditions, run: Run) -> None:
+    def add(self, conditions: RunConditions, run: PassRun) -> None:
         self._runs.append((self.clock(), conditions, run))
 
-    def recent_runs(self, now: float, conditions: Conditions) -> list[Run]:
+    def recent_runs(self, now: float, conditions: RunConditions) -> list[PassRun]:
         """Runs with the same conditions in the `RECENT_S` seconds before ``now``."""
         return [run for at, where, run in self._runs if where == conditions and now - RECENT_S <= at < now]
 
@@ -58,10 +58,10 @@ class PlainSpeed:
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
         self._passes, self._pacer = passes, pacer
         self._began = passes.clock()
-        self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
-        self._larger: deque[Run] = deque(maxlen=_KEPT)  # larger passes, converted to plain passes by the curve
+        self._own: dict[bool, deque[PassRun]] = {False: deque(maxlen=_MAX_RUNS), True: deque(maxlen=_MAX_RUNS)}
+        self._larger: deque[PassRun] = deque(maxlen=_MAX_RUNS)  # larger passes, converted to plain passes by the curve
         self._num_shared = self._num_passes = self._num_history = 0
-        self._recent: dict[Conditions, tuple[float, float] | None] = {}
+        self._recent: dict[RunConditions, tuple[float, float] | None] = {}
 
     def on_pass(self, report: PassReport) -> None:
         """Record a pass, except the first, which warms up."""
@@ -93,7 +93,7 @@ class PlainSpeed:
     def estimate(self) -> tuple[float, float] | None:
         """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if too uncertain."""
         found = self._combine()
-        return found if found is not None and found[1] <= MOST_ERROR else None
+        return found if found is not None and found[1] <= MAX_ERROR else None
 
     def _combine(self) -> tuple[float, float] | None:
         """The best estimate, and half of its relative 95% interval; None without passes."""
@@ -118,10 +118,10 @@ class PlainSpeed:
         return found is not None and self._pacer is not None and found[0] * _TOO_FAST < self._pacer.curve.cost_ms(1)
 
 
-def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
+def _estimate(runs: Collection[PassRun], least_error: float) -> tuple[float, float] | None:
     """Milliseconds of a pass, and the relative standard error over runs, since a stall affects a whole run."""
     passes, total_ms = np.asarray(runs or [(0.0, 0.0)]).T
-    if len(runs) < _FEWEST_RUNS or passes.sum() < _FEWEST_PASSES:
+    if len(runs) < _MIN_RUNS or passes.sum() < _MIN_PASSES:
         return None
     mean = total_ms.sum() / passes.sum()
     squares = np.square(total_ms - mean * passes).sum() * len(runs) / (len(runs) - 1)

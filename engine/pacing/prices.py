@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
-from engine.interfaces import ALONE, BatchComposition
+from engine.interfaces import SINGLE_ANSWER, BatchComposition
 from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, STALL, WORK_RATE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
@@ -14,11 +14,11 @@ from engine.pacing.rollback_cost import RollbackCost
 _FIRST_OVERHEAD_MS, _FIRST_ROW_MS = 0.05, 0.02
 
 
-class Prices:
+class PassPrices:
     """The prices of a loaded target and draft.
 
     Attributes:
-        curve: cost of passes of the target by number of tokens; see `use`.
+        curve: cost of passes of the target by number of tokens; see `use_curve`.
         rollback: cost of rejected tokens, if the target's memory cannot drop tails.
         graph_replay: extra cost of passes after a larger pass, if the backend replays graphs.
         draft_step_ms: price of a drafted token, or of a block.
@@ -41,7 +41,7 @@ class Prices:
         self.draft_step_ms, self.block_size = draft_step_ms, 1
         self.draft_read_ms = READ_SHARE * draft_step_ms
         self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS
-        self.composition = ALONE
+        self.composition = SINGLE_ANSWER
 
     def begin(self) -> None:
         if self.graph_replay is not None:
@@ -54,7 +54,7 @@ class Prices:
         return self.curve.cost_ms(1) + self.overhead_ms
 
     @property
-    def least_ms(self) -> float:
+    def no_proposal_ms(self) -> float:
         """Milliseconds of a pass without a proposal, including other answers' tokens."""
         return self.curve.cost_ms(1 + self.composition.num_tokens) + self.overhead_ms
 
@@ -78,9 +78,9 @@ class Prices:
         return max(self.curve.largest - 1 - self.composition.num_tokens, 0)
 
     @property
-    def start_ms(self) -> float:
+    def graph_replay_ms(self) -> float:
         """Extra milliseconds that a larger pass would cause in later plain passes."""
-        return self.graph_replay.start_ms if self.graph_replay is not None else 0.0
+        return self.graph_replay.pending_ms if self.graph_replay is not None else 0.0
 
     def rollback_ms(self, num_proposed: int, alive: float) -> float:
         """Expected milliseconds of checkpoint and rollback; ``alive``: probability that all tokens are accepted."""
@@ -100,7 +100,7 @@ class Prices:
         return LOOK_AHEAD if self.block_size == 1 else min(self.block_size, LOOK_AHEAD)
 
     @property
-    def next_ms(self) -> float:
+    def next_draft_token_ms(self) -> float:
         """Milliseconds of one more drafted token; 0 within a block, whose tokens are drafted together."""
         return self.step_ms if self.block_size == 1 else 0.0
 
@@ -108,14 +108,14 @@ class Prices:
         """Milliseconds of drafting ``num_drafted`` tokens, at most one block."""
         return self.step_ms * (num_drafted if self.block_size == 1 else 1)
 
-    def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
+    def use_draft_prices(self, step_ms: float, read_ms: float | None = None) -> None:
         """Use measured milliseconds of a drafted token, and of a token that is only read (None: estimated)."""
         self.draft_step_ms = step_ms
         self.draft_read_ms = READ_SHARE * step_ms if read_ms is None else read_ms
 
     # ---- followed ---------------------------------------------------------------------------------------------------
 
-    def use(self, curve: CostCurve) -> None:
+    def use_curve(self, curve: CostCurve) -> None:
         """Use another curve after a change of threads or cache fill, and scale the draft's prices."""
         before_ms = self.curve.cost_ms(1)
         self.curve = curve

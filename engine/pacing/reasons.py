@@ -10,13 +10,13 @@ from engine.sentences import Sentence, said
 if TYPE_CHECKING:
     from engine.pacing.pacer import Pacer
 
-TEXT = said("using repeated text (n-gram)")
-TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
+TEXT_REASON = said("using repeated text (n-gram)")
+TEXT_ONLY_REASON = said("the draft is not used: it would slow this model down here; repeated text is used instead")
 TEXT_PAUSED, FORCED_DRAFT = "text rests", "as asked"  # states in addition to the choices of a pass
 _PATIENCE = 3  # consecutive unproposed matches before a change of state
 
 
-class Explanation:
+class DecisionReason:
     """Tracks decisions; ``reason`` is the sentence of the last change."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Explanation:
         if self.state == FORCED_DRAFT:
             self.state = self.reason = ""
 
-    def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
+    def update(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
         """Track the pacer's last decision; ``text`` are the classes of the suffix match.
 
         Creates a sentence only if the state has changed, since that is slow.
@@ -74,17 +74,17 @@ class Explanation:
 
     def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
         drafted = pacer.acceptance.drafted
-        accepted, is_observed = drafted.chance(0), drafted.is_observed
+        accepted, is_observed = drafted.probability(0), drafted.is_observed
         self.state, self.is_guess = state, False
         if state == TEXT_PAUSED:
             of_text = pacer.acceptance.text
-            self.reason = text_not_paying(of_text.chance(text[0]), is_observed=of_text.is_observed)
+            self.reason = text_not_paying(of_text.probability(text[0]), is_observed=of_text.is_observed)
         elif state == "text":
-            self.reason = TEXT if pays or not has_model else TEXT_ALONE
+            self.reason = TEXT_REASON if pays or not has_model else TEXT_ONLY_REASON
         elif state == "draft" and pays:
             self.reason, self.is_guess = drafting(accepted, is_observed=is_observed), not is_observed
         else:
-            self.reason = not_paying(accepted, as_asked=state == FORCED_DRAFT, is_observed=is_observed)
+            self.reason = draft_not_paying(accepted, as_asked=state == FORCED_DRAFT, is_observed=is_observed)
             self.is_guess = not is_observed
 
 
@@ -93,7 +93,7 @@ def drafting(accepted: float, *, is_observed: bool) -> Sentence:
     return said("draft on: {share}", share=_acceptance_sentence(accepted, is_observed=is_observed))
 
 
-def not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentence:
+def draft_not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentence:
     """Drafting does not pay off, since only a share of its first tokens is ``accepted``."""
     share = _acceptance_sentence(accepted, is_observed=is_observed)
     if as_asked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.loading.loading import Loaded
-from engine.pacing.measuring import Interrupted, ShouldStop, measurable, never_stop
+from engine.pacing.measuring import Interrupted, ShouldStop, measured_passes, never_stop
 from engine.tuning import threads
 
 
@@ -36,7 +36,7 @@ def choose_threads(
     if asked is not None or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
         return asked or now
     try:
-        with measurable(loaded.sequence, should_stop) as run_pass:
+        with measured_passes(loaded.sequence, should_stop) as run_pass:
             costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)
     except (DecodeError, Interrupted):
         loaded.context.set_threads(now)

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from engine.errors import PictureError
-from engine.interfaces import Run, Runs
+from engine.interfaces import PictureRun, PictureRuns
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
@@ -23,22 +23,22 @@ from engine.picture import BYTES_PER_PIXEL, Picture, PictureSize
 from engine.pictures.side_file import row_end
 from engine.storage.cost_store import file_facts, key_of
 
-MOST_NAMED = 8192  # runs, of a few hundred bytes each
-_LEAST_ID = -(2**31)
+MAX_NAMED_RUNS = 8192  # runs, of a few hundred bytes each
+_MIN_ID = -(2**31)
 # -1 separates conversations in `engine.drafters.suffix.index`. Ids are never reused, so an id of an older encoder
 # cannot mean another picture in a newer encoder.
 _next_id = -2
-_numbering = threading.Lock()
-_MOST_KNOWN = 512  # pictures with cached ids; more than a prompt has
-_MOST_ROW_BYTES = 256 << 20
+_id_lock = threading.Lock()
+_MAX_CACHED_PICTURES = 512  # pictures with cached ids; more than a prompt has
+_MAX_CACHED_ROW_BYTES = 256 << 20
 
 
 def _take_ids(count: int) -> int:
     """Reserve ``count`` ids, and return the first."""
     global _next_id  # noqa: PLW0603  (one numbering for all sessions of the process)
-    with _numbering:
+    with _id_lock:
         first = _next_id
-        if first - count < _LEAST_ID:
+        if first - count < _MIN_ID:
             raise PictureError("Too many pictures have been read since the start.", "Restart Paceline.")
         _next_id = first - count
     return first
@@ -51,38 +51,38 @@ class NamedRuns:
     """
 
     def __init__(self) -> None:
-        self._by_name: dict[str, Run] = {}
+        self._by_name: dict[str, PictureRun] = {}
         self._names: dict[int, str] = {}  # by first id
         self._begins: list[int] = []  # absolute values of the first ids, ascending
 
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def named(self, name: str, num_tokens: int, num_positions: int) -> Run:
-        """See `Runs.named`. A different size makes a new run."""
+    def run_named(self, name: str, num_tokens: int, num_positions: int) -> PictureRun:
+        """See `PictureRuns.run_named`. A different size makes a new run."""
         run = self._by_name.get(name)
         if run is not None and (run.num_tokens, run.num_positions) == (num_tokens, num_positions):
             return run
         if run is not None:
             self._forget([run.first_id])
-        run = self._by_name[name] = Run(_take_ids(num_tokens), num_tokens, num_positions)
+        run = self._by_name[name] = PictureRun(_take_ids(num_tokens), num_tokens, num_positions)
         self._names[run.first_id] = name
         self._begins.append(-run.first_id)
         return run
 
-    def name_of(self, run: Run) -> str | None:
+    def name_of(self, run: PictureRun) -> str | None:
         return self._names.get(run.first_id)
 
-    def at(self, place_id: int) -> Run | None:
+    def run_at(self, place_id: int) -> PictureRun | None:
         number = bisect_right(self._begins, -place_id) - 1
         if number < 0:
             return None
         run = self._by_name[self._names[-self._begins[number]]]
         return run if place_id in run.ids else None
 
-    def shrink(self, used: Collection[int]) -> None:
+    def forget_unused(self, used: Collection[int]) -> None:
         """Drop the oldest runs beyond the limit, except those whose first ids are in ``used``."""
-        over = len(self) - MOST_NAMED
+        over = len(self) - MAX_NAMED_RUNS
         if over > 0:
             self._forget([-begin for begin in self._begins[:over] if -begin not in used])
 
@@ -93,16 +93,16 @@ class NamedRuns:
 
 
 @dataclass(slots=True)
-class _Known:
+class _CachedPicture:
     """A tokenized picture: text ids, and runs with libmtmd's chunks."""
 
-    parts: list[list[int] | Run]
+    parts: list[list[int] | PictureRun]
     chunks: dict[int, PictureChunk]  # by the run's first id, without pixels
     whole: TokenizedPicture | None  # has the pixels; None once all runs are encoded
     ids: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ids = list(chain.from_iterable(part.ids if isinstance(part, Run) else part for part in self.parts))
+        self.ids = list(chain.from_iterable(part.ids if isinstance(part, PictureRun) else part for part in self.parts))
 
 
 class PictureEncoder:
@@ -117,7 +117,8 @@ class PictureEncoder:
         self._mtmd = MtmdContext(path, model, threads)
         self._mtmd.row_end = row_end(path)
         self.path = path
-        self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest of the picture, least recently used first
+        # By digest of the picture, least recently used first.
+        self._cached_pictures: OrderedDict[str, _CachedPicture] = OrderedDict()
         self._counts: dict[PictureSize, int] = {}
         self._pixels: dict[str, Picture] = {}  # pictures of prompts since `release`
         self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # by first id of the run, least recently used first
@@ -128,9 +129,9 @@ class PictureEncoder:
 
     def close(self) -> None:
         self.release()
-        for known in self._known.values():
-            self._drop(known)
-        self._known.clear()
+        for known in self._cached_pictures.values():
+            self._drop_rows(known)
+        self._cached_pictures.clear()
         self._rows.clear()
         self._mtmd.close()
 
@@ -140,13 +141,13 @@ class PictureEncoder:
         Raises:
             PictureError: the encoder cannot take it.
         """
-        known = self._known.get(picture.digest)
+        known = self._cached_pictures.get(picture.digest)
         if known is None:
-            known = self._known[picture.digest] = self._look(picture)
-            while len(self._known) > _MOST_KNOWN:
-                self._drop(self._known.popitem(last=False)[1])
-            self.runs.shrink({first for each in self._known.values() for first in each.chunks})
-        self._known.move_to_end(picture.digest)
+            known = self._cached_pictures[picture.digest] = self._cached_picture(picture)
+            while len(self._cached_pictures) > _MAX_CACHED_PICTURES:
+                self._drop_rows(self._cached_pictures.popitem(last=False)[1])
+            self.runs.forget_unused({first for each in self._cached_pictures.values() for first in each.chunks})
+        self._cached_pictures.move_to_end(picture.digest)
         self._pixels[picture.digest] = picture
         return known.ids
 
@@ -169,16 +170,16 @@ class PictureEncoder:
     def release(self) -> None:
         """Free all pixels; called when no answer is in progress."""
         self._pixels.clear()
-        for known in self._known.values():
+        for known in self._cached_pictures.values():
             if known.whole is not None:
                 known.whole.close()
                 known.whole = None
 
-    def runs_for(self, context: LlamaContext) -> Runs:
+    def runs_for(self, context: LlamaContext) -> PictureRuns:
         return _ContextRuns(self, context)
 
-    def append(self, run: Run, context: LlamaContext) -> None:
-        known = next((each for each in reversed(self._known.values()) if run.first_id in each.chunks), None)
+    def append(self, run: PictureRun, context: LlamaContext) -> None:
+        known = next((each for each in reversed(self._cached_pictures.values()) if run.first_id in each.chunks), None)
         if known is None:
             raise PictureError("A picture of this conversation is no longer available.", "Send the message again.")
         rows = self._rows.get(run.first_id)
@@ -186,38 +187,38 @@ class PictureEncoder:
             rows = self._encode(known, run)
         self._mtmd.decode(context, known.chunks[run.first_id], rows)
 
-    def _look(self, picture: Picture) -> _Known:
+    def _cached_picture(self, picture: Picture) -> _CachedPicture:
         whole = self._mtmd.tokenize(picture)
-        parts, chunks = list[list[int] | Run](), dict[int, PictureChunk]()
+        parts, chunks = list[list[int] | PictureRun](), dict[int, PictureChunk]()
         for part in whole.parts:
             if isinstance(part, list):
                 parts.append(part)
                 continue
             name = f"{self._key} {picture.digest} {len(chunks)}"
-            run = self.runs.named(name, part.num_tokens, part.num_positions)
+            run = self.runs.run_named(name, part.num_tokens, part.num_positions)
             parts.append(run)
-            chunks[run.first_id] = self._mtmd.placeholder(part)
-        return _Known(parts, chunks, whole)
+            chunks[run.first_id] = self._mtmd.make_placeholder(part)
+        return _CachedPicture(parts, chunks, whole)
 
-    def _encode(self, known: _Known, run: Run) -> PictureRows:
+    def _encode(self, known: _CachedPicture, run: PictureRun) -> PictureRows:
         """Encode a run, and cache its embeddings."""
         if known.whole is None:
-            digest = next(digest for digest, one in self._known.items() if one is known)
+            digest = next(digest for digest, one in self._cached_pictures.items() if one is known)
             if digest not in self._pixels:
                 raise PictureError("A picture of this conversation is no longer available.", "Send the message again.")
             known.whole = self._mtmd.tokenize(self._pixels[digest])
-        number = [part.first_id for part in known.parts if isinstance(part, Run)].index(run.first_id)
+        number = [part.first_id for part in known.parts if isinstance(part, PictureRun)].index(run.first_id)
         rows = self._mtmd.encode(known.whole.chunks[number])
         self.num_encoded += 1
         self._rows[run.first_id] = rows
-        while len(self._rows) > 1 and sum(one.nbytes for one in self._rows.values()) > _MOST_ROW_BYTES:
+        while len(self._rows) > 1 and sum(one.nbytes for one in self._rows.values()) > _MAX_CACHED_ROW_BYTES:
             self._rows.popitem(last=False)
         if all(first in self._rows for first in known.chunks):
             known.whole.close()
             known.whole = None
         return rows
 
-    def _drop(self, known: _Known) -> None:
+    def _drop_rows(self, known: _CachedPicture) -> None:
         if known.whole is not None:
             known.whole.close()
         for first, chunk in known.chunks.items():
@@ -228,7 +229,7 @@ class PictureEncoder:
 class _ContextRuns:
     def __init__(self, encoder: PictureEncoder, context: LlamaContext) -> None:
         self._encoder, self._context = encoder, context
-        self.run_of, self.named, self.name_of = encoder.runs.at, encoder.runs.named, encoder.runs.name_of
+        self.run_of, self.run_named, self.name_of = encoder.runs.run_at, encoder.runs.run_named, encoder.runs.name_of
 
-    def append(self, run: Run) -> None:
+    def append(self, run: PictureRun) -> None:
         self._encoder.append(run, self._context)

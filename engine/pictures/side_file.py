@@ -55,9 +55,9 @@ _RANGES = {
     "vision.image_size": (1, 16_384),
     "vision.patch_size": (1, 1_024),
 }
-_ROW_END = "v.token_embd.img_break"
+_ROW_END_TOKENS = "v.token_embd.img_break"
 _FLOATS = {"F32": "<f4", "F16": "<f2"}
-_MOST_LISTED = 200  # maximum number of files of a folder that are checked
+_MAX_LISTED_FILES = 200  # maximum number of files of a folder that are checked
 _PREFERRED = ("f16", "bf16", "f32", "q8_0")  # preferred types; most encoders are published in half precision
 
 
@@ -65,7 +65,7 @@ def find_side_file(target: Path) -> Path | None:
     """Find a side file in a model's folder that fits by name and header."""
     try:
         names = sorted(path.name for path in target.parent.glob("*.gguf") if path.name != target.name)
-        own = [target.parent / name for name in names[:_MOST_LISTED] if is_own_projector(name, target.name, names)]
+        own = [target.parent / name for name in names[:_MAX_LISTED_FILES] if is_own_projector(name, target.name, names)]
         if not own:  # true for most models; saves reading the header
             return None
         header = read_header(target)
@@ -109,7 +109,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     if header.metadata.get("clip.has_vision_encoder") is not True:
         raise SideFileError(said("{name} does not see: it has no encoder for pictures.", name=name))
     for key, (least, most) in _RANGES.items():
-        number = header.own(key)
+        number = header.arch_value(key)
         if number is None or isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
             raise SideFileError(said("{name} is damaged: its {key} is {number}.", name=name, key=key, number=number))
     projector = _projector(header)
@@ -128,7 +128,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
                 architecture=target.architecture,
             )
         )
-    width, wanted = row_width(header), target.own("embedding_length")
+    width, wanted = row_width(header), target.arch_value("embedding_length")
     if width is not None and width != wanted:
         raise SideFileError(
             said(
@@ -140,7 +140,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
         )
 
 
-def num_at_once(path: Path) -> int:
+def picture_ubatch(path: Path) -> int:
     """Number of embeddings that the largest picture needs in one pass; 0 if passes may be smaller.
 
     Raises:
@@ -164,7 +164,7 @@ def row_end(path: Path) -> NDArray[np.float32] | None:
     llama.cpp's own result may be NaN, since it multiplies uninitialized memory by 0 (`clip_graph_pixtral::build`).
     """
     header = read_header(path)
-    tensor = next((one for one in header.tensors if one.name == _ROW_END and one.type_name in _FLOATS), None)
+    tensor = next((one for one in header.tensors if one.name == _ROW_END_TOKENS and one.type_name in _FLOATS), None)
     if tensor is None:
         return None
     with open_for_reading(path) as (read_at, _):

@@ -39,7 +39,7 @@ _LAST_EVENTS = (Finished, EngineReady, JobEnded, EngineFailed)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
 
 
-def packed(message: object) -> bytes:
+def pack(message: object) -> bytes:
     """Pickle a message, with its size as prefix.
 
     Raises:
@@ -125,15 +125,15 @@ class BatchingSender:
 
 def _packed_list(messages: list[object]) -> bytes:
     try:
-        return packed(messages)
+        return pack(messages)
     except Exception:  # noqa: BLE001  (whatever pickling calls)
-        return packed([sent for message in messages if (sent := _sendable(message)) is not None])
+        return pack([sent for message in messages if (sent := _sendable(message)) is not None])
 
 
 def _sendable(message: object) -> object:
     """Return the message if it can be pickled, else the failure of its request."""
     try:
-        packed(message)
+        pack(message)
     except Exception:
         log.exception("%s could not be sent", type(message).__name__)
         if isinstance(message, TokensCounted):

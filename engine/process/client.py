@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.process.messages import Cancel, Close, Logged, Setup
 from engine.records import EngineEnded, Event, Problem
-from engine.requests import OnEvent, Order, Request, SetStateLimit, ends, failure
+from engine.requests import OnEvent, Request, SetStateLimit, StateOrder, failure_event, is_last_event
 from engine.sentences import Sentence, said
 from engine.session.worker import BEGIN_S, UNEXPECTED
 
@@ -54,7 +54,7 @@ class EngineClient:
         self._outbox: queue.SimpleQueue[tuple[int, _Message | None]] = queue.SimpleQueue()
         self._unanswered: dict[int, tuple[Request, OnEvent]] = {}  # by number, in order of arrival
         # Orders that every new process must receive.
-        self._lasting: dict[Order, None] = {}
+        self._state_orders: dict[StateOrder, None] = {}
         self._num_limits = 0
         self._is_closing = False
         self._sender = threading.Thread(target=self._run, name="engine", daemon=True)
@@ -69,19 +69,22 @@ class EngineClient:
         self._send(None)
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """See `engine.requests.Engine`; jobs must be picklable. Every later process receives each `Order` again."""
+        """See `engine.requests.Engine`; jobs must be picklable.
+
+        Every later process receives each `StateOrder` again.
+        """
         with self._lock:
-            if isinstance(request, Order):
-                self._keep(request)
+            if isinstance(request, StateOrder):
+                self._remember_order(request)
             else:
                 self._unanswered[request.request_id] = request, on_event or self._on_event
             self._send(request)
 
-    def _keep(self, order: Order) -> None:
+    def _remember_order(self, order: StateOrder) -> None:
         if isinstance(order, SetStateLimit):
             self._num_limits += 1
-            self._lasting = {kept: None for kept in self._lasting if not isinstance(kept, SetStateLimit)}
-        self._lasting[order] = None
+            self._state_orders = {kept: None for kept in self._state_orders if not isinstance(kept, SetStateLimit)}
+        self._state_orders[order] = None
 
     def cancel(self, number: int) -> None:
         self._send(Cancel(number))
@@ -141,7 +144,7 @@ class EngineClient:
     def _fail(self, number: int, problem: Problem, *, engine_ended: bool = False) -> None:
         with self._lock:
             request, on_event = self._unanswered.pop(number, (None, self._on_event))
-        event = failure(request, problem, engine_ended=engine_ended) if request is not None else None
+        event = failure_event(request, problem, engine_ended=engine_ended) if request is not None else None
         if event is not None:
             on_event(event)
 
@@ -151,7 +154,7 @@ class EngineClient:
         Otherwise states that the user deleted would stay on the disk. Every start sends one limit; a second one is a
         change.
         """
-        orders = [order for order in self._lasting if not isinstance(order, SetStateLimit)]
+        orders = [order for order in self._state_orders if not isinstance(order, SetStateLimit)]
         return self._process is not None or self._num_limits > 1 or bool(orders)
 
     def _start_process(self) -> EngineProcess | None:
@@ -167,7 +170,7 @@ class EngineClient:
             return None
         with self._lock:
             self._process = process
-            again = list(self._lasting) if self._generation or self._is_closing else []
+            again = list(self._state_orders) if self._generation or self._is_closing else []
             again.sort(key=lambda order: not isinstance(order, SetStateLimit))  # limits first: they open the files
         process.start_reading()
         for order in again:
@@ -183,7 +186,7 @@ class EngineClient:
         number = 0 if isinstance(message, EngineEnded) else message.request_id
         with self._lock:
             request, on_event = self._unanswered.get(number, (None, self._on_event))
-            if request is not None and ends(request, message):
+            if request is not None and is_last_event(request, message):
                 del self._unanswered[number]
         on_event(message)
 

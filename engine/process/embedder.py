@@ -49,7 +49,7 @@ class Embedder:
             EngineError: the model cannot be used.
         """
         with self._lock:
-            return self._model or self._started()[1]
+            return self._model or self._start()[1]
 
     def embed(
         self,
@@ -65,13 +65,13 @@ class Embedder:
         """
         found = list[Embedded]()
         with self._lock:
-            process, model = self._started()
+            process, model = self._start()
             for index, one in enumerate(inputs):
                 if should_stop():
                     break
                 given = asdict(one) if isinstance(one, RankPair) else one
                 asked: dict[str, object] = {"input": given, "form": (form.is_normalized, form.dimensions, form.is_cut)}
-                found.append(_embedded(self._asked(process, json.dumps(asked).encode() + b"\n"), index, model))
+                found.append(_read_embeddings(self._request(process, json.dumps(asked).encode() + b"\n"), index, model))
         return found
 
     def close(self) -> None:
@@ -79,21 +79,21 @@ class Embedder:
         with self._lock:
             self._stop()
 
-    def _started(self) -> tuple[HelperProcess, EmbeddingModel]:
+    def _start(self) -> tuple[HelperProcess, EmbeddingModel]:
         if self._model is not None and self._process is not None and self._process.is_running:
             return self._process, self._model
         self._stop()
         self._process = process = HelperProcess("embeddings", self._words)
         try:
-            facts = self._asked(process, b"")
+            facts = self._request(process, b"")
         except EngineError:
             self._stop()
             raise
         self._model = EmbeddingModel(**{**facts, "pooling": Pooling(facts["pooling"])})
         return process, self._model
 
-    def _asked(self, process: HelperProcess, line: bytes) -> dict[str, Any]:
-        read = process.ask(line, _MAX_LINE_BYTES)
+    def _request(self, process: HelperProcess, line: bytes) -> dict[str, Any]:
+        read = process.request(line, _MAX_LINE_BYTES)
         if not read.endswith(b"\n"):
             self._stop()
             raise ModelLoadError(
@@ -111,7 +111,7 @@ class Embedder:
             process.close()
 
 
-def _embedded(answer: dict[str, Any], index: int, model: EmbeddingModel) -> Embedded:
+def _read_embeddings(answer: dict[str, Any], index: int, model: EmbeddingModel) -> Embedded:
     number = int(answer["num_tokens"])
     if "vectors" in answer:
         return Embedded(number, tuple(array("f", b64decode(one)) for one in answer["vectors"]))

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from engine.process.channel import packed, read_packed
+from engine.process.channel import pack, read_packed
 from engine.process.messages import Setup
 from engine.sandbox.helper import ENGINE_FLAG, WINDOW_PID, child_environment, creation_flags
 from engine.sentences import Sentence, said
@@ -54,12 +54,12 @@ class EngineProcess:
             creationflags=creation_flags(),
         )
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
-        self._complaints = threading.Thread(target=self._read_errors, name="engine-errors", daemon=True)
+        self._stderr_lines = threading.Thread(target=self._read_errors, name="engine-errors", daemon=True)
         self._reader = threading.Thread(target=self._read, name="engine-reader", daemon=True)
         self.send(setup)
 
     def start_reading(self) -> None:
-        self._complaints.start()
+        self._stderr_lines.start()
         self._reader.start()
 
     @property
@@ -69,7 +69,7 @@ class EngineProcess:
     def send(self, message: object) -> None:
         """Send a message; not thread-safe. Does nothing if the process has ended, which ``on_end`` reports."""
         stdin = cast("IO[bytes]", self._process.stdin)
-        data = packed(message)
+        data = pack(message)
         try:
             stdin.write(data)
             stdin.flush()
@@ -96,7 +96,7 @@ class EngineProcess:
             log.exception("the engine's process sent what cannot be read")
             self._process.kill()
         status = self._process.wait()
-        self._complaints.join(STDERR_WAIT_S)
+        self._stderr_lines.join(STDERR_WAIT_S)
         for pipe in (self._process.stdin, stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):  # closing flushes unsent data, which may fail

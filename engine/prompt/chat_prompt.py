@@ -16,10 +16,10 @@ from typing import Any
 
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
-from engine.prompt.message_forms import PROBE, ArgumentForm, MessageForms, TemplateInput, arguments_of
+from engine.prompt.message_forms import PROBE_PREFIX, ArgumentForm, MessageForms, TemplateInput, arguments_of
 from engine.prompt.pictures import IdsOfPicture, PictureMarks, after_results
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
-from engine.prompt.typed_text import TypedText
+from engine.prompt.typed_text import UserTextTokenizer
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
 from engine.records import FROM_MODEL, QUESTION_DIVIDER, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
@@ -32,12 +32,12 @@ _REASONING_TAG = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
 # Probes with words that no template contains: a question, a tool and its call.
-_QUESTION = Message("user", f"{PROBE}question")
+_QUESTION = Message("user", f"{PROBE_PREFIX}question")
 _TOOL: dict[str, Any] = {
     "type": "function",
     "function": {
         "name": "find_probe",
-        "description": f"{PROBE}tool",
+        "description": f"{PROBE_PREFIX}tool",
         "parameters": {
             "type": "object",
             "properties": {
@@ -51,7 +51,7 @@ _TOOL: dict[str, Any] = {
 _CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral requires nine letters
 _TAG_TOKENS = 32  # last tokens of a prompt that are searched for a reasoning tag
 # Text around the files of an infill prompt, as in llama.cpp's server.
-_PROJECT, _OPEN_FILE, _SNIPPET = "myproject\n", "filename", "\n\n--- snippet ---\n\n"
+_INFILL_PROJECT, _OPEN_FILE, _SNIPPET = "myproject\n", "filename", "\n\n--- snippet ---\n\n"
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as in transformers
@@ -77,7 +77,7 @@ class PromptBuilder:
     ) -> None:
         self._tokenizer = tokenizer
         self._renderer = renderer
-        self._typed = TypedText(tokenizer)
+        self._typed = UserTextTokenizer(tokenizer)
         self._forms = MessageForms()
         self._wants_parts: bool | None = None
         self.ids_of_picture: IdsOfPicture | None = None  # None: the model accepts no pictures
@@ -124,7 +124,7 @@ class PromptBuilder:
         messages = (
             _QUESTION,
             Message("assistant", "", tool_calls=(_CALL,)),
-            Message("tool", f"{PROBE}result", tool_call_id=_CALL.call_id, name=_CALL.name),
+            Message("tool", f"{PROBE_PREFIX}result", tool_call_id=_CALL.call_id, name=_CALL.name),
         )
         try:
             text = self._render(TemplateInput(messages, (_TOOL,), arguments=form), {})
@@ -135,7 +135,7 @@ class PromptBuilder:
         schemas = {_CALL.name: _TOOL["function"]["parameters"]}
         return format_of(text[begin : end if end >= 0 else None], (_CALL.name, json.loads(_CALL.arguments)), schemas)
 
-    def try_out(self) -> tuple[str, ...]:
+    def check_template(self) -> tuple[str, ...]:
         """Render once, which also starts the helper process; return a problem of the template as a sentence, if any."""
         try:
             self.build((Message("user", "Hello"),))
@@ -243,7 +243,7 @@ class PromptBuilder:
         if request.raw_ids:
             return list(request.raw_ids)
         if request.suffix is not None:
-            return self.between(request.raw_prompt, request.suffix, request.files)
+            return self.infill(request.raw_prompt, request.suffix, request.files)
         return self.raw(request.raw_prompt)
 
     def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
@@ -254,7 +254,7 @@ class PromptBuilder:
             TemplateError: the template is broken, refuses the messages, or took too long.
         """
         if request.continues_text:
-            return self.complete(messages)
+            return self.without_template(messages)
         variables = self._variables_of(request)
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
 
@@ -281,7 +281,7 @@ class PromptBuilder:
             b"".join(self.bytes_of([one for one in ids[-_TAG_TOKENS:] if one >= 0])).decode("utf-8", "replace")
         )
 
-    def complete(self, messages: Sequence[Message]) -> list[int]:
+    def without_template(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the messages' words as one text to continue, without a template and control tokens.
 
         Raises:
@@ -297,7 +297,7 @@ class PromptBuilder:
         """Ids of ``text`` without a template, with parsed control tokens, and BOS if the GGUF requires it."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
 
-    def between(self, before: str, after: str, files: Sequence[tuple[str, str]] = ()) -> list[int]:
+    def infill(self, before: str, after: str, files: Sequence[tuple[str, str]] = ()) -> list[int]:
         """Ids of an infill prompt between two texts; ``files`` (name and text) of the same project come first.
 
         The format is that of llama.cpp's server, which follows Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2).
@@ -322,7 +322,7 @@ class PromptBuilder:
         if found is None:
             return self._tokenizer.tokenize("".join(f"{_SNIPPET}{text}" for _, text in files), special=False)
         project, file = found
-        ids = [project, *self._tokenizer.tokenize(_PROJECT, special=False)]
+        ids = [project, *self._tokenizer.tokenize(_INFILL_PROJECT, special=False)]
         for name, text in (*files, (_OPEN_FILE, "")):
             ids += [file, *self._tokenizer.tokenize(f"{name}\n{text}", special=False)]
         return ids
@@ -441,7 +441,7 @@ class PromptBuilder:
         is_refused = False
         for self._wants_parts in (False, True):
             try:
-                if PROBE in self._render_plain([Message("user", PROBE)]):
+                if PROBE_PREFIX in self._render_plain([Message("user", PROBE_PREFIX)]):
                     return
             except TemplateRefusedError:
                 is_refused = True

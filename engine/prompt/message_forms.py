@@ -25,17 +25,17 @@ from engine.records import QUESTION_DIVIDER, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
-PROBE = "Zyxwvut"  # no template contains it
-TRIED_S = 10.0  # limit of all attempts; one takes a millisecond or two
-MAX_TRIED = 48  # tried forms of one conversation, without `_PLAINEST`
-_MAX_KNOWN = 256  # cached kinds of conversations
+PROBE_PREFIX = "Zyxwvut"  # no template contains it
+MAX_TRIAL_S = 10.0  # limit of all attempts; one takes a millisecond or two
+MAX_TRIALS = 48  # tried forms of one conversation, without `_PLAINEST_REWRITES`
+_MAX_CACHED = 256  # cached kinds of conversations
 _ID_CHARS = 9
 _MAX_PERIOD = 6  # longest repeated pattern, in messages
 _TOOL_PROBE: dict[str, object] = {
     "type": "function",
     "function": {
         "name": "tool",
-        "description": f"{PROBE}tool",
+        "description": f"{PROBE_PREFIX}tool",
         "parameters": {"type": "object", "properties": {"key": {"type": "string", "description": "A key."}}},
     },
 }
@@ -77,7 +77,7 @@ class MessageForms:
     """Finds the form in which a template accepts a conversation, cached by kind of conversation."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, tuple[Rewrite, ...]] = OrderedDict()
+        self._found_rewrites: OrderedDict[Hashable, tuple[Rewrite, ...]] = OrderedDict()
 
     def rendered(self, conversation: TemplateInput, render: Render, settings: Hashable = ()) -> str:
         """Render ``conversation`` in a form that includes all of its messages.
@@ -93,29 +93,32 @@ class MessageForms:
         conversation = replace(conversation, messages=messages)
         kept = _kind_indices(messages)
         probe = _probe(conversation, kept)
-        key = (_kind(probe), settings)
-        rewrites = self._known.get(key)
+        key = (_kind_of(probe), settings)
+        rewrites = self._found_rewrites.get(key)
         if rewrites is None:
             rewrites = self._find(probe, kept, render)
-            self._known[key] = rewrites
-            if len(self._known) > _MAX_KNOWN:
-                self._known.popitem(last=False)
+            self._found_rewrites[key] = rewrites
+            if len(self._found_rewrites) > _MAX_CACHED:
+                self._found_rewrites.popitem(last=False)
         try:
             return render(_applied(conversation, rewrites))
         except TemplateRefusedError as refusal:  # the refusal depends on the words or tools
-            for others in _within_time(chain(_with_details(rewrites), _ways(conversation))):
+            for others in _until_deadline(chain(_with_details(rewrites), _rewrite_sequences(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
-                    if not _lost_words(probe, render(_applied(probe, others))):
+                    if not _missing_probe_words(probe, render(_applied(probe, others))):
                         return text
             raise TemplateError(refusal.message, "Change the last message, or choose another model.") from refusal
 
     def _find(self, probe: TemplateInput, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
-        found, lost, refusal = _first_that_carries(probe, render)
+        found, lost, refusal = _first_complete_rewrite(probe, render)
         if found is not None:
             return found
         if lost is None:
-            if _first_that_carries(TemplateInput((Message("user", PROBE),)), render)[0] is None and refusal is not None:
+            if (
+                _first_complete_rewrite(TemplateInput((Message("user", PROBE_PREFIX),)), render)[0] is None
+                and refusal is not None
+            ):
                 raise refusal  # the template accepts no form
             lost = _first_refused(probe, render)
         reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
@@ -135,47 +138,47 @@ class MessageForms:
         )
 
 
-def _first_that_carries(
+def _first_complete_rewrite(
     probe: TemplateInput, render: Render
 ) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
     """Find rewrites that keep all words; else return the first lost message of the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
-    for rewrites in _within_time(_ways(probe)):
+    for rewrites in _until_deadline(_rewrite_sequences(probe)):
         try:
             text = render(_applied(probe, rewrites))
         except TemplateRefusedError as error:
             refusal = refusal or error
             continue
-        missing = _lost_words(probe, text)
+        missing = _missing_probe_words(probe, text)
         if not missing:
             return rewrites, None, None
         lost = missing[0] if lost is None else max(lost, missing[0])
     return None, lost, refusal
 
 
-def _within_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
-    """Limit the attempts to `TRIED_S` after the first, since an untrusted template may be slow."""
-    end = time.monotonic() + TRIED_S
+def _until_deadline(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
+    """Limit the attempts to `MAX_TRIAL_S` after the first, since an untrusted template may be slow."""
+    end = time.monotonic() + MAX_TRIAL_S
     for number, way in enumerate(ways):
         if number and time.monotonic() > end:
             return
         yield way
 
 
-def _lost_words(probe: TemplateInput, text: str) -> list[int]:
+def _missing_probe_words(probe: TemplateInput, text: str) -> list[int]:
     """Indices of messages whose words are missing in a rendered text."""
-    return [index for index, word in _words(probe) if word not in text]
+    return [index for index, word in _probe_words(probe) if word not in text]
 
 
 def _first_refused(probe: TemplateInput, render: Render) -> int:
     """Index of the first message that the template refuses."""
-    end = time.monotonic() + TRIED_S
+    end = time.monotonic() + MAX_TRIAL_S
     for length in range(1, len(probe.messages)):
         if time.monotonic() > end:
             break
         begin = replace(probe, messages=probe.messages[:length])
-        if _first_that_carries(begin, render)[0] is None:
+        if _first_complete_rewrite(begin, render)[0] is None:
             return length - 1
     return len(probe.messages) - 1
 
@@ -199,14 +202,14 @@ def _shape(message: Message) -> Hashable:
     return message.role, bool(message.content.strip()), calls
 
 
-def _kind(probe: TemplateInput) -> Hashable:
+def _kind_of(probe: TemplateInput) -> Hashable:
     """The key of a kind of conversation: everything except words and ids."""
-    ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_ids(probe.messages)))}
-    shapes = tuple((_shape(m), tuple(ids[one] for one in _ids([m]))) for m in probe.messages)
+    ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_call_ids(probe.messages)))}
+    shapes = tuple((_shape(m), tuple(ids[one] for one in _call_ids([m]))) for m in probe.messages)
     return shapes, len(probe.tools)
 
 
-def _ids(messages: Sequence[Message]) -> Iterator[str]:
+def _call_ids(messages: Sequence[Message]) -> Iterator[str]:
     for message in messages:
         yield from (call.call_id for call in message.tool_calls)
         if message.role == "tool":
@@ -218,16 +221,20 @@ def _probe(conversation: TemplateInput, kept: Sequence[int]) -> TemplateInput:
     messages = []
     for index, message in enumerate(conversation.messages[one] for one in kept):
         calls = tuple(
-            replace(call, name=_word(index, f"n{number}"), arguments=_probe_arguments(call, _word(index, f"a{number}")))
+            replace(
+                call,
+                name=_probe_word(index, f"n{number}"),
+                arguments=_probe_arguments(call, _probe_word(index, f"a{number}")),
+            )
             for number, call in enumerate(message.tool_calls)
         )
-        content = _word(index) if message.content.strip() else ""
+        content = _probe_word(index) if message.content.strip() else ""
         messages.append(replace(message, content=content, tool_calls=calls, questions=()))
     return replace(conversation, messages=tuple(messages), tools=(_TOOL_PROBE,) if conversation.tools else ())
 
 
-def _word(index: int, part: str = "") -> str:
-    return f"{PROBE}{index}x{part}q"
+def _probe_word(index: int, part: str = "") -> str:
+    return f"{PROBE_PREFIX}{index}x{part}q"
 
 
 def _probe_arguments(call: ToolCall, word: str) -> str:
@@ -236,16 +243,16 @@ def _probe_arguments(call: ToolCall, word: str) -> str:
     return json.dumps({"key": word}) if _object_of(call.arguments) is not None else word
 
 
-def _words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
+def _probe_words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
     for index, message in enumerate(probe.messages):
         if message.content:
             yield index, message.content
         for number, call in enumerate(message.tool_calls):
             yield index, call.name
             if call.arguments not in ("", "{}"):
-                yield index, _word(index, f"a{number}")
+                yield index, _probe_word(index, f"a{number}")
     if probe.tools:
-        yield len(probe.messages), f"{PROBE}tool"
+        yield len(probe.messages), f"{PROBE_PREFIX}tool"
 
 
 def _object_of(arguments: str) -> dict[str, Any] | None:
@@ -261,7 +268,7 @@ def _object_of(arguments: str) -> dict[str, Any] | None:
 # The rewrites. A rewrite that changes nothing returns the conversation itself.
 
 
-def _drop_silent(given: TemplateInput) -> TemplateInput:
+def _drop_empty_messages(given: TemplateInput) -> TemplateInput:
     kept = tuple(m for m in given.messages if m.content.strip() or m.tool_calls or m.role == "tool")
     return replace(given, messages=kept) if kept else given
 
@@ -311,7 +318,7 @@ def _answers_to(messages: Sequence[Message], index: int, call: ToolCall) -> list
     return found
 
 
-def _words_apart(given: TemplateInput) -> TemplateInput:
+def _separate_text_and_calls(given: TemplateInput) -> TemplateInput:
     """Move words of a message with calls into a separate message."""
     messages = list[Message]()
     for message in given.messages:
@@ -352,7 +359,7 @@ def _system_to_user(given: TemplateInput) -> TemplateInput:
     return replace(given, messages=tuple(messages))
 
 
-def _open_with_user(given: TemplateInput) -> TemplateInput:
+def _start_with_user(given: TemplateInput) -> TemplateInput:
     """Insert an empty user message before a greeting of the assistant."""
     first = next((index for index, message in enumerate(given.messages) if message.role != "system"), None)
     if first is None or given.messages[first].role == "user":
@@ -360,7 +367,7 @@ def _open_with_user(given: TemplateInput) -> TemplateInput:
     return replace(given, messages=(*given.messages[:first], Message("user", ""), *given.messages[first:]))
 
 
-def _join_neighbours(given: TemplateInput) -> TemplateInput:
+def _join_same_roles(given: TemplateInput) -> TemplateInput:
     """Join consecutive messages of one role, and results of one call."""
     joined = list[Message]()
     for message in given.messages:
@@ -378,7 +385,7 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
     return replace(given, messages=tuple(joined))
 
 
-def _list_of_tools(given: TemplateInput) -> TemplateInput:
+def _tools_as_list(given: TemplateInput) -> TemplateInput:
     """Pass an empty list of tools, for templates that require one."""
     return given if given.tools else replace(given, has_list=True)
 
@@ -410,11 +417,11 @@ def _with_described_function(tool: Mapping[str, object]) -> Mapping[str, object]
     function = tool.get("function")
     if not isinstance(function, Mapping):
         return tool
-    described = {"description": "", **function, "parameters": _described(function.get("parameters"))}
+    described = {"description": "", **function, "parameters": _with_described_schema(function.get("parameters"))}
     return {**tool, "function": described}
 
 
-def _described(schema: object) -> dict[str, object]:
+def _with_described_schema(schema: object) -> dict[str, object]:
     given = dict(schema) if isinstance(schema, Mapping) else {}
     choices = [one for key in ("anyOf", "oneOf") for one in given.get(key) or () if isinstance(one, Mapping)]
     kinds = given.get("type") or [choice.get("type") for choice in choices]
@@ -424,12 +431,13 @@ def _described(schema: object) -> dict[str, object]:
     if kinds == "object":
         properties = given.get("properties")
         found["properties"] = {
-            name: _described(inner) for name, inner in (properties.items() if isinstance(properties, Mapping) else ())
+            name: _with_described_schema(inner)
+            for name, inner in (properties.items() if isinstance(properties, Mapping) else ())
         }
         if not isinstance(given.get("additionalProperties"), Mapping):  # Command R+ writes this entry as a Python type
             found["additionalProperties"] = {"type": "string"}
     if kinds == "array":
-        found["items"] = _described(given.get("items"))
+        found["items"] = _with_described_schema(given.get("items"))
     return found
 
 
@@ -447,29 +455,29 @@ def _has_calls(given: TemplateInput) -> bool:
 
 # Rewrites in order of application, each with a cost that grows with the change.
 _REWRITES: tuple[tuple[Rewrite, int], ...] = (
-    (_drop_silent, 2),
+    (_drop_empty_messages, 2),
     (_merge_systems, 2),
     (_one_call_each, 2),
-    (_words_apart, 2),
+    (_separate_text_and_calls, 2),
     (_calls_as_text, 16),
     (_system_to_user, 8),
-    (_open_with_user, 4),
-    (_join_neighbours, 2),
-    (_list_of_tools, 1),
+    (_start_with_user, 4),
+    (_join_same_roles, 2),
+    (_tools_as_list, 1),
     (_describe_tools, 1),
     (_short_ids, 1),
     (_arguments_as_text, 1),
     (_arguments_wrapped, 1),
 )
-_TURNS = (_calls_as_text, _open_with_user, _join_neighbours)
+_TURNS = (_calls_as_text, _start_with_user, _join_same_roles)
 # Tried last: every template with alternating messages accepts these.
-_PLAINEST: tuple[tuple[Rewrite, ...], ...] = (
-    (_drop_silent, *_TURNS),
-    (_drop_silent, _merge_systems, *_TURNS),
-    (_drop_silent, _merge_systems, _calls_as_text, _system_to_user, *_TURNS[1:]),
-    (_drop_silent, _calls_as_text, _system_to_user, *_TURNS[1:]),
+_PLAINEST_REWRITES: tuple[tuple[Rewrite, ...], ...] = (
+    (_drop_empty_messages, *_TURNS),
+    (_drop_empty_messages, _merge_systems, *_TURNS),
+    (_drop_empty_messages, _merge_systems, _calls_as_text, _system_to_user, *_TURNS[1:]),
+    (_drop_empty_messages, _calls_as_text, _system_to_user, *_TURNS[1:]),
 )
-_WAYS: tuple[tuple[Rewrite, ...], ...] = tuple(
+_REWRITE_SEQUENCES: tuple[tuple[Rewrite, ...], ...] = tuple(
     tuple(rewrite for rewrite, _ in chosen)
     for chosen in sorted(
         (chosen for count in range(len(_REWRITES) + 1) for chosen in combinations(_REWRITES, count)),
@@ -493,12 +501,12 @@ def _applied(conversation: TemplateInput, rewrites: Sequence[Rewrite]) -> Templa
     return conversation
 
 
-def _ways(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
+def _rewrite_sequences(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
     """Combinations of rewrites that change a conversation, cheapest first, without duplicates."""
     seen = list[TemplateInput]()
-    plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]
-    for rewrites in chain(_WAYS, plainest):
-        if len(seen) >= MAX_TRIED and rewrites not in plainest:
+    plainest = [(*rewrites, *extra) for extra in ((), (_tools_as_list,)) for rewrites in _PLAINEST_REWRITES]
+    for rewrites in chain(_REWRITE_SEQUENCES, plainest):
+        if len(seen) >= MAX_TRIALS and rewrites not in plainest:
             continue
         form = _applied(conversation, rewrites)
         if form not in seen:

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from engine.errors import PictureError, PromptError, TemplateError
 from engine.picture import Picture
-from engine.prompt.typed_text import TypedText
+from engine.prompt.typed_text import UserTextTokenizer
 from engine.records import Message
 from engine.sentences import said
 
 IdsOfPicture = Callable[[Picture], list[int]]
-MOST_PICTURES = 64  # pictures in a prompt
+MAX_PICTURES = 64  # pictures in a prompt
 _RESULT_PICTURES = "The pictures of the result: "
 
 
@@ -36,17 +36,17 @@ class PictureMarks:
             return
         if ids_of is None:
             raise no_vision_error()
-        if len(self._pictures) > MOST_PICTURES:
+        if len(self._pictures) > MAX_PICTURES:
             raise PictureError(
                 said(
                     "The conversation has {count} pictures; at most {most} are read.",
                     count=len(self._pictures),
-                    most=MOST_PICTURES,
+                    most=MAX_PICTURES,
                 ),
                 "Leave some out.",
             )
         self._ids_of = ids_of
-        self.mark = TypedText.mark_for([*others, *(message.content for message in messages)])
+        self.mark = UserTextTokenizer.mark_for([*others, *(message.content for message in messages)])
         marked, number = list[Message](), 0
         for message in messages:
             content, end, parts = message.content, 0, list[str]()

@@ -16,15 +16,16 @@ from engine.records import THINKING_OFF, THINKING_ON, TemplateValue
 Variables = Mapping[str, TemplateValue]
 Render = Callable[[Variables], str | None]  # None if the template refuses the variables
 
-_SWITCHES = ("enable_thinking", "thinking")
-_MODES = ("thinking_mode",)  # values: enabled, disabled, adaptive
+_SWITCH_VARIABLES = ("enable_thinking", "thinking")
+_MODE_VARIABLES = ("thinking_mode",)  # values: enabled, disabled, adaptive
 _MODE_NAMES = {"disabled": THINKING_OFF, "enabled": THINKING_ON, "adaptive": "adaptive"}
 _EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
 _NO_EFFORT = ("none", "no_think")
-_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-_USUAL_LEVELS = ("low", "medium", "high")  # for a template without comparisons, which writes the value into the prompt
+_EFFORT_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+# For a template without comparisons, which writes the value into the prompt.
+_USUAL_EFFORT_LEVELS = ("low", "medium", "high")
 _BUDGET, _BUDGETS = "thinking_budget", (512, 2048, 8192)  # tokens; 0 means off
-_WORDS = re.compile(r"""["']([a-z_]{2,12})["']""")
+_QUOTED_WORD = re.compile(r"""["']([a-z_]{2,12})["']""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,11 @@ def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
 
     ``render`` returns the prompt of a short question with the given variables.
     """
-    usual = render({}) if any(name in source for name in (*_SWITCHES, *_MODES, *_EFFORTS, _BUDGET)) else None
+    usual = (
+        render({})
+        if any(name in source for name in (*_SWITCH_VARIABLES, *_MODE_VARIABLES, *_EFFORTS, _BUDGET))
+        else None
+    )
     if usual is None:
         return ()
     found: dict[str, ThinkingChoice] = {}  # by prompt
@@ -59,35 +64,35 @@ def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
 
 def _with_plain_name(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
     """Rename a single effort to "on" if the only other mode is off."""
-    num_levels = sum(choice.name in _LEVELS for choice in choices)
+    num_levels = sum(choice.name in _EFFORT_LEVELS for choice in choices)
     has_on = any(choice.name == THINKING_ON for choice in choices)
     for choice in choices:
-        is_lone = choice.name in _LEVELS and num_levels == 1 and not has_on
+        is_lone = choice.name in _EFFORT_LEVELS and num_levels == 1 and not has_on
         yield replace(choice, name=THINKING_ON) if is_lone else choice
 
 
 def _order(choice: ThinkingChoice) -> tuple[int, int]:
     if choice.name.isdecimal():
         return 2, int(choice.name)
-    order = (THINKING_OFF, THINKING_ON, "adaptive", *_LEVELS)
+    order = (THINKING_OFF, THINKING_ON, "adaptive", *_EFFORT_LEVELS)
     return 1, order.index(choice.name)
 
 
 def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
     """Yield names of modes with template variables that may select them."""
     on: Variables = {}
-    for name in _SWITCHES:
+    for name in _SWITCH_VARIABLES:
         if _reads_variable(source, name) and render({name: False}) != render({name: True}):
             on = {name: True}
             yield THINKING_OFF, {name: False}
             yield THINKING_ON, on
             break
-    for name in _MODES:
-        for value in _compared_with(source, name):
+    for name in _MODE_VARIABLES:
+        for value in _value_compared_with(source, name):
             if value in _MODE_NAMES:
                 yield _MODE_NAMES[value], {name: value}
     for effort in [each for each in _EFFORTS if _reads_variable(source, each)][:1]:
-        yield from _efforts(_compared_with(source, effort), effort, on)
+        yield from _efforts(_value_compared_with(source, effort), effort, on)
     if _reads_variable(source, _BUDGET):
         yield THINKING_OFF, {_BUDGET: 0}
         yield THINKING_ON, {}
@@ -97,8 +102,8 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
 def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[str, Variables]]:
     """Yield efforts: values of the variable ``name``, from the values ``known`` that the template compares it with."""
     yield from ((THINKING_OFF, {**on, name: value}) for value in _NO_EFFORT if value in known)
-    levels = [level for level in _LEVELS if level in known]
-    yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_LEVELS))
+    levels = [level for level in _EFFORT_LEVELS if level in known]
+    yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_EFFORT_LEVELS))
 
 
 def _reads_variable(source: str, name: str) -> bool:
@@ -106,8 +111,10 @@ def _reads_variable(source: str, name: str) -> bool:
     return re.search(rf"(?<![\w.'\"]){name}(?![\w'\"])", source) is not None
 
 
-def _compared_with(source: str, name: str) -> tuple[str, ...]:
+def _value_compared_with(source: str, name: str) -> tuple[str, ...]:
     """The quoted words in template tags that contain the variable."""
     tags = re.findall(r"\{%(.*?)%\}|\{\{(.*?)\}\}", source, re.DOTALL)
     inside = [first or second for first, second in tags]
-    return tuple(dict.fromkeys(word for tag in inside if _reads_variable(tag, name) for word in _WORDS.findall(tag)))
+    return tuple(
+        dict.fromkeys(word for tag in inside if _reads_variable(tag, name) for word in _QUOTED_WORD.findall(tag))
+    )

@@ -17,7 +17,7 @@ from engine.interfaces import Tokenizer
 _PRIVATE_USE = range(0xE000, 0xF900)  # Unicode's private use area, which has no letters or spaces
 
 
-class TypedText:
+class UserTextTokenizer:
     """Marks control texts in a user's words, and tokenizes text with such marks."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -30,8 +30,8 @@ class TypedText:
             self._lengths.setdefault(text[0], set()).add(len(text))
         self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if controls else None
         # Texts that could form a control text together with the template's text before or after them.
-        self._heads = _ProperPrefixes(controls)
-        self._tails = _ProperPrefixes(text[::-1] for text in controls)
+        self._heads = _PrefixSet(controls)
+        self._tails = _PrefixSet(text[::-1] for text in controls)
         self._adds_space = adds_space(tokenizer)
 
     @staticmethod
@@ -61,7 +61,7 @@ class TypedText:
             special = piece not in self._short
             begins = not ids and not continues
             if piece and self._adds_space and not begins:
-                ids += tokens_amid(self._tokenizer, piece, special=special)
+                ids += tokens_within_text(self._tokenizer, piece, special=special)
             elif piece or begins:
                 ids += self._tokenizer.tokenize(piece, special=special)
         return ids
@@ -93,14 +93,14 @@ def whole_characters(text: str) -> str:
     return text
 
 
-def tokens_amid(tokenizer: Tokenizer, text: str, *, special: bool = False) -> list[int]:
+def tokens_within_text(tokenizer: Tokenizer, text: str, *, special: bool = False) -> list[int]:
     """The tokens of a text within another text, without the space that SentencePiece adds before a text."""
     before = tokenizer.tokenize("\n", special=False)
     ids = tokenizer.tokenize("\n" + text, special=special)
     return ids[len(before) :] if ids[: len(before)] == before else tokenizer.tokenize(text, special=special)
 
 
-class _ProperPrefixes:
+class _PrefixSet:
     """Tests for proper prefixes of a set of texts by bisection.
 
     (An untrusted file may have a control text of 64 kB, whose prefixes together have two billion characters.)

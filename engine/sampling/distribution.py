@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 class Distribution:
     """``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]. Immutable.
 
-    For few tokens use `of_few` with lists: right after a pass, which has evicted the processor's caches, the first call
+    For few tokens use `sparse` with lists: right after a pass, which has evicted the processor's caches, the first call
     of each NumPy function takes longer than a Python loop over a few dozen numbers.
     """
 
@@ -28,7 +28,7 @@ class Distribution:
         self._probs, self._ids, self._few = probs, ids, few
 
     @staticmethod
-    def of_few(probs: list[float], ids: list[int]) -> Distribution:
+    def sparse(probs: list[float], ids: list[int]) -> Distribution:
         return Distribution(None, None, (probs, ids))
 
     @property
@@ -45,7 +45,7 @@ class Distribution:
         return self._ids
 
     @property
-    def few(self) -> tuple[list[float], list[int]] | None:
+    def sparse_ids(self) -> tuple[list[float], list[int]] | None:
         """Probabilities and ids as lists; None if the distribution was made from arrays."""
         return self._few
 
@@ -94,10 +94,10 @@ class Distribution:
 
 def point_mass(token_id: int) -> Distribution:
     """A distribution with all probability on one token, as for deterministic proposals."""
-    return Distribution.of_few([1.0], [token_id])
+    return Distribution.sparse([1.0], [token_id])
 
 
-def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.float64]:
+def weighted_excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.float64]:
     """max(0, weight p - q) for each token of ``p``, not normalised."""
     few = _few_excess(p, q, weight)
     if few is not None:
@@ -120,7 +120,7 @@ def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.
 
 def excess_sum(p: Distribution, q: Distribution, weight: float = 1.0) -> float:
     few = _few_excess(p, q, weight)
-    return fsum(few) if few is not None else float(excess(p, q, weight).sum())
+    return fsum(few) if few is not None else float(weighted_excess(p, q, weight).sum())
 
 
 def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
@@ -129,17 +129,17 @@ def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribut
     If nothing is left, a rejection has probability 0, but rounding can still cause one: then p is returned.
     """
     few = _few_excess(p, q, weight)
-    if few is not None and p.few is not None:
+    if few is not None and p.sparse_ids is not None:
         few_total = fsum(few)
-        return Distribution.of_few([x / few_total for x in few], p.few[1]) if few_total > 0.0 else p
-    rest = excess(p, q, weight)
+        return Distribution.sparse([x / few_total for x in few], p.sparse_ids[1]) if few_total > 0.0 else p
+    rest = weighted_excess(p, q, weight)
     total = rest.sum()
     return Distribution(rest / total, p.ids) if total > 0.0 else p
 
 
 def _few_excess(p: Distribution, q: Distribution, weight: float) -> list[float] | None:
-    """`excess` if both distributions have lists; else None."""
-    if p.few is None or q.few is None:
+    """`weighted_excess` if both distributions have lists; else None."""
+    if p.sparse_ids is None or q.sparse_ids is None:
         return None
-    q_of = dict(zip(q.few[1], q.few[0], strict=True))
-    return [max(0.0, x * weight - q_of.get(token_id, 0.0)) for x, token_id in zip(*p.few, strict=True)]
+    q_of = dict(zip(q.sparse_ids[1], q.sparse_ids[0], strict=True))
+    return [max(0.0, x * weight - q_of.get(token_id, 0.0)) for x, token_id in zip(*p.sparse_ids, strict=True)]

@@ -22,7 +22,7 @@ from engine.errors import GrammarError
 from engine.interfaces import Candidates, Constraint
 from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution, point_mass
-from engine.sampling.top_k import SMALLEST_FOR_CANDIDATES, Row, candidates, near, not_finite_error
+from engine.sampling.top_k import MIN_CANDIDATE_VOCABULARY, Row, candidates, not_finite_error, within_reach
 
 _GAMMA, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = 2**64 - 1
@@ -31,27 +31,27 @@ History = NDArray[np.int32]  # [num_tokens] ids, oldest first
 # Log of a share of the most likely token that does not change a float64 sum: exp(-40) is 4e-18.
 _NEGLIGIBLE_LOG = 40.0
 # For the confidence of a draft, a large row is reduced to the maxima of blocks of this many tokens.
-_BLOCK = 128
-_FEW_BLOCKS = 256
+_BLOCK_TOKENS = 128
+_MAX_SPARSE_BLOCKS = 256
 # For fewer tokens, searching for the relevant ones takes longer than using all.
-_ALL_AT_ONCE = 49_152
+_MAX_DENSE_VOCABULARY = 49_152
 # A dot product with ones takes about half of the time of NumPy's sum with the maximum subtracted; for more tokens
 # OpenBLAS uses threads. Exponentials of logits up to the second value can be summed in single precision.
-_MOST_SUMMED, _SUMMABLE = 8192, 60.0
-_NUMBERS = 256  # random numbers generated at once
-_FEW = 192  # up to this number, candidates are lists instead of arrays
-_LEAST = 5e-324  # the smallest number above 0
+_MAX_SUMMED, _MAX_SUMMABLE_LOGIT = 8192, 60.0
+_NUM_RANDOM = 256  # random numbers generated at once
+_MAX_LISTED = 192  # up to this number, candidates are lists instead of arrays
+_MIN_POSITIVE = 5e-324  # the smallest number above 0
 # From this min-p on, the tokens that min-p leaves are tried first; with a lower value top-p mostly needs more.
-_TELLING_MIN_P = 0.02
+_MIN_USEFUL_MIN_P = 0.02
 # Without top-k, tokens with at least this share of the best token's probability are tried first. Then the share is
 # squared, down to the last share.
-_FIRST_LEAST, _LAST_LEAST, _ROUNDING = 1e-2, 1e-17, 1.0 + 1e-9
+_FIRST_SHARE, _LAST_SHARE, _ROUNDING = 1e-2, 1e-17, 1.0 + 1e-9
 _CONFIDENCE_REACH = 12.0  # every token further below the best adds less than a 150,000th of the best
 # If a grammar forbids the best token, these numbers of the most likely tokens are checked, then all tokens: a grammar
 # checks three tokens per microsecond.
-_LIKELIEST = (256, 4096)
-_FEW_REFUSED = 2  # best tokens that are checked one by one before many are checked at once
-_SAMPLED = 8  # of a flat row only every 8th token is read, since a low confidence need not be exact
+_NUM_LIKELIEST = (256, 4096)
+_MAX_REFUSED = 2  # best tokens that are checked one by one before many are checked at once
+_SAMPLING_STEP = 8  # of a flat row only every 8th token is read, since a low confidence need not be exact
 
 
 # Samples the tokens of a seeded answer, which depend on the seed, the position and p, but not on drafts.
@@ -73,8 +73,8 @@ class GumbelNoise:
 
     def sample(self, p: Distribution, position: int) -> int:
         """Sample the token at index ``position`` of the sequence from ``p``."""
-        if p.few is not None:
-            return self._sample_of_few(*p.few, position)
+        if p.sparse_ids is not None:
+            return self._sample_of_few(*p.sparse_ids, position)
         nonzero = p.probs.nonzero()[0]
         ids = nonzero if p.ids is None else p.ids[nonzero]
         return int(ids[(self.exponentials(ids, position) / p.probs[nonzero]).argmin()])
@@ -151,7 +151,7 @@ class Sampler:
     def uniform(self) -> float:
         """The next number in [0, 1) of the answer's random stream."""
         if not self._numbers:  # generated in blocks, since right after a pass a call takes 20 microseconds
-            self._numbers = self._rng.random(_NUMBERS)[::-1].tolist()
+            self._numbers = self._rng.random(_NUM_RANDOM)[::-1].tolist()
         return self._numbers.pop()
 
     def sample(self, distribution: Distribution, position: int) -> int:
@@ -179,7 +179,7 @@ class Sampler:
             GrammarError: no token may follow.
         """
         if self._edits:
-            self._edit(row, history, pending)
+            self._apply_biases_and_penalties(row, history, pending)
         if self._constraint is not None:
             return self._allowed_argmax(row, self._constraint, history, pending)
         return argmax(row)
@@ -194,13 +194,15 @@ class Sampler:
         if self.greedy:
             return point_mass(self.argmax(row, history, pending))
         if self._edits:
-            self._edit(row, history, pending)
+            self._apply_biases_and_penalties(row, history, pending)
         found = _chain(row, self.params, self._min_p_reach, self._decisive_margin)
         if self._constraint is None:
             return found
         return self._constrained(found, row, self._constraint, history, pending)
 
-    def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
+    def allowed_candidates(
+        self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]
+    ) -> Candidates:
         """The ``candidates`` below ``n_vocab`` that may follow, with penalties applied; possibly none."""
         ids, logits = candidates.ids, candidates.logits
         if not len(ids):
@@ -223,21 +225,21 @@ class Sampler:
             self._penalize(logits, history, pending, ids)
         return Candidates(ids, logits)
 
-    def narrow_distribution(self, allowed: Candidates) -> Distribution:
-        """The chain's distribution, above temperature 0, of candidates from `allowed`.
+    def allowed_distribution(self, allowed: Candidates) -> Distribution:
+        """The chain's distribution, above temperature 0, of candidates from `allowed_candidates`.
 
         Raises:
             DecodeError: the logits are not finite (a damaged model).
         """
         found = _chain(allowed.logits, self.params, self._min_p_reach)
-        if found.few is not None:
-            return Distribution.of_few(found.few[0], allowed.ids[found.few[1]].tolist())
+        if found.sparse_ids is not None:
+            return Distribution.sparse(found.sparse_ids[0], allowed.ids[found.sparse_ids[1]].tolist())
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
 
     def _allowed_argmax(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> int:
         """The most likely allowed token of ``row``; sets the logits of likelier forbidden tokens to -inf."""
         best = argmax(row)
-        for _ in range(_FEW_REFUSED):
+        for _ in range(_MAX_REFUSED):
             allowed = constraint.allows(history, pending, [best])
             if allowed is None or allowed[0]:
                 return best
@@ -255,14 +257,14 @@ class Sampler:
         self, found: Distribution, row: Row, constraint: Constraint, history: History, pending: list[int]
     ) -> Distribution:
         """Remove forbidden tokens from ``found``, the chain's distribution for ``row``."""
-        if found.few is not None:
-            probs, ids = found.few
+        if found.sparse_ids is not None:
+            probs, ids = found.sparse_ids
             allowed = constraint.allows(history, pending, ids)
             if allowed is None or allowed.all():
                 return found
             kept = [(probs[i], ids[i]) for i in allowed.nonzero()[0].tolist()]
             if (total := fsum(x for x, _ in kept)) > 0.0:
-                return Distribution.of_few([x / total for x, _ in kept], [token_id for _, token_id in kept])
+                return Distribution.sparse([x / total for x, _ in kept], [token_id for _, token_id in kept])
         else:
             nonzero = found.probs.nonzero()[0]
             many = nonzero if found.ids is None else found.ids[nonzero]
@@ -287,7 +289,7 @@ class Sampler:
 
         ids = self._likely_allowed(row, constraint, history, pending, is_enough)
         ids.sort()
-        return self.narrow_distribution(Candidates(ids, row[ids]))
+        return self.allowed_distribution(Candidates(ids, row[ids]))
 
     @staticmethod
     def _likely_allowed(
@@ -304,7 +306,7 @@ class Sampler:
         Raises:
             GrammarError: no token is allowed.
         """
-        for count in _LIKELIEST:
+        for count in _NUM_LIKELIEST:
             if count >= len(row):
                 break
             ids = np.argpartition(row, len(row) - count)[-count:]
@@ -327,7 +329,7 @@ class Sampler:
     def _banned_at(self, history: History, pending: list[int]) -> NDArray[np.int64]:
         return self._banned if len(history) + len(pending) < self._banned_before else self._banned[:0]
 
-    def _edit(self, row: Row, history: History, pending: list[int]) -> None:
+    def _apply_biases_and_penalties(self, row: Row, history: History, pending: list[int]) -> None:
         banned = self._banned_at(history, pending)
         if len(banned):
             row[banned[banned < len(row)]] = -np.inf
@@ -378,20 +380,20 @@ def argmax(row: Row) -> int:
 def top_probability(row: Row, best: int) -> float:
     """The softmax probability of ``best``, the argmax of ``row``: the draft's confidence. May change ``row``."""
     highest = row[best]
-    if len(row) <= _MOST_SUMMED and -_SUMMABLE < highest < _SUMMABLE:
+    if len(row) <= _MAX_SUMMED and -_MAX_SUMMABLE_LOGIT < highest < _MAX_SUMMABLE_LOGIT:
         np.exp(row, row)  # in place, since right after a pass other memory is not in the processor's caches
         return min(1.0, float(row.item(best) / row.dot(_ones(len(row))).item()))
-    if len(row) < _ALL_AT_ONCE:
+    if len(row) < _MAX_DENSE_VOCABULARY:
         row -= highest
         return 1.0 / float(np.add.reduce(np.exp(row, row)))
-    width = len(row) // _BLOCK
-    blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
+    width = len(row) // _BLOCK_TOKENS
+    blocks, tail = row[: _BLOCK_TOKENS * width].reshape(_BLOCK_TOKENS, width), row[_BLOCK_TOKENS * width :]
     columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_CONFIDENCE_REACH))
-    if len(columns) <= _FEW_BLOCKS:
+    if len(columns) <= _MAX_SPARSE_BLOCKS:
         total = float(np.exp(blocks[:, columns] - highest).sum()) + float(np.exp(tail - highest).sum())
         return min(1.0, 1.0 / total)
-    sampled = float(np.exp(row[::_SAMPLED] - highest).sum()) - (best % _SAMPLED == 0)
-    return 1.0 / (1.0 + _SAMPLED * sampled)
+    sampled = float(np.exp(row[::_SAMPLING_STEP] - highest).sum()) - (best % _SAMPLING_STEP == 0)
+    return 1.0 / (1.0 + _SAMPLING_STEP * sampled)
 
 
 @cache
@@ -401,17 +403,17 @@ def _ones(count: int) -> Row:
 
 def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float = inf) -> Distribution:
     """Apply temperature, top-k, top-p and min-p to a row after penalties; see `_min_p_reach` and `_decisive_margin`."""
-    if reach < inf and len(row) < SMALLEST_FOR_CANDIDATES:
-        few, ids = near(row, reach)
+    if reach < inf and len(row) < MIN_CANDIDATE_VOCABULARY:
+        few, ids = within_reach(row, reach)
         if len(ids) == 1:
             return point_mass(ids[0])
-        if len(ids) <= _FEW and (left := _truncate_few(few, params, is_all=False)) is not None:
-            return Distribution.of_few(left[0], [ids[i] for i in left[1]])
+        if len(ids) <= _MAX_LISTED and (left := _truncate_few(few, params, is_all=False)) is not None:
+            return Distribution.sparse(left[0], [ids[i] for i in left[1]])
     found = candidates(row, _NEGLIGIBLE_LOG * params.temperature, params.top_k, margin)
     logits = found.logits
     if params.top_p < 1.0 or 0 < params.top_k < len(row):
-        if len(logits) <= _FEW and (left := _truncate_few(logits.tolist(), params)) is not None:
-            return Distribution.of_few(left[0], found.ids_at(left[1]))
+        if len(logits) <= _MAX_LISTED and (left := _truncate_few(logits.tolist(), params)) is not None:
+            return Distribution.sparse(left[0], found.ids_at(left[1]))
         indices, weights = _truncate(logits, found.highest, params)
         return Distribution(weights / np.add.reduce(weights), found.ids_of(indices))
     weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
@@ -426,7 +428,7 @@ def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float =
 
 def _min_p_reach(params: SamplingParams) -> float:
     """Distance below the greatest logit within which min-p keeps tokens; infinite if those would rarely suffice."""
-    if params.greedy or params.min_p < _TELLING_MIN_P:
+    if params.greedy or params.min_p < _MIN_USEFUL_MIN_P:
         return inf
     return _ROUNDING * -params.temperature * log(params.min_p)
 
@@ -456,7 +458,7 @@ def _truncate_few(
         del ranked[params.top_k :]
     weights = [exp((logit - highest) / temperature) for logit in ranked]
     wanted = params.top_p * sum(weights) if is_all and params.top_p < 1.0 else inf
-    least = params.min_p or _LEAST
+    least = params.min_p or _MIN_POSITIVE
     share, count = 0.0, 0
     for weight in weights:
         if weight < least:
@@ -504,11 +506,11 @@ def _weights(logits: Row, highest: float, params: SamplingParams) -> NDArray[np.
 def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """`_truncate` without top-k. Sorts only tokens that top-p can leave: sorting 152k takes tens of milliseconds."""
     weights = _weights(logits, highest, params)
-    wanted, least = params.top_p * float(np.add.reduce(weights)), _FIRST_LEAST
+    wanted, least = params.top_p * float(np.add.reduce(weights)), _FIRST_SHARE
     while True:
         indices = (weights >= max(least, params.min_p)).nonzero()[0]
         found = weights[indices]
-        if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _ROUNDING * wanted:
+        if least < params.min_p or least < _LAST_SHARE or np.add.reduce(found) > _ROUNDING * wanted:
             break
         least *= least
     order = (-logits[indices]).argsort(kind="stable")

@@ -16,8 +16,8 @@ from engine.errors import DecodeError
 
 Row = NDArray[np.float32]  # [n_vocab] logits
 
-SMALLEST_LARGE = 4096  # tokens of the smallest large row
-SMALLEST_FOR_CANDIDATES = 16_384  # from this row length on `candidates` is faster than `near`
+MIN_LARGE_VOCABULARY = 4096  # tokens of the smallest large row
+MIN_CANDIDATE_VOCABULARY = 16_384  # from this row length on `candidates` is faster than `within_reach`
 _LANE = 64  # tokens in each lane of a large row; this length makes sorting the maxima cheapest
 _ROUNDING = 1e-6  # relative bound of the error of a comparison in single precision
 
@@ -69,11 +69,11 @@ def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTo
     Raises:
         DecodeError: the row is not finite (a damaged model).
     """
-    if count > 0 and len(row) >= SMALLEST_LARGE and len(row) // _LANE > 2 * count:
+    if count > 0 and len(row) >= MIN_LARGE_VOCABULARY and len(row) // _LANE > 2 * count:
         return _lane_candidates(row, reach, count, margin)
     highest = check_finite(float(np.maximum.reduce(row)))
     if margin < reach:
-        ids = (row >= _least(highest, margin)).nonzero()[0]
+        ids = (row >= _threshold(highest, margin)).nonzero()[0]
         if len(ids) == 1:
             return TopTokens(highest, row[ids], ids)
     least = highest - reach
@@ -86,7 +86,7 @@ def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTo
     return TopTokens(highest, row[ids], ids) if len(ids) * 4 < len(row) else TopTokens(highest, row)
 
 
-def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
+def within_reach(row: Row, reach: float) -> tuple[list[float], list[int]]:
     """Logits and ids (ascending) of all tokens within ``reach`` of the highest logit; rounding may include a few more.
 
     Returns lists and calls NumPy rarely, so it is fast if few tokens are found. `candidates` is faster for large rows.
@@ -95,11 +95,11 @@ def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
         DecodeError: the row is not finite (a damaged model).
     """
     best = int(row.argmax())  # finds NaN, too
-    ids = (row >= _least(check_finite(row.item(best)), reach)).nonzero()[0].tolist()
+    ids = (row >= _threshold(check_finite(row.item(best)), reach)).nonzero()[0].tolist()
     return [row.item(i) for i in ids], ids
 
 
-def _least(highest: float, reach: float) -> float:
+def _threshold(highest: float, reach: float) -> float:
     """The least value within ``reach``, minus the possible error of a comparison in single precision."""
     return highest - reach - _ROUNDING * (abs(highest) + reach)
 

@@ -67,7 +67,7 @@ def answer(path: Path, max_chars: int) -> dict[str, object]:
     try:
         limit_memory(3 * path.stat().st_size, _MEMORY_BYTES)
         with path.open("rb") as handle:
-            return _bounded(_READERS[_format_of(handle, path.suffix.lower())](handle), max_chars)
+            return _within_limit(_READERS[_format_of(handle, path.suffix.lower())](handle), max_chars)
     except Exception as error:  # noqa: BLE001  (a parser may raise anything on an untrusted file)
         return {"error": _kind_of(error)}
 
@@ -97,7 +97,7 @@ def _format_of(handle: IO[bytes], ending: str) -> str:
     return found
 
 
-def _bounded(sections: Iterable[Section], max_chars: int) -> dict[str, object]:
+def _within_limit(sections: Iterable[Section], max_chars: int) -> dict[str, object]:
     kept: list[Section] = []
     num_chars, last, empty = 0, 0, 0
     for section in sections:
@@ -200,10 +200,10 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _html(handle: IO[bytes]) -> Iterator[Section]:
-    yield from _of_page(handle.read())
+    yield from _html_sections(handle.read())
 
 
-def _of_page(raw: bytes, page: int = 0, heading: str = "") -> Iterator[Section]:
+def _html_sections(raw: bytes, page: int = 0, heading: str = "") -> Iterator[Section]:
     """Yield the blocks of a web page in order, each with its preceding heading."""
     from lxml import etree, html  # noqa: PLC0415
 
@@ -242,7 +242,7 @@ def _epub(handle: IO[bytes]) -> Iterator[Section]:
         chapters = [files.get(each.get("idref"), "") for each in package.iter(f"{_OPF}itemref")]
         for number, name in enumerate(filter(None, chapters), 1):
             inner = posixpath.normpath(posixpath.join(posixpath.dirname(opf), unquote(name)))
-            yield from _of_page(packed.read(inner).replace(_XHTML.encode(), b""), number)
+            yield from _html_sections(packed.read(inner).replace(_XHTML.encode(), b""), number)
 
 
 def _email(handle: IO[bytes]) -> Iterator[Section]:
@@ -255,7 +255,9 @@ def _email(handle: IO[bytes]) -> Iterator[Section]:
     yield Section("\n".join(named), 0, subject)
     body = message.get_body(("plain", "html"))
     if body is not None and body.get_content_subtype() == "html":
-        yield from (each._replace(heading=each.heading or subject) for each in _of_page(body.get_content().encode()))
+        yield from (
+            each._replace(heading=each.heading or subject) for each in _html_sections(body.get_content().encode())
+        )
     elif body is not None:
         yield Section(body.get_content(), 0, subject)
     attached = [part.get_filename() or "" for part in message.iter_attachments()]

@@ -20,7 +20,7 @@ from engine.fit.fit import all_parts_bytes, check_fit, estimate
 from engine.gguf.hyperparameters import read_checked_header
 from engine.gguf.model_parts import all_parts
 from engine.llama import library
-from engine.llama.embedding_context import LEAST_CTX, MAX_CTX, EmbeddingContext, apply_form
+from engine.llama.embedding_context import MAX_CTX, MIN_CTX, EmbeddingContext, apply_form
 from engine.llama.model import LlamaModel
 from engine.sandbox.helper import error_to_json
 from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
@@ -48,9 +48,9 @@ def main(arguments: list[str]) -> int:
 def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[str, Any]]:
     header = read_checked_header(path, writes_text=False)
     whole = [all_parts_bytes(path, header)]
-    check_fit([header], LEAST_CTX, weights_bytes=whole)
+    check_fit([header], MIN_CTX, weights_bytes=whole)
     num_bytes = sum(part.stat().st_size for part in all_parts(path))
-    needed = estimate([header], LEAST_CTX, weights_bytes=whole).needed_bytes
+    needed = estimate([header], MIN_CTX, weights_bytes=whole).needed_bytes
     limit_memory(needed + 2 * num_bytes + MAX_CTX * WORST_ROW_BYTES // 4)
     write_no_files()
     with LlamaModel(path, repack=False) as model:
@@ -75,12 +75,12 @@ def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[s
 
 def _context(model: LlamaModel, threads: int, pooling: Pooling | None) -> EmbeddingContext:
     """Create the largest context that fits in memory."""
-    n_ctx = min(model.n_ctx_train or LEAST_CTX, MAX_CTX)
+    n_ctx = min(model.n_ctx_train or MIN_CTX, MAX_CTX)
     while True:
         try:
             return EmbeddingContext(model, n_ctx, threads, pooling)
         except ContextError:
-            if n_ctx // 2 < LEAST_CTX:
+            if n_ctx // 2 < MIN_CTX:
                 raise
             n_ctx //= 2
 

@@ -9,13 +9,13 @@ import functools
 import sys
 
 from engine.errors import GrammarError
-from engine.sandbox.helper import HelperSlowError, run_helper
+from engine.sandbox.helper import HelperTimeoutError, run_helper
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
 from engine.sentences import said
 
 MAX_GRAMMAR_CHARS = 65_536
 _LIMIT_S = 20.0  # allows for a slow start on a busy machine
-_COMPUTING_S, _MEMORY_BYTES = 10, 2**29
+_CPU_LIMIT_S, _MEMORY_BYTES = 10, 2**29
 _GOOD, _BAD = b"good", b"bad"
 
 
@@ -30,7 +30,7 @@ def check_grammar(text: str) -> str:
         raise GrammarError(said("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
     try:
         ended = run_helper("grammar", data=text.encode("utf-8", "replace"), limit_s=_LIMIT_S)
-    except HelperSlowError as error:
+    except HelperTimeoutError as error:
         raise GrammarError("The grammar could not be read in time.", "Make it simpler.") from error
     if ended.output.strip() == _GOOD:
         return text
@@ -53,7 +53,7 @@ def _reason(stderr: str) -> str:
 def parse(words: list[str]) -> int:  # noqa: ARG001  (the signature of helpers)
     """The helper: parse a grammar from standard input with llama.cpp, and print a one-word verdict."""
     quiet_crashes()
-    limit_time(_COMPUTING_S)
+    limit_time(_CPU_LIMIT_S)
     write_no_files()
     text = sys.stdin.buffer.read()
     from engine.llama import library  # noqa: PLC0415  (the parent need not load it)

@@ -31,12 +31,12 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VI
 _NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # a crash would start a debugger
 # Environment variables that a helper needs to start and for the time zone; others, such as access tokens, are not
 # passed on.
-_HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
+_PASSED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
 _POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class HelperJob:
     """A kind of helper: its function and permissions.
 
     ``function`` of ``module`` takes the helper's arguments and returns an answer, which is printed as a line of JSON.
@@ -55,25 +55,25 @@ class Job:
 
 _TRIALS, _FACTS = "engine.sandbox.trials", "engine.sandbox.library_facts"
 JOBS = {
-    "probe": Job(_TRIALS, "try_model"),
-    "heads": Job(_TRIALS, "try_head"),
-    "sides": Job(_TRIALS, "try_side_file"),
-    "pairs": Job(_TRIALS, "compare_vocabularies"),
-    "kernels": Job(_TRIALS, "try_kernels"),
-    "gpus": Job(_TRIALS, "try_gpus", sees_gpus=True),
-    "library": Job(_FACTS, "report_library", sees_gpus=True),
-    "devices": Job(_FACTS, "report_devices", sees_gpus=True),
-    "self-draft": Job("engine.sandbox.self_draft_child", sees_gpus=True),
-    "embeddings": Job("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
-    "template": Job("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
-    "grammar": Job("engine.sandbox.grammar_check", "parse", is_raw=True, is_bare=True),
-    "picture": Job("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
-    "document": Job("engine.sandbox.document_child", is_bare=True, is_silent=True),
-    "guard": Job("engine.sandbox.guard_child", is_raw=True),
+    "probe": HelperJob(_TRIALS, "try_model"),
+    "heads": HelperJob(_TRIALS, "try_head"),
+    "sides": HelperJob(_TRIALS, "try_side_file"),
+    "pairs": HelperJob(_TRIALS, "compare_vocabularies"),
+    "kernels": HelperJob(_TRIALS, "try_kernels"),
+    "gpus": HelperJob(_TRIALS, "try_gpus", sees_gpus=True),
+    "library": HelperJob(_FACTS, "report_library", sees_gpus=True),
+    "devices": HelperJob(_FACTS, "report_devices", sees_gpus=True),
+    "self-draft": HelperJob("engine.sandbox.self_draft_child", sees_gpus=True),
+    "embeddings": HelperJob("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
+    "template": HelperJob("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
+    "grammar": HelperJob("engine.sandbox.grammar_check", "parse", is_raw=True, is_bare=True),
+    "picture": HelperJob("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
+    "document": HelperJob("engine.sandbox.document_child", is_bare=True, is_silent=True),
+    "guard": HelperJob("engine.sandbox.guard_child", is_raw=True),
 }
 
 
-class HelperSlowError(Exception):
+class HelperTimeoutError(Exception):
     """The helper exceeded its time limit and was killed."""
 
 
@@ -114,7 +114,7 @@ def child_command(name: str, *words: str) -> list[str]:
 
 def child_environment(*, bare: bool) -> dict[str, str]:
     """The helper's environment: this process's, or with ``bare`` only the variables needed to start."""
-    kept = {name: value for name, value in os.environ.items() if not bare or name.upper() in _HARMLESS}
+    kept = {name: value for name, value in os.environ.items() if not bare or name.upper() in _PASSED_VARIABLES}
     root = str(Path(__file__).resolve().parents[2])
     return {**kept, "PYTHONPATH": os.pathsep.join([root, *filter(None, [kept.get("PYTHONPATH")])])}
 
@@ -147,7 +147,7 @@ def run_helper(
 
     its_end, our_end = os.pipe()  # a helper without data exits once `our_end` is closed
     try:
-        child = _started(name, words, subprocess.PIPE if data is not None else its_end)
+        child = _start_helper(name, words, subprocess.PIPE if data is not None else its_end)
     except BaseException:
         os.close(our_end)
         raise
@@ -163,7 +163,7 @@ def run_helper(
             except subprocess.TimeoutExpired:
                 unsent = None  # a thread is sending the data
                 if time.monotonic() > end:
-                    raise HelperSlowError(name) from None
+                    raise HelperTimeoutError(name) from None
             else:
                 return HelperResult(child.returncode, output, (stderr or b"").decode("utf-8", "replace"))
     finally:
@@ -172,7 +172,7 @@ def run_helper(
         os.close(our_end)
 
 
-def _started(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
+def _start_helper(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
     import subprocess  # noqa: PLC0415  (as above)
 
     job = JOBS[name]
@@ -192,14 +192,14 @@ class HelperProcess:
     def __init__(self, name: str, words: Sequence[str]) -> None:
         import subprocess  # noqa: PLC0415  (as above)
 
-        self._process = _started(name, words, subprocess.PIPE)
+        self._process = _start_helper(name, words, subprocess.PIPE)
         self.pid = self._process.pid
 
     @property
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, line: bytes, most_bytes: int) -> bytes:
+    def request(self, line: bytes, most_bytes: int) -> bytes:
         """Send a line, or nothing, and read the helper's next line, which lacks a line end if the helper died."""
         stdin, stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         try:

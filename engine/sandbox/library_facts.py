@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.errors import NativeLibraryError
 from engine.records import Device, DeviceKind
-from engine.sandbox.helper import HelperSlowError, run_helper
+from engine.sandbox.helper import HelperTimeoutError, run_helper
 from engine.sandbox.probe import ask_child
 
 LIBRARY_LIMIT_S = 60.0
@@ -25,7 +25,7 @@ def query_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_
     """
     try:
         ended = run_helper("library", [str(cache_dir)] if cache_dir is not None else [], limit_s=limit_s)
-    except HelperSlowError:
+    except HelperTimeoutError:
         return {"error": f"it did not load within {limit_s:.0f} seconds"}
     except OSError as error:
         return {"error": error.strerror or str(error)}
@@ -58,11 +58,11 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     from engine.llama import library  # noqa: PLC0415  (loading it may fail)
     from engine.llama.devices import find_gpus  # noqa: PLC0415
     from engine.llama.hidden_rows import missing_for  # noqa: PLC0415
-    from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415
+    from engine.sandbox.machine_check import stored_verdict  # noqa: PLC0415
 
     library.start()
     gpus = find_gpus()
-    verdict, sentence = kept_verdict(cache_dir) if gpus and cache_dir is not None else (None, None)
+    verdict, sentence = stored_verdict(cache_dir) if gpus and cache_dir is not None else (None, None)
     return {
         "system_info": library.system_info().strip(),
         "processor": library.processor_name(),
@@ -95,10 +95,10 @@ def report_devices(words: list[str]) -> dict[str, Any]:
     """The helper of `list_devices`. ``words``: the cache folder, then device names."""
     from engine.llama import gpu_verdict  # noqa: PLC0415  (loads llama.cpp)
     from engine.llama.devices import find_devices, find_gpus  # noqa: PLC0415
-    from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415
+    from engine.sandbox.machine_check import stored_verdict  # noqa: PLC0415
 
     cache_dir, *names = words
-    verdict, _sentence = kept_verdict(Path(cache_dir))
+    verdict, _sentence = stored_verdict(Path(cache_dir))
     if verdict is not None:
         gpu_verdict.set_current(verdict)
     return {"devices": [asdict(device) for device in (find_devices(names) if names else find_gpus())]}

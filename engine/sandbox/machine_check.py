@@ -60,7 +60,7 @@ _SENTENCES: dict[GpuVerdict, Sentence] = {
 def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> bool:
     """Run ``sample``, a small model, in a helper process; if it fails, no model is repacked for the kernels.
 
-    Returns whether the kernels work. Calls `library.note_inexact` if rows differ in bits between passes of different
+    Returns whether the kernels work. Calls `library.mark_inexact` if rows differ in bits between passes of different
     shapes. The verdict is stored in ``cache_dir`` for the build and the processor. Without a sample, or memory to run
     it, nothing changes. After a time-out the kernels are not used until the next start, which tests them again.
     Stopping gives no verdict.
@@ -91,11 +91,11 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
     if not works:
         library.disable_repacking()
     elif not exact:
-        library.note_inexact()
+        library.mark_inexact()
     return works
 
 
-def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
+def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
     """Return a function that tries a file before this process opens it; the first call also tests kernels and GPUs."""
     unchecked = [sample] if sample is not None else []
 
@@ -144,7 +144,7 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
         verdict = _test_gpus(sample, should_stop)
     except LoadCancelledError:
         return gpu_verdict.current()
-    log.log(logging.INFO if verdict is GpuVerdict.FINE else logging.WARNING, "graphics processors: %s", verdict.value)
+    log.log(logging.INFO if verdict is GpuVerdict.USABLE else logging.WARNING, "graphics processors: %s", verdict.value)
     if file is not None and verdict is not GpuVerdict.UNTRIED:
         newest = dict(list(kept.items())[1 - _MAX_VERDICTS :])
         file.write({**newest, key: verdict})
@@ -155,7 +155,7 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
 def _test_gpus(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
     outcome = _run_trial(sample, FlashAttention.AUTO, should_stop)
     if outcome is _Outcome.WORKS:
-        return GpuVerdict.FINE
+        return GpuVerdict.USABLE
     if outcome is _Outcome.FAILS:
         outcome = _run_trial(sample, FlashAttention.OFF, should_stop)
         if outcome is _Outcome.WORKS:
@@ -191,7 +191,7 @@ def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
     return () if sentence is None else (sentence,)
 
 
-def kept_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
+def stored_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
     """The stored verdict for this machine and its current build and drivers, with a sentence about it."""
     verdict = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT).read(GpuVerdict).get(check_key())
     return verdict, None if verdict is None else _SENTENCES.get(verdict)

@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import PictureError
 from engine.gguf.source import open_ordinary
 from engine.picture import MAX_SIDE, Picture
-from engine.sandbox.helper import HelperSlowError, run_helper
+from engine.sandbox.helper import HelperTimeoutError, run_helper
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ MAX_BYTES = 64 << 20  # largest file
 MAX_PIXELS = 80_000_000  # largest picture before scaling
 MAX_RATIO = 100  # largest ratio of the sides, since encoders refuse narrower pictures or abort the process
 LIMIT_S = 30.0
-_MOST_KEPT_BYTES = 64 << 20
+_MAX_CACHED_BYTES = 64 << 20
 _CONVERT = said("Save it as PNG or JPEG, and give that.")
 
 
@@ -70,7 +70,7 @@ def _ask_child(data: bytes, name: str, limit_s: float) -> bytes:
     words = [str(number) for number in (MAX_PIXELS, MAX_SIDE, MAX_RATIO, int(limit_s) + 1)]
     try:
         return run_helper("picture", words, data, limit_s=limit_s).output
-    except HelperSlowError:
+    except HelperTimeoutError:
         raise PictureError(
             said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s), _CONVERT
         ) from None
@@ -117,6 +117,6 @@ class PictureReader:
         picture = self._read(data, name)
         with self._lock:
             self._kept[key] = picture
-            while len(self._kept) > 1 and sum(len(one.rgb) for one in self._kept.values()) > _MOST_KEPT_BYTES:
+            while len(self._kept) > 1 and sum(len(one.rgb) for one in self._kept.values()) > _MAX_CACHED_BYTES:
                 self._kept.popitem(last=False)
         return picture

@@ -18,10 +18,13 @@ from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _MEMORY_BYTES = 1_500_000_000  # besides the file: 80 million pixels of four bytes, twice, and buffers of decoders
 _SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N", "I")
-_PAPERS = ("white", "#202020")  # backgrounds of transparent pixels; the dark one if the opaque pixels are nearly white
-_NEARLY_WHITE = 225
-_SCAN, _LEAST_SCAN = b"\xff\xda", 64  # mark before a JPEG's pixels, and least bytes after it that are worth decoding
-_LARGEST = 8  # multiple of the pixel limit that is allowed for a JPEG, which can be decoded at an eighth of its size
+# Backgrounds of transparent pixels; the dark one if the opaque pixels are nearly white.
+_BACKGROUNDS = ("white", "#202020")
+_NEAR_WHITE = 225
+# Mark before a JPEG's pixels, and least bytes after it that are worth decoding.
+_SCAN_MARKER, _MIN_SCAN_BYTES = b"\xff\xda", 64
+# Multiple of the pixel limit that is allowed for a JPEG, which can be decoded at an eighth of its size.
+_MAX_JPEG_RATIO = 8
 
 
 def main(arguments: list[str]) -> int:
@@ -52,7 +55,7 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
         if max(width, height) > max_ratio * min(width, height):
             return {"error": "narrow"}, b""
         image.draft("RGB", (max_side, max_side))  # decodes a JPEG no larger than needed
-        if image.width * image.height > max_pixels or width * height > _LARGEST * max_pixels:
+        if image.width * image.height > max_pixels or width * height > _MAX_JPEG_RATIO * max_pixels:
             return {"error": "large", **size}, b""
         image = _loaded(image, data)
         image = _as_rgb(ImageOps.exif_transpose(image))
@@ -69,7 +72,7 @@ def _loaded(image: Image.Image, data: bytes) -> Image.Image:
     try:
         image.load()
     except OSError:
-        if image.format != "JPEG" or len(data) - data.rfind(_SCAN) < _LEAST_SCAN:
+        if image.format != "JPEG" or len(data) - data.rfind(_SCAN_MARKER) < _MIN_SCAN_BYTES:
             raise
         size = image.size
         ImageFile.LOAD_TRUNCATED_IMAGES = True
@@ -88,6 +91,6 @@ def _as_rgb(image: Image.Image) -> Image.Image:
         light = (
             ImageStat.Stat(image.convert("L"), seen.point(lambda value: 255 * (value > 0))) if seen.getbbox() else None
         )
-        paper = Image.new("RGBA", image.size, _PAPERS[light is not None and light.mean[0] > _NEARLY_WHITE])
+        paper = Image.new("RGBA", image.size, _BACKGROUNDS[light is not None and light.mean[0] > _NEAR_WHITE])
         image = Image.alpha_composite(paper, image)
     return image.convert("RGB")

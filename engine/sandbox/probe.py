@@ -24,9 +24,9 @@ from engine.errors import (
 )
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
-from engine.sandbox.helper import HelperResult, HelperSlowError, HelperStoppedError, error_from_json, run_helper
+from engine.sandbox.helper import HelperResult, HelperStoppedError, HelperTimeoutError, error_from_json, run_helper
 from engine.sentences import from_json, replace_field, said
-from engine.storage.json_store import JsonStore, with_latest
+from engine.storage.json_store import JsonStore, merge_latest
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +35,10 @@ CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
 _FORMAT = 2  # version of stored reports in `CACHE_FILE`; reports of other versions are discarded
 _HEADS_AND_SIDES_FORMAT = 1  # the same for `HEADS_FILE` and `SIDES_FILE`
-_MOST_KEPT = 200
+_MAX_VERDICTS = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
-SLOWEST_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
+MIN_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
 _EACH_DRAFT_LIMIT_S = 15.0
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # location and reason of ggml's aborts
 _CPP_EXCEPTION = re.compile(r"what\(\):\s*(.+)")
@@ -84,13 +84,13 @@ def probe(
     """
 
     def ask(num_bytes: int) -> dict[str, Any]:
-        limit_s = START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
+        limit_s = START_LIMIT_S + num_bytes / MIN_BYTES_PER_S if timeout_s is None else timeout_s
         options = (FOR_DEVICES,) if is_for_devices else ()
         report: dict[str, Any] = ask_child("probe", [path], limit_s, should_stop, options)["report"]
         return report
 
     store = JsonStore(cache_dir / CACHE_FILE, "reports", _FORMAT) if cache_dir is not None else None
-    return ProbeReport(**cached_verdict([path], store, _checked, ask))
+    return ProbeReport(**cached_verdict([path], store, _checked_values, ask))
 
 
 def cached_verdict(
@@ -108,7 +108,7 @@ def cached_verdict(
     entry = ask(num_bytes)
     if store is not None and _identity(files)[0] == key:
         with store.locked():
-            store.write(with_latest(known, store.read(checked), key, entry, _MOST_KEPT))
+            store.write(merge_latest(known, store.read(checked), key, entry, _MAX_VERDICTS))
     return entry
 
 
@@ -132,7 +132,7 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
     return "|".join((*told, version)), num_bytes
 
 
-def _checked(values: dict[str, Any]) -> dict[str, Any]:
+def _checked_values(values: dict[str, Any]) -> dict[str, Any]:
     """Check a stored report."""
     report = ProbeReport(**values)
     if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
@@ -173,7 +173,7 @@ def probe_side(
 
 def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_stop: ShouldStop) -> None:
     def ask(num_bytes: int) -> bool:
-        ask_child(job, files, START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S, should_stop)
+        ask_child(job, files, START_LIMIT_S + num_bytes / MIN_BYTES_PER_S, should_stop)
         return True
 
     store = JsonStore(cache, job, _HEADS_AND_SIDES_FORMAT) if cache is not None else None
@@ -212,13 +212,13 @@ def judge_pairs(
     except EngineError as error:
         if len(drafts) > 1 and not should_stop():  # a draft may have crashed the helper: try each alone
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
-        if should_stop() or not _works_alone(target):
+        if should_stop() or not _probe_target(target):
             raise
         return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name), readable=False),)
     return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 
-def _works_alone(target: Path) -> bool:
+def _probe_target(target: Path) -> bool:
     """Whether the target works without a draft, so that the draft must cause the failure."""
     try:
         ask_child("pairs", [target], START_LIMIT_S)
@@ -251,14 +251,14 @@ def ask_child(
     except HelperStoppedError:
         message = said("Opening {name} was cancelled.", name=name)
         raise LoadCancelledError(message, "Open it again if you need it.") from None
-    except HelperSlowError:
+    except HelperTimeoutError:
         raise TooSlowError(
             said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
             "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
         ) from None
     if ended.status != 0:
         log.info("the probe of %s ended with %s: %s", name, ended.status, ended.stderr.strip()[-2000:])
-        raise _crash(name, ended)
+        raise _crash_error(name, ended)
     answer = ended.answer
     if answer is None:
         raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name))
@@ -267,7 +267,7 @@ def ask_child(
     return answer
 
 
-def _crash(name: str, ended: HelperResult) -> EngineError:
+def _crash_error(name: str, ended: HelperResult) -> EngineError:
     status, stderr = ended.status, ended.stderr
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(

@@ -41,12 +41,12 @@ class SelfDraftPlan:
 
 def main(words: list[str]) -> dict[str, Any]:
     """The helper. ``words``: the paths of a `SelfDraftPlan`, then the layers."""
-    from engine.sandbox.machine_check import inspector  # noqa: PLC0415  (loads llama.cpp)
+    from engine.sandbox.machine_check import file_inspector  # noqa: PLC0415  (loads llama.cpp)
     from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
 
     target, folder, cache_dir, sample = map(Path, words[:4])
     layers = [int(word) for word in words[4:]]
-    inspector(cache_dir, sample)(target, lambda: False)
+    file_inspector(cache_dir, sample)(target, lambda: False)
     shown = [("", -1)]
 
     def progress(what: str, fraction: float) -> None:

@@ -22,7 +22,7 @@ MAX_OUTPUT_CHARS = 8_000_000  # about twice the text of a million tokens
 MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, and long conversations little more
 TIME_LIMIT_S = 2.0
 # On a busy machine a harmless template may be slow, so its CPU time is limited; this limits its wall time.
-STARVED_TIME_LIMIT_S = 6.0
+BUSY_TIME_LIMIT_S = 6.0
 START_LIMIT_S = 30.0
 _WATCH_EVERY_S = 0.02
 _MAX_LINE_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON escapes may take 12 bytes per character
@@ -100,7 +100,7 @@ def _exchange(process: HelperProcess, request: bytes, limit_s: float) -> tuple[b
     watch = threading.Thread(target=_watch, args=(process, done, limit_s, reasons), name="template-watch")
     watch.start()
     try:
-        line = process.ask(request, _MAX_LINE_BYTES)
+        line = process.request(request, _MAX_LINE_BYTES)
     finally:
         done.set()
         watch.join()
@@ -119,7 +119,7 @@ def _watch(process: HelperProcess, done: threading.Event, limit_s: float, reason
             return
         cpu_before = cpu_s if cpu_before is None else cpu_before
         elapsed_s = time.monotonic() - began
-        starved = cpu_s - cpu_before < limit_s / 2 and elapsed_s < STARVED_TIME_LIMIT_S
+        starved = cpu_s - cpu_before < limit_s / 2 and elapsed_s < BUSY_TIME_LIMIT_S
         if memory_bytes > MEMORY_LIMIT_BYTES:
             reasons.append(said("it needed too much memory"))
         elif elapsed_s > limit_s and not starved:

@@ -30,7 +30,7 @@ _MAX_REASON_CHARS = 300
 _READY = b"ready\n"
 _WARM_UP = "{{ messages | tojson }}{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}{{ m.x.y }}{% endfor %}"
 # Errors of a template; any other error is a bug of this program and ends the process.
-_TEMPLATE_FAULTS = (
+_TEMPLATE_ERRORS = (
     jinja2.TemplateError,
     ArithmeticError,
     AssertionError,
@@ -99,7 +99,7 @@ def make_answerer(max_chars: int) -> Callable[[dict[str, Any]], dict[str, str]]:
                     del compiled[next(iter(compiled))]
                 compiled[source] = environment.from_string(source)
             return {"text": _render(compiled[source], request["variables"], max_chars)}
-        except _TEMPLATE_FAULTS as fault:
+        except _TEMPLATE_ERRORS as fault:
             return {"refused": _reason(fault)}
 
     return answer

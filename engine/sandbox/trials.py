@@ -43,8 +43,8 @@ Row = NDArray[np.float32]
 N_CTX = 64  # tokens of the context
 _NUM_IN_A_PASS = 8  # tokens of the larger pass; fits the smallest context that a header may have
 _NUM_SAMPLED = 2000  # number of tokens whose texts are tokenized again
-_ORDINARY = "Hello, 世界! <|im_start|>\n\t 123"
-_ONE_FOR_EACH_FIRST_BYTE = (
+_ORDINARY_TEXT = "Hello, 世界! <|im_start|>\n\t 123"
+_TEXT_OF_ALL_FIRST_BYTES = (
     *range(1, 0x80),
     *range(0x80, 0x800, 0x40),
     0x800,
@@ -52,7 +52,7 @@ _ONE_FOR_EACH_FIRST_BYTE = (
     0x10000,
     *range(0x40000, 0x110000, 0x40000),
 )
-_READ, _DRAFTED = 6, 3  # tokens that a head reads and drafts
+_NUM_READ_TOKENS, _NUM_DRAFTED = 6, 3  # tokens that a head reads and drafts
 _VISION_CTX = 2048  # tokens; enough for small pictures
 _PICTURE_SIZES = ((96, 64), (64, 160))  # pixels
 _ENCODER_BYTES = 4 << 30  # limit of an encoder's compute buffers
@@ -61,7 +61,7 @@ SIZES = (1, 2, 5, 16, 33)  # tokens of passes; kernels compute 4, 8, 16 or 32 at
 _NUM_PAST = 90  # tokens before the rows that are compared bit for bit
 _MIN_CORRELATION = 0.98  # least correlation of rows that differ only by rounding; wrong rows are far below
 _GPU_CTX = 256  # tokens
-_TOP = 32  # number of compared tokens that the device selects
+_NUM_TOP_TOKENS = 32  # number of compared tokens that the device selects
 _PASS_SIZES = (1, 4, 9)  # tokens of passes on a filled cache, as for plain decoding and drafts of 3 and 8 tokens
 
 
@@ -120,13 +120,13 @@ def _try_vocabulary(model: LlamaModel) -> list[int]:
     ids of an ordinary text.
     """
     vocab = model.vocab
-    ordinary = vocab.tokenize(_ORDINARY, special=False)
+    ordinary = vocab.tokenize(_ORDINARY_TEXT, special=False)
     if not ordinary:
         raise ModelLoadError(
             said("{path} has no tokens for ordinary text, so no prompt would reach it.", path=model.path.name)
         )
-    ids = vocab.tokenize(_ORDINARY, special=True, add_bos=True)
-    for code in _ONE_FOR_EACH_FIRST_BYTE:
+    ids = vocab.tokenize(_ORDINARY_TEXT, special=True, add_bos=True)
+    for code in _TEXT_OF_ALL_FIRST_BYTES:
         ids += vocab.tokenize(chr(code), special=False)
     sample = "\n".join(map(vocab.token_text, range(0, vocab.n_vocab, vocab.n_vocab // _NUM_SAMPLED + 1)))
     for special in (False, True):
@@ -165,17 +165,17 @@ def try_head(words: list[str]) -> dict[str, Any]:
 
 
 def _run_head(target: LoadedModel, head: LoadedHead) -> None:
-    head.follow(on=True)
+    head.record_rows(on=True)
     first = target.model.vocab.bos_id or 0
-    ids = [first, *(first + 1 + i for i in range(_READ))]
+    ids = [first, *(first + 1 + i for i in range(_NUM_READ_TOKENS))]
     ids = [one % target.model.vocab.n_vocab for one in ids]
-    target.sequence.forward(ids[:-1], _READ)
-    if not head.tap.gave_rows(_READ):
+    target.sequence.forward(ids[:-1], _NUM_READ_TOKENS)
+    if not head.tap.has_rows_of(_NUM_READ_TOKENS):
         raise DraftRefusedError(
             said("llama.cpp gives no hidden states of {architecture} models.", architecture=target.info.architecture)
         )
     row = head.sequence.forward(ids, 1)[0]
-    for _ in range(min(_DRAFTED, head.reach or _DRAFTED)):
+    for _ in range(min(_NUM_DRAFTED, head.max_depth or _NUM_DRAFTED)):
         if np.isnan(row).any() or not np.isfinite(row).any():
             raise ModelLoadError(
                 said("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)
@@ -190,7 +190,7 @@ def try_side_file(words: list[str]) -> dict[str, Any]:
         EngineError: they cannot be used together; the message says why.
     """
     from engine.pictures.encoder import PictureEncoder  # noqa: PLC0415
-    from engine.pictures.side_file import check_side_file, num_at_once  # noqa: PLC0415
+    from engine.pictures.side_file import check_side_file, picture_ubatch  # noqa: PLC0415
 
     side, target = map(Path, words)
     header = read_checked_header(target)
@@ -202,7 +202,9 @@ def try_side_file(words: list[str]) -> dict[str, Any]:
         threads = library.default_threads(model.num_params)
         encoder = PictureEncoder(side, model, threads)
         n_ctx = min(_VISION_CTX, model.n_ctx_train or _VISION_CTX)
-        with LlamaContext(model, ContextParams(n_ctx, threads, num_at_once=max(N_BATCH, num_at_once(side)))) as context:
+        with LlamaContext(
+            model, ContextParams(n_ctx, threads, picture_ubatch=max(N_BATCH, picture_ubatch(side)))
+        ) as context:
             _decode_pictures(encoder, context, side, model.vocab.bos_id or 0)
     return {}
 
@@ -241,12 +243,13 @@ def compare_vocabularies(words: list[str]) -> dict[str, Any]:
     limit_memory(_HEADER_COPIES * (size + largest))
     with LlamaModel(target, vocab_only=True) as model:
         verdicts = [
-            _verdict(problems[path], readable=False) if path in problems else _judge(model, path) for path in drafts
+            _verdict(problems[path], readable=False) if path in problems else _judge_draft(model, path)
+            for path in drafts
         ]
     return {"verdicts": verdicts}
 
 
-def _judge(target: LlamaModel, path: Path) -> dict[str, Any]:
+def _judge_draft(target: LlamaModel, path: Path) -> dict[str, Any]:
     from engine.drafters.translation.comparison import find_translation  # noqa: PLC0415
 
     try:
@@ -288,7 +291,7 @@ def try_kernels(words: list[str]) -> dict[str, Any]:
     except ModelFileError as error:
         raise ModelHeaderError(error.message) from error
     found = _kernel_rows(path, repack=True)
-    if not all(map(are_alike, expected, found)):
+    if not all(map(rows_match, expected, found)):
         raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
     return {"works": True, "exact": library.has_every_kernel() and _is_exact(path)}
 
@@ -296,10 +299,12 @@ def try_kernels(words: list[str]) -> dict[str, Any]:
 def _is_exact(path: Path) -> bool:
     """Whether rows have the same bits in passes of all shapes."""
     with LlamaModel(path) as model:
-        found = list(compare_passes(model, befores=(_NUM_PAST,)))
+        found = list(compare_passes(model, num_before_values=(_NUM_PAST,)))
     for one in found:
         if one.num_different:
-            log.warning("%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest, one)
+            log.warning(
+                "%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest_difference, one
+            )
     return not any(one.num_different for one in found)
 
 
@@ -322,7 +327,7 @@ def _uncached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
     return rows
 
 
-def are_alike(expected: Row, found: Row) -> bool:
+def rows_match(expected: Row, found: Row) -> bool:
     """Whether two rows of logits differ only by rounding."""
     return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _MIN_CORRELATION)
 
@@ -340,7 +345,7 @@ def try_gpus(words: list[str]) -> dict[str, Any]:
         found = _gpu_rows(path, ALL_LAYERS, flash)
     except EngineError as error:
         return {"works": False, "refusal": to_json(error.message)}
-    return {"works": all(map(are_alike, expected, found)), "refusal": None}
+    return {"works": all(map(rows_match, expected, found)), "refusal": None}
 
 
 def _gpu_rows(path: Path, gpu_layers: int, flash: FlashAttention) -> list[Row]:
@@ -365,12 +370,15 @@ def _cached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
 
 
 def _candidate_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
-    """Run two passes that return candidates, as a draft does; lower logits are raised to the `_TOP`-th highest."""
+    """Run two passes that return candidates, as a draft does.
+
+    Lower logits are raised to the `_NUM_TOP_TOKENS`-th highest.
+    """
     rows = []
     context.clear()
     for token_ids in (ids[:-1], ids[-1:]):
         found = context.forward_candidates(token_ids)
-        last = float(np.sort(found.logits)[-min(_TOP, len(found.logits))])
+        last = float(np.sort(found.logits)[-min(_NUM_TOP_TOKENS, len(found.logits))])
         row = np.full(context.n_vocab, last, dtype=np.float32)
         row[found.ids] = np.maximum(found.logits, last)
         rows.append(row)

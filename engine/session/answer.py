@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
-from engine.decoding.loops import is_loop, next_check, repeated_tail
+from engine.decoding.loops import is_loop, next_check_at, repeated_tail
 from engine.decoding.pass_report import PassObserver, PassReport, PlainRunReport
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
@@ -49,7 +49,7 @@ STATS_INTERVAL_S = 0.5  # seconds between two updates of the counters, each of w
 # Called with the number of tokens of several similar passes, and their milliseconds. Returns a sentence if it changed
 # how the model runs.
 OnPass = Callable[[int, Sequence[float]], str]
-ROOM_SHARE = 8  # if messages are left out, 1/8 of the context stays free for the answer
+ANSWER_SHARE = 8  # if messages are left out, 1/8 of the context stays free for the answer
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Answer:
         self._start_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.continues_text)
-        self._next_check = next_check(0) if is_free and request.messages else math.inf  # number of tokens
+        self._next_check = next_check_at(0) if is_free and request.messages else math.inf  # number of tokens
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
@@ -130,7 +130,7 @@ class Answer:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
         if len(ids) > size - MIN_ANSWER_TOKENS:
-            shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
+            shorter = self._shortened_prompt(request) if request.messages and request.raw_prompt is None else None
             if shorter is None:
                 error = PromptTooLongError(_too_long(ids, size))
                 error.num_tokens = len(ids)
@@ -138,36 +138,36 @@ class Answer:
             ids = shorter
         return np.asarray(ids, dtype=np.int32)
 
-    def _shortened(self, request: ChatRequest) -> list[int] | None:
+    def _shortened_prompt(self, request: ChatRequest) -> list[int] | None:
         """Shorten the prompt by the request's `Overflow` until it fits; None if the last question alone is too long.
 
         Unanswered questions may always be left out, since they caused a `PromptTooLongError` before.
         """
         size = self._target.n_ctx
-        room, free_room = size - MIN_ANSWER_TOKENS, size - max(MIN_ANSWER_TOKENS, size // ROOM_SHARE)
+        room, free_room = size - MIN_ANSWER_TOKENS, size - max(MIN_ANSWER_TOKENS, size // ANSWER_SHARE)
         answerable = without_oversized(request.messages, self._count, room)
-        if answerable.num_left_out and (ids := self._fitting(answerable, room)) is not None:
-            return self._note_left_out(ids, 0, answerable.num_left_out)
+        if answerable.num_left_out and (ids := self._ids_if_fitting(answerable, room)) is not None:
+            return self._record_left_out(ids, 0, answerable.num_left_out)
         first = 1 if request.messages[0].role == "system" else 0
         waiting, num_before = answerable.messages, 0
         if request.overflow is Overflow.DROP:
             for kept in without_oldest(answerable.messages, self._prompt.count, size):
-                if (ids := self._fitting(kept, free_room)) is not None:
-                    return self._note_left_out(ids, kept.num_left_out, answerable.num_left_out)
+                if (ids := self._ids_if_fitting(kept, free_room)) is not None:
+                    return self._record_left_out(ids, kept.num_left_out, answerable.num_left_out)
             waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1
         for kept in without_unanswered(waiting):
-            if (ids := self._fitting(kept, room)) is not None:
-                return self._note_left_out(ids, num_before, answerable.num_left_out + kept.num_left_out)
+            if (ids := self._ids_if_fitting(kept, room)) is not None:
+                return self._record_left_out(ids, num_before, answerable.num_left_out + kept.num_left_out)
         return None
 
     def _count(self, text: str) -> int:
         return len(self._tokenizer.tokenize(text, special=False))
 
-    def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
+    def _ids_if_fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
         ids = self._prompt.of_messages(self._request, kept.messages)
         return ids if len(ids) <= room else None
 
-    def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
+    def _record_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
         self.stats.left_out, self.stats.unanswered = num_messages, num_questions
         decisions, size = self.stats.decisions, self._target.n_ctx
         if num_messages:
@@ -214,7 +214,7 @@ class Answer:
             block = None if should_stop() else self._block(speculation, wanted, should_stop)
             if block is None:
                 return FinishReason.CANCELLED
-            ended = self._take(block)
+            ended = self._accept_block(block)
             if pacer is not None:
                 stats.record_reason(pacer.reason)
             wanted -= len(block.ids)
@@ -282,7 +282,7 @@ class Answer:
         if on_pass is not None and (news := on_pass(num_tokens, passes_ms)):
             self.stats.add_decision(news)
 
-    def _take(self, block: StepOutput) -> FinishReason | None:
+    def _accept_block(self, block: StepOutput) -> FinishReason | None:
         """Count and detokenize a block up to an end of the answer; return why the answer ended, if it did."""
         ids, sources = block.ids, block.sources
         ended: FinishReason | None = None
@@ -310,7 +310,7 @@ class Answer:
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
         while self._next_check <= len(all_ids):
             end = int(self._next_check)
-            self._next_check = next_check(end)
+            self._next_check = next_check_at(end)
             run, period = repeated_tail(all_ids[:end])
             if not run:
                 continue

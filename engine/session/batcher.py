@@ -18,13 +18,13 @@ from typing import TypeVar
 from greenlet import getcurrent, greenlet
 
 from engine.errors import CacheFullError, DecodeError
-from engine.interfaces import ALONE, BatchComposition, JoinedPass, Rows, TokenIds
+from engine.interfaces import SINGLE_ANSWER, BatchComposition, JoinedPass, Rows, TokenIds
 from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
-LEAST_READ = 1  # least prompt tokens in a pass with answers, so that prompts make progress
-SPACE_TO_RETURN = 64  # additional free cells required before an evicted answer returns to the cache
+MIN_PROMPT_TOKENS = 1  # least prompt tokens in a pass with answers, so that prompts make progress
+RETURN_MARGIN = 64  # additional free cells required before an evicted answer returns to the cache
 GAIN_RATE = 0.2  # weight of a pass in the average tokens per pass of an answer
 
 
@@ -97,11 +97,11 @@ class Batcher:
         self._tasks: list[_Task] = []
         self._sequences: dict[tuple[int, int], CachedSequence] = {}  # by llama.cpp's context and sequence id
         self._current: _Task | None = None
-        self._hub: greenlet | None = None
+        self._scheduler: greenlet | None = None
         self.target: LlamaContext | None = None
         self.has_arrivals: Callable[[], bool] = lambda: False
         self.read_budget: Callable[[int], int] = lambda _num_tokens: 16
-        self.evict: Callable[[int], None] = lambda _slot: None
+        self.evict_slot: Callable[[int], None] = lambda _slot: None
         self.on_pass: Callable[[int, float, int], None] = lambda _num_tokens, _milliseconds, _num_read: None
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class Batcher:
         def beside() -> list[CachedSequence]:
             return [one for other, one in self._sequences.items() if other[0] == key[0] and other != key]
 
-        sequence.join(self, beside)
+        sequence.join_batch(self, beside)
 
     def forget(self) -> None:
         """Remove all sequences; called before the models are closed."""
@@ -157,7 +157,7 @@ class Batcher:
         if sequence.tap is not None:
             return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
         self._task.request = _PassRequest(sequence, ids, n_rows, num_padding)
-        return self._pause()  # type: ignore[return-value]  # set by `_take`
+        return self._pause()  # type: ignore[return-value]  # set by `_deliver`
 
     def call(self, work: Callable[[], Result]) -> Result:
         """Run ``work``, which makes passes itself, once other tasks have paused and no rows are in use."""
@@ -167,7 +167,7 @@ class Batcher:
     def composition(self, *, is_drafting: bool) -> BatchComposition:
         """The other tasks' share of the running task's passes. Records whether the running task drafts with a model."""
         if self._current is None or len(self._tasks) == 1:
-            return ALONE
+            return SINGLE_ANSWER
         self._task.is_drafting = is_drafting
         able = (task for task in self._tasks if task is not self._current and not task.waits)
         others = [task for task in able if not task.is_reading]
@@ -181,8 +181,8 @@ class Batcher:
         return self._current
 
     def _pause(self) -> object:
-        assert self._hub is not None  # noqa: S101  (as above)
-        self._hub.switch()
+        assert self._scheduler is not None  # noqa: S101  (as above)
+        self._scheduler.switch()
         task = self._task
         result, error, task.result, task.error = task.result, task.error, None, None
         if error is not None:
@@ -196,27 +196,27 @@ class Batcher:
 
         All requested passes of draft models run first, since the target verifies their proposals.
         """
-        self._hub = getcurrent()
+        self._scheduler = getcurrent()
         try:
             self._make_passes()
         finally:
             # If the thread has ended, greenlet may free the hub during a garbage collection despite references, which
             # would then dangle (`~ThreadState`).
-            self._hub = None
+            self._scheduler = None
 
     def _make_passes(self) -> None:
-        self._end_stopped()
+        self._fail_stopped()
         self._return_to_cache()
         self._resume()
         while requests := self._requests(lambda request: not self._is_of_target(request) and not request.is_prompt):
-            self._make(requests, [])
+            self._make_pass(requests, [])
             self._resume()
         for handle in {request.sequence.handle for _, request in self._requests(lambda r: not self._is_of_target(r))}:
-            self._make([], self._requests(lambda request, own=handle: request.sequence.handle == own))  # type: ignore[misc]
+            self._make_pass([], self._requests(lambda request, own=handle: request.sequence.handle == own))  # type: ignore[misc]
         of_target = self._requests(self._is_of_target)
-        self._make([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
+        self._make_pass([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
 
-    def _end_stopped(self) -> None:
+    def _fail_stopped(self) -> None:
         """Fail stopped tasks that wait for several passes: for space, or for a prompt."""
         for task in self._tasks:
             if (task.waits or (task.request is not None and task.request.is_prompt)) and task.should_stop():
@@ -262,7 +262,7 @@ class Batcher:
     def _is_of_target(self, request: _PassRequest) -> bool:
         return self.target is None or request.sequence.handle == self.target.handle
 
-    def _make(self, answers: list[tuple[_Task, _PassRequest]], prompts: list[tuple[_Task, _PassRequest]]) -> None:
+    def _make_pass(self, answers: list[tuple[_Task, _PassRequest]], prompts: list[tuple[_Task, _PassRequest]]) -> None:
         """Make one pass for each context, with the answers that fit and prompt tokens within the budget."""
         for handle in dict.fromkeys(request.sequence.handle for _, request in (*answers, *prompts)):
             chosen, num_tokens, num_rows = list[tuple[_Task, _PassRequest, PassPart]](), 0, 0
@@ -278,16 +278,16 @@ class Batcher:
                     chosen.append((task, request, request.part(size)))
                     num_tokens, num_rows = num_tokens + size, num_rows + request.n_rows
             reading = [one for one in prompts if one[1].sequence.handle == handle]
-            for (task, request), most in zip(reading, self._shares(reading, num_tokens), strict=True):
+            for (task, request), most in zip(reading, self._prompt_shares(reading, num_tokens), strict=True):
                 if most:
                     chosen.append((task, request, request.part(most)))
             self._run(chosen)
 
-    def _shares(self, reading: list[tuple[_Task, _PassRequest]], num_tokens: int) -> list[int]:
+    def _prompt_shares(self, reading: list[tuple[_Task, _PassRequest]], num_tokens: int) -> list[int]:
         """How many tokens of each prompt to read in a pass with ``num_tokens`` of answers."""
         if not reading:
             return []
-        budget = max(self.read_budget(num_tokens), LEAST_READ) if num_tokens else reading[0][1].sequence.n_ubatch
+        budget = max(self.read_budget(num_tokens), MIN_PROMPT_TOKENS) if num_tokens else reading[0][1].sequence.n_ubatch
         left, shares = min(budget, reading[0][1].sequence.n_batch - num_tokens), list[int]()
         for i, (_, request) in enumerate(reading):
             share = min(-(-left // (len(reading) - i)), len(request.ids) - request.done)
@@ -311,7 +311,7 @@ class Batcher:
             self.on_pass(num_tokens, took_ms, sum(len(part.ids) for part in parts if not part.n_rows))
         made = JoinedPass(num_tokens, len(parts), took_ms)
         for (task, request, part), given in zip(chosen, rows, strict=True):
-            self._take(task, request, part, given, made)
+            self._deliver(task, request, part, given, made)
 
     def _run_separately(self, chosen: list[tuple[_Task, _PassRequest, PassPart]], error: DecodeError) -> None:
         """Repeat a failed joined pass part by part, so that only the tasks that caused the failure fail.
@@ -348,12 +348,12 @@ class Batcher:
             request.sequence.rollback(sequence.num_past)
             request.done = 0
         if sequence.num_past:
-            newest.saved = sequence.export()
+            newest.saved = sequence.export_state()
             if newest.saved is None:
                 return False
             sequence.clear()
         held = len(newest.saved.ids) if newest.saved is not None else 0
-        newest.space_wanted = held + (len(request.ids) if request is not None else 0) + SPACE_TO_RETURN
+        newest.space_wanted = held + (len(request.ids) if request is not None else 0) + RETURN_MARGIN
         return True
 
     def _evict_idle(self) -> bool:
@@ -361,7 +361,7 @@ class Batcher:
         slots = {one.slot for one in self._tasks}
         idle = {slot for (_, slot), one in self._sequences.items() if slot not in slots and one.num_past}
         for slot in idle:
-            self.evict(slot)
+            self.evict_slot(slot)
         return bool(idle)
 
     def _return_to_cache(self) -> None:
@@ -374,14 +374,14 @@ class Batcher:
             return
         self._evict_idle()
         saved, waiting.saved, waiting.space_wanted = waiting.saved, None, 0
-        if saved is not None and not self._sequence(waiting).adopt(saved):
+        if saved is not None and not self._sequence(waiting).import_state(saved):
             self._fail(waiting, DecodeError("An answer that waited for free space could not continue.", "Ask again."))
 
     def _sequence(self, task: _Task) -> CachedSequence:
         assert self.target is not None  # noqa: S101  (its cache is full)
         return self._sequences[self.target.handle, task.slot]
 
-    def _take(self, task: _Task, request: _PassRequest, part: PassPart, rows: Rows, made: JoinedPass) -> None:
+    def _deliver(self, task: _Task, request: _PassRequest, part: PassPart, rows: Rows, made: JoinedPass) -> None:
         """Record a computed part; once the request is complete, pass on the rows and update the task's gain."""
         request.done += len(part.ids)
         if request.done < len(request.ids):

@@ -32,7 +32,7 @@ from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
 log = logging.getLogger(__name__)
 
-LARGEST_BYTES = 1 << 30  # size of a draft's file; larger drafts are slower on a CPU, which is not tried
+MAX_TRIED_BYTES = 1 << 30  # size of a draft's file; larger drafts are slower on a CPU, which is not tried
 _BUDGET_S = 0.15  # seconds per device, and about as much for the number of threads
 Open = Callable[[LoadOptions], LoadedModel]
 
@@ -99,10 +99,10 @@ class DraftPlacement:
                 log.info("the draft is not tried at another place: %s", error.message)
                 continue
             if not tried:
-                tried[self._key(path, options)] = _measured(draft, rival, options, None)
-            best = min(map(_step, tried.values()))
-            costs = tried[self._key(path, other)] = _measured(rival, draft, other, options.threads)
-            if _step(costs) < best:
+                tried[self._key(path, options)] = _faster_of(draft, rival, options, None)
+            best = min(map(_step_of, tried.values()))
+            costs = tried[self._key(path, other)] = _faster_of(rival, draft, other, options.threads)
+            if _step_of(costs) < best:
                 draft, rival = rival, draft
             rival.close()
         for key, costs in tried.items():
@@ -122,7 +122,7 @@ class DraftPlacement:
         return (replace(options, gpu_layers=0), *kept)
 
 
-def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
+def _faster_of(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
     """Measure a step of ``one``; if that fails, close both drafts."""
     try:
         if options.gpu_layers == 0:
@@ -139,14 +139,14 @@ def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_
     return SavedCosts(one.context.threads, {0: {1: milliseconds}})
 
 
-def _step(costs: SavedCosts) -> float:
+def _step_of(costs: SavedCosts) -> float:
     return costs.bands[0][1]
 
 
 def _is_worth_trying(draft: LoadedModel) -> bool:
     """Whether the draft is small enough, and entirely on the GPU, so that memory is not short."""
     whole = draft.model.gpu_layers > draft.model.n_layer
-    return whole and draft.can_rollback and draft.info.size_bytes <= LARGEST_BYTES
+    return whole and draft.can_rollback and draft.info.size_bytes <= MAX_TRIED_BYTES
 
 
 def step_ms(draft: LoadedModel) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from weakref import ref
 
 from engine.drafters.base import Drafter, NoDrafter
-from engine.drafters.blind import WORD_FOR_PICTURE, BlindSequence
+from engine.drafters.blind import PICTURE_PLACEHOLDER, PicturelessSequence
 from engine.drafters.draft_model import DraftModelDrafter, DraftSequence
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
@@ -19,7 +19,7 @@ from engine.loading.loading import Loaded, LoadedModel
 from engine.pacing.chained import ChainedDrafter
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
-from engine.prompt.typed_text import tokens_amid
+from engine.prompt.typed_text import tokens_within_text
 from engine.records import ChatRequest, Mode, Source, ToolFormat
 from engine.sentences import said
 from engine.tools.outlines import call_outlines
@@ -27,12 +27,12 @@ from engine.tools.outlines import call_outlines
 # Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) 3 were predicted
 # by prompt lookup only and 6 by suffix decoding only, so combining both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens of a match, without and with a pacer
-_WITH_LOOKUP = frozenset({Mode.NGRAM})
+_LOOKUP_MODES = frozenset({Mode.NGRAM})
 NO_DRAFT = said("No draft model is chosen.")
-_DRAFT_INSTEAD = said("The chosen draft model drafts instead of the head; choose none to use the head.")
-_HEAD_INSTEAD = said("A head drafts for this model; choose a draft model to use this mode.")
-_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
-WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
+_USE_DRAFT_ADVICE = said("The chosen draft model drafts instead of the head; choose none to use the head.")
+_USE_HEAD_ADVICE = said("A head drafts for this model; choose a draft model to use this mode.")
+_SUFFIX_MODES = frozenset({Mode.SUFFIX, Mode.AUTO})
+MODEL_MODES = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
 
 
 class DraftersByMode:
@@ -41,20 +41,20 @@ class DraftersByMode:
     def __init__(self) -> None:
         self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
-        self._outlined: tuple[str, ref[Vocab]] | None = None  # tools and vocabulary of `_outlines`
-        self._outlines: SuffixIndex | None = None
+        self._indexed_tools: tuple[str, ref[Vocab]] | None = None  # tools and vocabulary of `_outline_index`
+        self._outline_index: SuffixIndex | None = None
 
     def tool_call_index(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
         """Index the text of possible tool calls for suffix matching; cached until the tools change."""
-        if not request.tools or request.mode not in _WITH_SUFFIX:
+        if not request.tools or request.mode not in _SUFFIX_MODES:
             return None
         tools = json.dumps([tool_format, request.tools])
-        if self._outlined is None or self._outlined[0] != tools or self._outlined[1]() is not vocab:
+        if self._indexed_tools is None or self._indexed_tools[0] != tools or self._indexed_tools[1]() is not vocab:
             ids = list[int]()
             for piece in call_outlines(tool_format, request.tools):
-                ids += [*tokens_amid(vocab, piece), BOUNDARY]
-            self._outlined, self._outlines = (tools, ref(vocab)), SuffixIndex(ids) if ids else None
-        return self._outlines
+                ids += [*tokens_within_text(vocab, piece), BOUNDARY]
+            self._indexed_tools, self._outline_index = (tools, ref(vocab)), SuffixIndex(ids) if ids else None
+        return self._outline_index
 
     def drafter(
         self,
@@ -76,9 +76,9 @@ class DraftersByMode:
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
-        model = model if mode in WITH_MODEL else None
-        suffix = self._suffix if mode in _WITH_SUFFIX or (predicted and mode in _WITH_LOOKUP) else None
-        text = suffix or (self._lookup if mode in _WITH_LOOKUP else None)
+        model = model if mode in MODEL_MODES else None
+        suffix = self._suffix if mode in _SUFFIX_MODES or (predicted and mode in _LOOKUP_MODES) else None
+        text = suffix or (self._lookup if mode in _LOOKUP_MODES else None)
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:
@@ -106,7 +106,7 @@ def model_drafter(
     source = Source.HEAD if draft.info.head_method else Source.DRAFT
     sequence: DraftSequence = draft.sequence
     if sees_nothing and not draft.info.head_method:
-        sequence = BlindSequence(draft.sequence, tokens_amid(vocab, WORD_FOR_PICTURE)[0])
+        sequence = PicturelessSequence(draft.sequence, tokens_within_text(vocab, PICTURE_PLACEHOLDER)[0])
     return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 
 
@@ -124,5 +124,5 @@ def unavailable_modes(
     if draft is None:
         return {Mode.DRAFT: draft_reason, Mode.HEAD: head_reason}
     if draft.info.head_method:
-        return {Mode.DRAFT: _HEAD_INSTEAD if draft_reason in ("", NO_DRAFT) else draft_reason}
-    return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else head_reason}
+        return {Mode.DRAFT: _USE_HEAD_ADVICE if draft_reason in ("", NO_DRAFT) else draft_reason}
+    return {Mode.HEAD: _USE_DRAFT_ADVICE if target.model.has_heads else head_reason}

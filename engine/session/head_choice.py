@@ -12,7 +12,7 @@ from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import check_head_fit
 from engine.gguf.head_files import MTP, are_heads_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
-from engine.heads.compatibility import check_head_file, missing_sentence
+from engine.heads.compatibility import check_head_file, unsupported_reason
 from engine.heads.loaded import LoadedHead
 from engine.heads.loading import open_head_file, open_own_heads
 from engine.loading.loading import LoadedModel, LoadOptions, draft_options, fit_context
@@ -48,7 +48,7 @@ class HeadChoice:
             self.reason = own_heads_sentence(header, Path(path).name)
         if not has_next_token_layers(header):
             return fit_context([path], options)
-        self.reason = missing_sentence(MTP)
+        self.reason = unsupported_reason(MTP)
         if self.reason:
             return fit_context([path], options)
         try:
@@ -99,7 +99,7 @@ class HeadChoice:
 
 
 @contextmanager
-def explained(path: str) -> Iterator[None]:
+def as_load_error(path: str) -> Iterator[None]:
     """If llama.cpp refuses the target in the block, and the file's heads were removed, the error says so.
 
     Raises:

@@ -20,10 +20,10 @@ from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
-from engine.interfaces import Computing
+from engine.interfaces import ComputeContext
 from engine.llama import library
 from engine.llama.devices import find_gpus
-from engine.llama.grammar import start_of
+from engine.llama.grammar import initial_state
 from engine.llama.interrupt import Interrupt
 from engine.loading.devices import remote_devices
 from engine.loading.loading import (
@@ -45,7 +45,7 @@ from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
-from engine.prompt.typed_text import tokens_amid
+from engine.prompt.typed_text import tokens_within_text
 from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
@@ -53,9 +53,9 @@ from engine.sentences import said
 from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
-from engine.session.drafter_choice import NO_DRAFT, WITH_MODEL, DraftersByMode, model_drafter, unavailable_modes
-from engine.session.head_choice import HeadChoice, explained
-from engine.session.sight import Sight, vision_fields
+from engine.session.drafter_choice import MODEL_MODES, NO_DRAFT, DraftersByMode, model_drafter, unavailable_modes
+from engine.session.head_choice import HeadChoice, as_load_error
+from engine.session.sight import Vision, vision_fields
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
@@ -105,7 +105,7 @@ class Session:
         self._samples = SampleStore(cost_folder)
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
-        self._sight = Sight(inspect_side)
+        self._vision = Vision(inspect_side)
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
         self._slot = 0
@@ -124,20 +124,25 @@ class Session:
             EngineError: the target cannot be loaded; the previous models stay loaded.
         """
         elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
-        with explained(request.target):
+        with as_load_error(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
         options, why_no_more = with_parallel(request, options)
-        options = self._sight.prepare(
+        options = self._vision.prepare(
             request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
         )
-        with explained(request.target):
+        with as_load_error(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
-            notices = (*prompt.try_out(), *kernel_notices(), *gpu_notices(request), *load_notices(request, target))
-            encoder = self._sight.open(target)
-            notices = (*notices, *self._sight.notices)
+            notices = (
+                *prompt.check_template(),
+                *kernel_notices(),
+                *gpu_notices(request),
+                *load_notices(request, target),
+            )
+            encoder = self._vision.open(target)
+            notices = (*notices, *self._vision.notices)
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
@@ -153,7 +158,7 @@ class Session:
             target.close()
             raise
         self.unload()
-        self._sight.use(encoder, target, prompt)
+        self._vision.attach(encoder, target, prompt)
         self.request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
@@ -230,13 +235,13 @@ class Session:
         other.request = self.request if with_draft else replace(self.request, draft=None)
         other._prompt = self._prompt
         other._target = open_another(target, n_ctx)
-        other._sight = self._sight.beside(other._target)
+        other._vision = self._vision.open_for(other._target)
         other.states.attach("target", other._target.sequence, cache_identity(other._target))
         draft = self._draft if with_draft else None
         if draft is not None:
             try:
                 if isinstance(draft, LoadedHead):
-                    other._draft = draft.beside(other._target)
+                    other._draft = draft.open_for(other._target)
                 else:
                     assert isinstance(draft, LoadedModel)  # noqa: S101  (every other draft is a model)
                     other._draft = open_another(draft, n_ctx, gives_candidates=True)
@@ -279,7 +284,7 @@ class Session:
         other._past, other.states, other.batcher, other._slot = self._past, self.states, self.batcher, number
         other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
         other._target = another_sequence(target, number)
-        other._sight = self._sight.beside(other._target)
+        other._vision = self._vision.open_for(other._target)
         self.states.attach("target", other._target.sequence, cache_identity(target), number)
         other._join_batch(other._target)
         if isinstance(self._draft, LoadedModel) and self._draft.context.params.num_sequences > number:
@@ -301,7 +306,7 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=True, should_stop=should_stop)
         batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
-        batcher.evict = self.states.save_and_clear
+        batcher.evict_slot = self.states.save_and_clear
 
     def release_slot(self) -> None:
         """End an answer: save and clear the caches of its slot, except in slot 0."""
@@ -321,7 +326,7 @@ class Session:
         It stores no conversations.
         """
         other: Session = self._sibling()
-        other._heads, other._sight = HeadChoice(self._heads.inspect), Sight(self._sight.inspect)
+        other._heads, other._vision = HeadChoice(self._heads.inspect), Vision(self._vision.inspect)
         return other
 
     def ready(self) -> EngineReady:
@@ -363,8 +368,8 @@ class Session:
         """Free all models; another `load` may follow."""
         self._close_draft(NO_DRAFT)
         self.states.detach("target")
-        self._past.leave()
-        self._sight.close()
+        self._past.save_and_drop()
+        self._vision.close()
         self.batcher.forget()
         if self._target:
             self._target.close()
@@ -390,10 +395,10 @@ class Session:
         """
         target, prompt = self._loaded(), self.prompts
         note = ""
-        with self._sight.reading():
+        with self._vision.pictures_in_use():
             if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
                 summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, MIN_ANSWER_TOKENS)
-                request = yield from summarising.fit(
+                request = yield from summarising.fit_request(
                     request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
                 )
                 note = summarising.note
@@ -402,7 +407,7 @@ class Session:
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target, prompt = self._loaded(), self.prompts
         reason = self._unavailable(target).get(request.mode, "")
-        pictures = self._sight.ids_in(request)
+        pictures = self._vision.ids_in(request)
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
@@ -413,10 +418,10 @@ class Session:
         vocab, grammar = target.model.vocab, request.grammar or valid_calls(request, prompt.tool_format)
         outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
-        predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
+        predicted = tokens_within_text(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Proposals stop before a picture.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
-        constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
+        constraint = GrammarConstraint(initial_state(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         plain = (said("without drafting: {reason}", reason=reason),) if reason else ()
@@ -432,7 +437,7 @@ class Session:
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
-            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
+            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.add_draft_prefill_time
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._slot)
         with self.interrupt.attached_to(self._contexts()):
@@ -450,20 +455,20 @@ class Session:
         """
         target = self._loaded()
         check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
-        with self._sight.reading():
+        with self._vision.pictures_in_use():
             return self.prompts.of_request(request)
 
     def count_tokens(self, text: str | PictureSize) -> int | None:
         """Number of tokens of a text or of a picture of this size; None if no model is loaded."""
         if not isinstance(text, str):
-            return None if self._target is None else self._sight.count(*text)
+            return None if self._target is None else self._vision.count(*text)
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
     def _draft_model(
         self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
     ) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
-            self._draft.follow(on=mode in WITH_MODEL)
+            self._draft.record_rows(on=mode in MODEL_MODES)
         vocab = self._loaded().model.vocab
         return model_drafter(self._draft, self._translated, vocab, should_stop, sees_nothing=sees_nothing)
 
@@ -505,7 +510,7 @@ class Session:
     def needs_measuring(self) -> bool:
         return self._target is not None and self._pair_costs().needs_measuring
 
-    def _contexts(self) -> list[Computing]:
+    def _contexts(self) -> list[ComputeContext]:
         if self._main is not None:
             return self._main._contexts()  # noqa: SLF001  (of the same class)
         return [each.context for each in (self._loaded(), self._draft) if each is not None]

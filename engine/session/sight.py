@@ -18,7 +18,7 @@ from engine.llama.context import N_BATCH
 from engine.loading.loading import LoadedModel, LoadOptions
 from engine.picture import Picture
 from engine.pictures.encoder import PictureEncoder
-from engine.pictures.side_file import check_side_file, find_side_file, num_at_once
+from engine.pictures.side_file import check_side_file, find_side_file, picture_ubatch
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.pictures import no_vision_error
 from engine.records import ChatRequest, LoadRequest, ModelInfo
@@ -26,7 +26,7 @@ from engine.sandbox.probe import InspectSide
 from engine.sentences import said
 
 
-class Sight:
+class Vision:
     """The picture encoder of a session. If a side file does not fit, the target gets no vision; ``notices`` say why.
 
     ``inspect`` checks side files before this process opens them.
@@ -57,7 +57,7 @@ class Sight:
             check_side_file(side, read_header(target))
             self.inspect(target, side, should_stop)
             _check_room(side, options)
-            at_once = max(N_BATCH, num_at_once(side))
+            at_once = max(N_BATCH, picture_ubatch(side))
         except EngineError as error:
             if should_stop():
                 raise
@@ -76,16 +76,16 @@ class Sight:
             self.notices = (error.one_line,)
         return self._opened
 
-    def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
+    def attach(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
         """Encode pictures of ``prompt`` with ``encoder`` from now on."""
         self._encoder, self._opened = encoder, None
         if encoder is not None:
             target.sequence.runs = encoder.runs_for(target.context)
             prompt.ids_of_picture = encoder.ids_of
 
-    def beside(self, target: LoadedModel) -> Sight:
+    def open_for(self, target: LoadedModel) -> Vision:
         """The vision of another context of the target, with the same encoder."""
-        other = Sight(self.inspect)
+        other = Vision(self.inspect)
         other._encoder, other._owns_encoder = self._encoder, False
         if self._encoder is not None:
             target.sequence.runs = self._encoder.runs_for(target.context)
@@ -112,7 +112,7 @@ class Sight:
             return 0  # sending the picture reports the error
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def pictures_in_use(self) -> Iterator[None]:
         """Keep encoded pictures in memory during the block, even if a parallel answer ends."""
         encoder = self._encoder
         if encoder is None:

@@ -27,8 +27,8 @@ from engine.records import (
 )
 from engine.sentences import Sentence, said
 
-ROOM_SHARE = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
-_LEAST_TOKENS, _MOST_TOKENS = 48, 512  # least and most tokens of a summary
+SUMMARY_SHARE = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
+_MIN_TOKENS, _MAX_TOKENS = 48, 512  # least and most tokens of a summary
 _INSTRUCTION = (
     "Summarise our conversation so far, so that you can go on with it without reading it again: names, facts, figures, "
     "decisions, and what is still open. Use the language of the conversation and at most {words} words. "
@@ -71,7 +71,7 @@ class Summariser:
         self._least_room = least_room
         self.note: str = ""  # sentence for the answer's decisions
 
-    def fit(
+    def fit_request(
         self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
     ) -> Generator[Event, None, ChatRequest]:
         """Yield progress; return the request to answer, with the summary or without the oldest messages.
@@ -112,8 +112,8 @@ class Summariser:
 
         None if no choice frees enough.
         """
-        length = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._n_ctx // ROOM_SHARE))
-        room = max(self._least_room, self._n_ctx // ROOM_SHARE)
+        length = max(_MIN_TOKENS, min(_MAX_TOKENS, self._n_ctx // SUMMARY_SHARE))
+        room = max(self._least_room, self._n_ctx // SUMMARY_SHARE)
         first = 1 if request.messages[0].role == "system" else 0
         for kept in without_oldest(request.messages, self._count, self._n_ctx):
             if len(self._build(kept.messages)) > self._n_ctx - room - length:

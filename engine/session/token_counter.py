@@ -24,7 +24,7 @@ class TokenCounter:
         self._counts: list[int] = []  # counts of the current request's texts
         self._rest: deque[str | PictureSize] = deque()  # slices of the current text
 
-    def work(self, request: CountRequest, count: Count) -> TokensCounted | None:
+    def count_slice(self, request: CountRequest, count: Count) -> TokensCounted | None:
         """Count one slice of a request; return the counts after the last slice.
 
         ``count`` returns the tokens of a text or of a picture, or None if no model is loaded.
@@ -46,7 +46,7 @@ class TokenCounter:
         return counted
 
     def give_up(self, request: CountRequest) -> TokensCounted:
-        """Answer a request without counts after `work` raised an exception."""
+        """Answer a request without counts after `count_slice` raised an exception."""
         self._begin(0)
         return TokensCounted(request.request_id, None)
 

@@ -35,12 +35,12 @@ from engine.requests import (
     JobEnded,
     ModelRequest,
     OnEvent,
-    Order,
     Request,
     RunJob,
     SetDraft,
     SetStateLimit,
-    failure,
+    StateOrder,
+    failure_event,
 )
 from engine.sentences import said
 from engine.session.token_counter import TokenCounter
@@ -117,7 +117,7 @@ class EngineWorker:
     def _run(self) -> None:
         if self._begins is not None:
             self._begins.wait(BEGIN_S)
-        if self._queue.is_closed and not self._queue.has_to_forget:
+        if self._queue.is_closed and not self._queue.has_pending_orders:
             return  # closed while the libraries were loaded, which takes seconds on a busy machine
         try:
             session = self._make_session()
@@ -146,7 +146,7 @@ class EngineWorker:
             self._fail(queued, UNEXPECTED)
         else:
             if is_done:
-                self._queue.done(queued)
+                self._queue.remove(queued)
             else:
                 self._queue.put_back(queued)
 
@@ -172,7 +172,7 @@ class EngineWorker:
             return
 
         def start(queued: QueuedRequest) -> None:
-            number = self._choose_slot(queued, free)
+            number = self._pick_slot(queued, free)
             free.remove(number)
             slot = session.slot(number)
 
@@ -189,12 +189,12 @@ class EngineWorker:
             batcher.step()
             self._between_steps(session)
             while len(batcher) and (queued := self._queue.take_next(lambda one: self._may_begin(session, one, free))):
-                if isinstance(queued.request, Order):
+                if isinstance(queued.request, StateOrder):
                     self._execute_safely(session, session, queued)
                 else:
                     start(queued)
 
-    def _choose_slot(self, queued: QueuedRequest, free: list[int]) -> int:
+    def _pick_slot(self, queued: QueuedRequest, free: list[int]) -> int:
         """Prefer slot 0, whose cache stays in place, unless it has a chat's cache and another program asks."""
         is_chat = isinstance(queued.request, ChatRequest)
         if free[0] == 0 and not is_chat and self._holds_chat and len(free) > 1:
@@ -205,13 +205,13 @@ class EngineWorker:
 
     def _may_begin(self, session: Session, queued: QueuedRequest, free_slots: list[int]) -> bool:
         """Whether a request may begin now, in parallel with the running answers."""
-        if isinstance(queued.request, Order):
+        if isinstance(queued.request, StateOrder):
             return not isinstance(queued.request, ForgetPast)  # running answers would store their text afterwards
         return bool(free_slots) and session.batcher.has_space and self._can_share(session, queued)
 
     def _fail(self, queued: QueuedRequest, problem: Problem, needed: int = 0, *, was_cancelled: bool = False) -> None:
-        self._queue.done(queued)
-        event = failure(queued.request, problem)
+        self._queue.remove(queued)
+        event = failure_event(queued.request, problem)
         if event is None:
             log.error("%s failed: %s", type(queued.request).__name__, problem.message)
             return
@@ -242,9 +242,9 @@ class EngineWorker:
 
     def _is_preempted(self, session: Session) -> bool:
         """Whether a request waits for the measurement to end. Also counts texts between its passes."""
-        while not self._queue.is_awaited() and self._count_slice(session):
+        while not self._queue.has_waiting_up_to() and self._count_slice(session):
             pass
-        return self._queue.is_awaited(max_rank=BACKGROUND)
+        return self._queue.has_waiting_up_to(max_rank=BACKGROUND)
 
     def _next_after_idle_work(self, session: Session) -> QueuedRequest | None:
         """Wait for a request; while idle, learn from past conversations in slices."""
@@ -267,7 +267,9 @@ class EngineWorker:
             return self._queue.take(RELOAD_S)
         except queue.Empty:
             try:
-                self._models.restore(session, self._on_event, lambda: self._queue.is_awaited(max_rank=BACKGROUND))
+                self._models.restore(
+                    session, self._on_event, lambda: self._queue.has_waiting_up_to(max_rank=BACKGROUND)
+                )
             except EngineError as error:
                 log.warning("the models in use could not be loaded again: %s", error.message)
         return self._queue.take()
@@ -334,12 +336,12 @@ class EngineWorker:
             return False
         assert isinstance(queued.request, CountRequest)  # noqa: S101  (for the type checker)
         try:
-            counted = self._counter.work(queued.request, session.count_tokens)
+            counted = self._counter.count_slice(queued.request, session.count_tokens)
         except Exception:  # a failed count must not fail a running answer
             log.exception("a text could not be counted")
             counted = self._counter.give_up(queued.request)
         if counted is not None:
-            self._queue.done(queued)
+            self._queue.remove(queued)
             queued.on_event(counted)
         return True
 
@@ -426,13 +428,13 @@ def probing_session(
     conversations. Without ``keeps_chats``, text may be stored in ``past_folder``.
     """
     # Imported on the engine's thread, since llama.cpp and NumPy would delay the window.
-    from engine.sandbox.machine_check import inspector  # noqa: PLC0415
+    from engine.sandbox.machine_check import file_inspector  # noqa: PLC0415
     from engine.sandbox.probe import probe_head, probe_side  # noqa: PLC0415
     from engine.session.session import Session  # noqa: PLC0415
 
     chats = cache_dir if keeps_chats else None
     return Session(
-        inspector(cache_dir, sample),
+        file_inspector(cache_dir, sample),
         cache_dir,
         chats or past_folder,
         None if chats is None else chats / STATES,

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.gguf.model_parts import all_parts
-from engine.storage.json_store import JsonStore, with_latest
+from engine.storage.json_store import JsonStore, merge_latest
 
 FILE_NAME = "pass-costs.json"
 _FORMAT = 1  # version of the format; files of other versions are dropped
-MAX_KEPT = 64
-_FASTEST_MS, _SLOWEST_MS = 1e-4, 3_600_000.0
-_MOST_THREADS = 512  # llama.cpp aborts with more threads
+MAX_ENTRIES = 64
+_MIN_MS, _MAX_MS = 1e-4, 3_600_000.0
+_MAX_THREADS = 512  # llama.cpp aborts with more threads
 _MAX_TOKENS = 1 << 31  # limit of token counts
 
 
@@ -47,13 +47,13 @@ class CostStore:
     def __init__(self, folder: Path | None = None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
         kept = self._file.read(_costs) if self._file is not None else {}
-        self._kept = dict(list(kept.items())[-MAX_KEPT:])
+        self._kept = dict(list(kept.items())[-MAX_ENTRIES:])
 
     def get(self, key: str) -> SavedCosts | None:
         return self._kept.get(key)
 
     def put(self, key: str, costs: SavedCosts) -> None:
-        """Store ``costs``, merged with those of other processes; beyond `MAX_KEPT` entries the oldest is dropped.
+        """Store ``costs``, merged with those of other processes; beyond `MAX_ENTRIES` entries the oldest is dropped.
 
         An unwritable folder is only logged.
         """
@@ -65,12 +65,12 @@ class CostStore:
             },
         )
         if self._file is None:
-            self._kept = with_latest(self._kept, {}, key, costs, MAX_KEPT)
+            self._kept = merge_latest(self._kept, {}, key, costs, MAX_ENTRIES)
             return
         with self._file.locked():
             there = self._file.read(_costs)
             latest = _merged(self._kept.get(key), there.get(key), costs)
-            self._kept = with_latest(self._kept, there, key, latest, MAX_KEPT)
+            self._kept = merge_latest(self._kept, there, key, latest, MAX_ENTRIES)
             self._file.write({key: asdict(costs) for key, costs in self._kept.items()})
 
 
@@ -81,9 +81,9 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
         for band, points in entry["bands"].items()
     }
     points = [point for points in bands.values() for point in points.items()]
-    good = all(_FASTEST_MS < ms < _SLOWEST_MS and 0 < num_tokens < _MAX_TOKENS for num_tokens, ms in points)
+    good = all(_MIN_MS < ms < _MAX_MS and 0 < num_tokens < _MAX_TOKENS for num_tokens, ms in points)
     good = good and all(0 <= band < _MAX_TOKENS for band in bands) and all(1 in points for points in bands.values())
-    if not (type(threads) is int and 1 <= threads <= _MOST_THREADS and good and bands):
+    if not (type(threads) is int and 1 <= threads <= _MAX_THREADS and good and bands):
         raise ValueError("a figure is outside its range")
     return SavedCosts(threads, bands)
 

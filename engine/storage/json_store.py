@@ -30,7 +30,7 @@ else:
 
 
 WAIT_S = 1.0  # seconds; a write takes milliseconds, so a process that holds the lock longer is probably suspended
-_LOOK_S = 0.005
+_POLL_S = 0.005
 log = logging.getLogger(__name__)
 _MAX_BYTES = 2_000_000
 Entry = TypeVar("Entry")
@@ -63,7 +63,7 @@ def _wait_for(handle: int, file: Path) -> bool:
             if time.monotonic() >= gives_up:
                 log.info("%s is held: %s", file.name, error)
                 return False
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
         else:
             return True
 
@@ -72,14 +72,14 @@ class JsonStore:
     """Entries under the key ``noun`` of a file. A file with another ``format_number`` counts as empty."""
 
     def __init__(self, file: Path, noun: str, format_number: int) -> None:
-        self._file, self._noun, self._format = file, noun, format_number
+        self._file, self._content_name, self._format = file, noun, format_number
 
     def read(self, entry_of: Callable[[Any], Entry]) -> dict[str, Entry]:
         """All entries, parsed by ``entry_of``; an empty result if the file is invalid."""
         try:
             with self._file.open("rb") as file:
                 saved = json.loads(file.read(_MAX_BYTES))  # truncates a larger file, which makes it invalid
-            entries = saved[self._noun] if saved["format"] == self._format else {}
+            entries = saved[self._content_name] if saved["format"] == self._format else {}
             return {str(key): entry_of(entry) for key, entry in entries.items()}
         except FileNotFoundError:
             return {}
@@ -102,12 +102,12 @@ class JsonStore:
         """Replace the file; a failure is only logged."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._file, json.dumps({"format": self._format, self._noun: entries}).encode())
+            write_atomically(self._file, json.dumps({"format": self._format, self._content_name: entries}).encode())
         except OSError as error:
             log.info("%s could not be written: %s", self._file.name, error)
 
 
-def with_latest(
+def merge_latest(
     known: Mapping[str, Entry], there: Mapping[str, Entry], key: str, entry: Entry, most: int
 ) -> dict[str, Entry]:
     """Merge entries, oldest first, and keep the last ``most``.

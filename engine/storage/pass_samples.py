@@ -15,14 +15,14 @@ from engine.errors import EngineError
 from engine.gguf.header import read_header
 from engine.gguf.model_parts import all_parts
 from engine.gguf.token_weights import TokenWeights, head_weights, token_weights
-from engine.storage.json_store import JsonStore, with_latest
+from engine.storage.json_store import JsonStore, merge_latest
 
 log = logging.getLogger(__name__)
 
 FILE_NAME = "passes.json"
-MAX_KEPT = 24
+MAX_SAMPLES = 24
 _FORMAT = 1
-_MOST_MS, _MOST_BYTES = 3_600_000.0, 1 << 50
+_MAX_MS, _MAX_BYTES = 3_600_000.0, 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class SampleStore:
         """Store a sample, replacing an older one; missing parts are taken from the older."""
         key = f"{sample.name} {sample.size_bytes} {sample.threads} {sample.on_gpu} {sample.cache_type}"
         if self._file is None:
-            self._kept = with_latest(self._kept, {}, key, _joined(self._kept.get(key), sample), MAX_KEPT)
+            self._kept = merge_latest(self._kept, {}, key, _joined(self._kept.get(key), sample), MAX_SAMPLES)
             return
         with self._file.locked():
             there = self._file.read(_sample)
-            self._kept = with_latest({}, there, key, _joined(there.get(key), sample), MAX_KEPT)
+            self._kept = merge_latest({}, there, key, _joined(there.get(key), sample), MAX_SAMPLES)
             self._file.write({key: _data(each) for key, each in self._kept.items()})
 
 
@@ -122,8 +122,8 @@ def _sample(entry: dict[str, Any]) -> PassSample:
         None if step is None else float(step),
     )  # fmt: skip
     times = [*points.values(), *([] if sample.step_ms is None else [sample.step_ms])]
-    good = all(0.0 < ms < _MOST_MS for ms in times) and all(0 < n < 1 << 20 for n in points)
-    good = good and 0 < sample.weights.num_bytes < _MOST_BYTES and all(number >= 0 for number in read.values())
+    good = all(0.0 < ms < _MAX_MS for ms in times) and all(0 < n < 1 << 20 for n in points)
+    good = good and 0 < sample.weights.num_bytes < _MAX_BYTES and all(number >= 0 for number in read.values())
     if not (good and sample.plain_ms > 0 and sample.threads > 0 and 0 <= sample.weights.num_layers < 1 << 16):
         raise ValueError("a figure is outside its range")
     return sample

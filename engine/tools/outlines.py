@@ -40,10 +40,10 @@ def call_outlines(tool_format: ToolFormat, tools: Sequence[Mapping[str, Any]]) -
     )
     for tool in tools[:MAX_TOOLS]:
         for layout in layouts:
-            yield from _pieces(tool["function"], layout)
+            yield from _call_texts(tool["function"], layout)
 
 
-def _pieces(function: Mapping[str, Any], layout: _Layout) -> Iterator[str]:
+def _call_texts(function: Mapping[str, Any], layout: _Layout) -> Iterator[str]:
     properties = (function.get("parameters") or {}).get("properties")
     arguments = list(properties.items())[:MAX_KEYS] if isinstance(properties, Mapping) else []
     piece = layout.begin + json.dumps(function["name"], ensure_ascii=False) + layout.before_arguments

@@ -40,14 +40,16 @@ PENDING: Final = Pending.PENDING
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadCalls:
     """Parsed calls (names and arguments) and the offset of their end. ``calls`` is empty if the text is not a call."""
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
     end: int
 
 
-def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingProxyType({})) -> Read | Pending | None:
+def read_calls(
+    text: str, tool_format: ToolFormat, schemas: Schemas = MappingProxyType({})
+) -> ReadCalls | Pending | None:
     """Parse the text after the mark of a block, or after an earlier call; None if it does not have this format."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
@@ -62,7 +64,7 @@ def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingPro
     return _read_gemma(text, begun) if syntax.body is Body.GEMMA else _arguments(text, begun)
 
 
-def call_head(text: str, tool_format: ToolFormat) -> tuple[str, int] | Pending | None:
+def next_call_name(text: str, tool_format: ToolFormat) -> tuple[str, int] | Pending | None:
     """Parse the head of a call: the name, and the offset of the arguments."""
     begun = _head(text, tool_format)
     return (begun.values["name"], begun.end) if isinstance(begun, _Matched) else begun
@@ -72,22 +74,22 @@ def _head(text: str, tool_format: ToolFormat) -> _Matched | Pending | None:
     return _harmony_head(text) if tool_format is ToolFormat.HARMONY else _matched(text, 0, SYNTAXES[tool_format].begin)
 
 
-def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> Read | Pending | None:
+def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> ReadCalls | Pending | None:
     """Parse a JSON object that is a call, or a list of such objects; ``calls`` is empty if an object is not a call."""
     value = first_json(text)
-    if not isinstance(value, _Json):
+    if not isinstance(value, _JsonValue):
         return value
     values = value.value if isinstance(value.value, list) else [value.value]
     found = [_call_in(one, needs_arguments=needs_arguments, is_named=is_named) for one in values]
-    return Read(tuple(call for call in found if call is not None) if all(found) else (), value.end)
+    return ReadCalls(tuple(call for call in found if call is not None) if all(found) else (), value.end)
 
 
-class _Json(NamedTuple):
+class _JsonValue(NamedTuple):
     value: object
     end: int
 
 
-def first_json(text: str, start: int = 0) -> _Json | Pending | None:
+def first_json(text: str, start: int = 0) -> _JsonValue | Pending | None:
     """Parse the JSON object or list at the beginning of a text; None if there is none."""
     start = _space(text, start)
     if start == len(text):
@@ -95,7 +97,7 @@ def first_json(text: str, start: int = 0) -> _Json | Pending | None:
     if text[start] not in "{[":
         return None
     try:
-        return _Json(*_DECODER.raw_decode(text, start))
+        return _JsonValue(*_DECODER.raw_decode(text, start))
     except json.JSONDecodeError as error:
         inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # an incomplete string
         return None if not inside and error.pos < len(text.rstrip()) - len("false") else PENDING
@@ -132,7 +134,7 @@ def _call_in(
     arguments = value.get(key, {})
     if isinstance(arguments, str):
         inner = first_json(arguments)
-        arguments = inner.value if isinstance(inner, _Json) and inner.end == len(arguments.rstrip()) else None
+        arguments = inner.value if isinstance(inner, _JsonValue) and inner.end == len(arguments.rstrip()) else None
     return (name, arguments) if isinstance(arguments, dict) else None
 
 
@@ -182,12 +184,12 @@ def _matched(text: str, offset: int, pattern: str) -> _Matched | Pending | None:
     return _Matched(values, offset)
 
 
-def _arguments(text: str, begun: _Matched) -> Read | Pending | None:
+def _arguments(text: str, begun: _Matched) -> ReadCalls | Pending | None:
     value = first_json(text, begun.end)
-    if not isinstance(value, _Json):
+    if not isinstance(value, _JsonValue):
         return value
     calls = ((begun.values["name"], value.value),) if isinstance(value.value, dict) else ()
-    return Read(calls, value.end)
+    return ReadCalls(calls, value.end)
 
 
 def _harmony_head(text: str) -> _Matched | Pending | None:
@@ -201,7 +203,7 @@ def _harmony_head(text: str) -> _Matched | Pending | None:
 # ---- arguments between tags -----------------------------------------------------------------------------------------
 
 
-def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas) -> Read | Pending | None:
+def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas) -> ReadCalls | Pending | None:
     name, offset = begun.values["name"], begun.end
     properties = schemas.get(name, {}).get("properties", {})
     arguments = dict[str, object]()
@@ -212,7 +214,7 @@ def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas)
         if part.end is None:
             return PENDING
         if part.key is None:
-            return Read(((name, arguments),), part.end)
+            return ReadCalls(((name, arguments),), part.end)
         if part.key in arguments:  # a repeated key is ambiguous
             return None
         is_text = is_plain_text(properties.get(part.key)) if part.is_text is None else part.is_text
@@ -342,7 +344,7 @@ def _elements(raw: str) -> object:
 # ---- Python's calls, and Gemma's arguments --------------------------------------------------------------------------
 
 
-def _read_python(text: str, syntax: CallSyntax) -> Read | Pending | None:
+def _read_python(text: str, syntax: CallSyntax) -> ReadCalls | Pending | None:
     end = text.find(syntax.block_end.lstrip("]"))
     if end < 0:
         return PENDING
@@ -350,8 +352,8 @@ def _read_python(text: str, syntax: CallSyntax) -> Read | Pending | None:
         tree = ast.parse(text[:end].strip(), mode="eval").body
         calls = tuple(_python_call(one) for one in (tree.elts if isinstance(tree, ast.List) else [tree]))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Read((), end)
-    return Read(calls, end)
+        return ReadCalls((), end)
+    return ReadCalls(calls, end)
 
 
 def _python_call(node: ast.expr) -> tuple[str, dict[str, Any]]:
@@ -386,14 +388,14 @@ class _GemmaEndError(ValueError):
     """The text ended within an argument."""
 
 
-def _read_gemma(text: str, begun: _Matched) -> Read | Pending | None:
+def _read_gemma(text: str, begun: _Matched) -> ReadCalls | Pending | None:
     try:
         value, end = _gemma_value(text, begun.end, 0)
     except _GemmaEndError:
         return PENDING
     except _GemmaError:
         return None
-    return Read(((begun.values["name"], value),), end) if isinstance(value, dict) else Read((), end)
+    return ReadCalls(((begun.values["name"], value),), end) if isinstance(value, dict) else ReadCalls((), end)
 
 
 def _gemma_value(text: str, offset: int, depth: int) -> tuple[object, int]:
@@ -455,7 +457,7 @@ def format_of(text: str, wanted: tuple[str, dict[str, Any]], schemas: Schemas) -
         if syntax.body is Body.OBJECT and not _has_shape(inside, syntax):
             continue
         found = read_calls(inside, tool_format, schemas)
-        if isinstance(found, Read) and found.calls[:1] == (wanted,):
+        if isinstance(found, ReadCalls) and found.calls[:1] == (wanted,):
             return tool_format
     return ToolFormat.NONE
 

@@ -14,7 +14,7 @@ from engine.tools.reading import (
     Pending,
     Schemas,
     TagsPart,
-    call_head,
+    next_call_name,
     next_tags_part,
     value_of,
 )
@@ -47,7 +47,7 @@ def call_start(text: str, tool_format: ToolFormat) -> CallStart | None:
         return None if found is None else CallStart(found["name"], found.end())
     if syntax.body not in (Body.ARGUMENTS, Body.TAGS):
         return None  # not JSON: parsed only when complete
-    head = call_head(text, tool_format)
+    head = next_call_name(text, tool_format)
     if head is None or isinstance(head, Pending):
         return None
     name, end = head

@@ -36,10 +36,10 @@ QUESTIONS = (
 )
 _ANSWER_TOKENS = 48  # tokens per answer
 _N_CTX = 512
-_LEAST_LAYERS = 4  # least layers of a model for this
+_MIN_LAYERS = 4  # least layers of a model for this
 _SPARE_BYTES = 64 << 20
-_MOST_DEPTH = 16
-LEAST_GAIN = 1.05
+_MAX_DEPTH = 16
+MIN_GAIN = 1.05
 
 Progress = Callable[[str, float], None]  # name of the current step, and its progress from 0 to 1
 
@@ -62,12 +62,12 @@ class SelfDraft:
     @property
     def pays(self) -> bool:
         """Whether drafting with the copy can be faster than plain decoding."""
-        return self.most_gain >= LEAST_GAIN
+        return self.max_gain >= MIN_GAIN
 
     @property
-    def most_gain(self) -> float:
+    def max_gain(self) -> float:
         """Speedup at the best depth if verification were free; at least 1."""
-        kept = [sum(self.agreement**i for i in range(depth + 1)) for depth in range(1, _MOST_DEPTH + 1)]
+        kept = [sum(self.agreement**i for i in range(depth + 1)) for depth in range(1, _MAX_DEPTH + 1)]
         return max(1.0, *(tokens / (1.0 + self.share * depth) for depth, tokens in enumerate(kept, 1)))
 
     @property
@@ -83,7 +83,7 @@ class SelfDraft:
         )
         if self.pays:
             follows = said(
-                "Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.", gain=self.most_gain
+                "Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.", gain=self.max_gain
             )
         else:
             follows = said("It would have to agree more often than that to pay, so drafting with it gains nothing.")
@@ -96,7 +96,7 @@ def shapes(n_layer: int) -> tuple[tuple[int, ...], ...]:
     Raises:
         ToolError: the model has too few layers.
     """
-    if n_layer < _LEAST_LAYERS:
+    if n_layer < _MIN_LAYERS:
         raise ToolError(
             said("The model has {n_layer} layers only, too few to leave any out.", n_layer=n_layer),
             "Choose a small model of the same family as a draft.",
@@ -127,7 +127,7 @@ def make_self_draft(
         EngineError: the target cannot be used or has too few layers, or the disk is full; then no copy is kept.
     """
     header = read_header(target)
-    count = header.own("block_count")
+    count = header.arch_value("block_count")
     n_layer = count if isinstance(count, int) else 0
     plans = [tuple(sorted(set(plan))) for plan in wanted] or list(shapes(n_layer))
     for plan in plans:
@@ -139,7 +139,7 @@ def make_self_draft(
     found, made, num_bytes = list[SelfDraft](), list[Path](), sum(part.stat().st_size for part in all_parts(target))
     options = fit_context([str(target), str(target)], LoadOptions(n_ctx=_N_CTX))
     try:
-        with _Measured(target, options) as measured:
+        with _MeasuredTarget(target, options) as measured:
             answers = measured.answers(lambda fraction: progress(said("asking the model"), fraction))
             for plan in plans:
                 key = key_of(*file_facts(str(target)), plan)[:8]
@@ -151,12 +151,12 @@ def make_self_draft(
                     path, answers, lambda fraction: progress(said("measuring the copy"), fraction)
                 )
                 found.append(SelfDraft(path, plan, n_layer, agreement, share, num_tokens))
-                best = max(found, key=lambda one: one.most_gain)
+                best = max(found, key=lambda one: one.max_gain)
                 _remove([one for one in made if one != best.path or not best.pays])
     except BaseException:
         _remove(made)
         raise
-    found.sort(key=lambda one: -one.most_gain)
+    found.sort(key=lambda one: -one.max_gain)
     return tuple(found)
 
 
@@ -185,7 +185,7 @@ def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: in
         _remove([part])
 
 
-class _Measured:
+class _MeasuredTarget:
     """The whole model, which generates answers and is timed together with its copies."""
 
     def __init__(self, target: Path, options: LoadOptions) -> None:
@@ -193,7 +193,7 @@ class _Measured:
         self._target = open_model(target, options)
         self._prompt = PromptBuilder(self._target.model.vocab, self._target.model.chat_template)
 
-    def __enter__(self) -> _Measured:
+    def __enter__(self) -> _MeasuredTarget:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -156,7 +156,7 @@ class ThreadControl:
             self._postpone(self._lost_ms)
         if self._trusts_free_cores and self._free is not None:
             self._trusts_free_cores = False
-            self._free.learn(were_back=False)
+            self._free.adjust_interval(were_back=False)
         return True
 
     def _settle(self, before: int) -> None:
@@ -167,7 +167,7 @@ class ThreadControl:
                 self._wait_s = _FIRST_WAIT_S
             self._postpone(-self._won_ms)
             if self._free is not None:
-                self._free.learn(were_back=paid)
+                self._free.adjust_interval(were_back=paid)
                 self._free.begin(taken=True)
             self._fewer = {}
             self.reason = _changed(before, self.threads, said("another program uses the cores"))

@@ -130,7 +130,7 @@ class Answers:
         """The first `NUM_POSITIONS` tokens, including end-of-generation tokens."""
         if self._pacer is not None and self._num_answers % PER_CURVE == 0:
             self._curve = InjectedCurve(random_curve(self._rng))
-            self._pacer.use(self._curve)
+            self._pacer.use_curve(self._curve)
         self._num_answers += 1
         target = self._pair.target.sequence
         cached = target.reuse(prompt)

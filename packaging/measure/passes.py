@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.llama import library
 from engine.loading.loading import LoadOptions, open_model
-from engine.pacing.measuring import measurable
+from engine.pacing.measuring import measured_passes
 
 SIZES = (*range(1, 19), 20, 24, 28, 31, 32, 33, 36, 48, 64)
 HISTORY = 64  # tokens in the cache
@@ -33,7 +33,7 @@ def main() -> int:
     loaded = open_model(options.model, LoadOptions(n_ctx=2048, threads=options.threads))
     loaded.sequence.forward([1] * HISTORY, 0)
     best_ms = dict.fromkeys(SIZES, float("inf"))
-    with measurable(loaded.sequence) as run_pass:
+    with measured_passes(loaded.sequence) as run_pass:
         for _ in range(options.rounds):
             for size in SIZES:
                 started = perf_counter()

@@ -25,7 +25,7 @@ BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSErro
 # Disables `tr`, for which lupdate would use the context of the class; the generated file has these texts.
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark,tr=no_function")
 FIELD = re.compile(r"\{[^{}]*\}")
-TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # index of the argument that is a template
+TEMPLATE_AT = {"said": 0, "damaged_error": 0, "check": 1}  # index of the argument that is a template
 # Files with English texts for terminals, programs or models, which are not translated.
 NOT_SHOWN = {"cli", "benchmark", "server", "grammar", "built_in.py", "calculator.py"}
 SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("opened_lanes", "race")}  # in the window, too

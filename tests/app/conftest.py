@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.sandbox.machine_check import inspector
+from engine.sandbox.machine_check import file_inspector
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.engine import conftest as of_engine
 from tests.shared_files import SHARED
@@ -33,7 +33,7 @@ def harness(qtbot: QtBot) -> Iterator[AppHarness]:
 def found_by_trying(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of the child processes of a first start: whether the kernels work, and the kinds of models."""
     folder = tmp_path_factory.mktemp("tried")
-    inspect = inspector(folder, builtin_target())
+    inspect = file_inspector(folder, builtin_target())
     for path in (builtin_target(), builtin_draft(), *(SHARED / "models").glob("babyllama*.gguf")):
         inspect(path, lambda: False)
     return folder

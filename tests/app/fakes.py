@@ -39,7 +39,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.requests import ForgetState, Job, OnEvent, Order, Request, RunJob, SetDraft, SetStateLimit
+from engine.requests import ForgetState, Job, OnEvent, Request, RunJob, SetDraft, SetStateLimit, StateOrder
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -87,7 +87,7 @@ class PuppetWorker:
                 self.drafts.append(request.path)
         elif isinstance(request, ChatRequest):
             self.requests.append(request)
-        elif isinstance(request, Order):
+        elif isinstance(request, StateOrder):
             self._note(request)
         elif isinstance(request, CountRequest):
             self.counts.append(request)
@@ -101,7 +101,7 @@ class PuppetWorker:
         else:
             self.races.append(request)
 
-    def _note(self, order: Order) -> None:
+    def _note(self, order: StateOrder) -> None:
         if isinstance(order, SetStateLimit):
             self.state_limits.append(order.disk_bytes)
         elif isinstance(order, ForgetState):

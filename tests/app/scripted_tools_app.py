@@ -102,7 +102,7 @@ def main() -> None:
 
     def begin_with_writer(self: ToolProviders, parts: Parts, projects: ProjectController) -> None:
         begin(self, parts, projects)
-        self.more = (Writer(Path(sys.argv[1])),)
+        self.extra_providers = (Writer(Path(sys.argv[1])),)
 
     ToolProviders.__init__ = begin_with_writer  # type: ignore[method-assign]
     application = QApplication([])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.core.domain.sums import summed
 from app.core.storage.chats.codec import stats_from_text, stats_to_text
 from engine.decoding.stats import _interval_counts
-from engine.intervals import ERROR, LAST_BUCKET, bucket_of, checked_counts, percentile_ms, upper_ms
+from engine.intervals import LAST_BUCKET, MAX_BUCKET_ERROR, bucket_of, checked_counts, percentile_ms, upper_bound_ms
 from engine.records import RunStats
 
 MICROSECONDS = st.floats(1.0, 1e10)
@@ -27,14 +27,14 @@ def exact(times: list[float], percent: float) -> float:
 
 
 def test_the_error_is_under_two_percent() -> None:
-    assert ERROR < 0.02
+    assert MAX_BUCKET_ERROR < 0.02
 
 
 @given(TIMES, PERCENTS)
 def test_a_percentile_is_off_by_no_more_than_reported(times: list[float], percent: float) -> None:
     found = percentile_ms(Counter(map(bucket_of, times)), percent)
     assert found is not None
-    assert abs(found * 1000.0 / exact(times, percent) - 1.0) <= ERROR + 1e-9
+    assert abs(found * 1000.0 / exact(times, percent) - 1.0) <= MAX_BUCKET_ERROR + 1e-9
 
 
 @given(TIMES, TIMES, PERCENTS)
@@ -42,7 +42,7 @@ def test_added_counts_tell_the_percentile_of_all(first: list[float], second: lis
     counts = Counter(map(bucket_of, first)) + Counter(map(bucket_of, second))
     found = percentile_ms(counts, percent)
     assert found is not None
-    assert abs(found * 1000.0 / exact(first + second, percent) - 1.0) <= ERROR + 1e-9
+    assert abs(found * 1000.0 / exact(first + second, percent) - 1.0) <= MAX_BUCKET_ERROR + 1e-9
 
 
 @given(st.lists(st.floats(0.0, 1e5), max_size=100))
@@ -56,8 +56,8 @@ def test_the_engine_counts_into_the_same_buckets(seconds: list[float]) -> None:
 
 @given(st.integers(1, LAST_BUCKET))
 def test_a_bucket_ends_where_it_says(bucket: int) -> None:
-    assert bucket_of(upper_ms(bucket) * 1000.0 * 0.9999) == bucket
-    assert bucket_of(upper_ms(bucket) * 1000.0 * 1.0001) == min(bucket + 1, LAST_BUCKET)
+    assert bucket_of(upper_bound_ms(bucket) * 1000.0 * 0.9999) == bucket
+    assert bucket_of(upper_bound_ms(bucket) * 1000.0 * 1.0001) == min(bucket + 1, LAST_BUCKET)
 
 
 def test_what_was_not_counted_is_not_known() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.reasoning_tags import REASONING_TAGS, closes_reasoning, markers_among, opens_reasoning
+from engine.reasoning_tags import REASONING_TAGS, closes_reasoning, opens_reasoning, reasoning_markers
 
 HARMONY = ("<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|return|>", "<|call|>")
 SOLAR = ("<|think|>", "<|end|>", "<|begin|>", "<|content|>")
@@ -24,7 +24,7 @@ CHATML = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
     ],
 )
 def test_only_tokens_that_tags_are_made_of_are_kept(controls: tuple[str, ...], kept: set[str]) -> None:
-    assert markers_among(controls) == kept
+    assert reasoning_markers(controls) == kept
 
 
 @pytest.mark.parametrize(("opening", "closing"), REASONING_TAGS)

@@ -51,7 +51,7 @@ class Bench:
             if asked is None:
                 return numbers
             numbers.append(-asked.number if asked.is_cancelled else asked.number)
-            self.queue.done(asked)
+            self.queue.remove(asked)
 
 
 def answer(number: int) -> ChatRequest:
@@ -121,7 +121,7 @@ def test_what_runs_is_interrupted_and_what_waits_is_not() -> None:
     bench.queue.cancel(1)
     assert bench.interrupted == [1]
     assert first.is_cancelled
-    bench.queue.done(first)
+    bench.queue.remove(first)
     bench.queue.cancel(1)
     assert bench.interrupted == [1]
     assert bench.rest() == [-2]
@@ -133,7 +133,7 @@ def test_one_that_ends_leaves_a_later_one_of_the_same_number() -> None:
     first = bench.queue.take(0.0)
     assert first is not None
     bench.put(answer(1))
-    bench.queue.done(first)
+    bench.queue.remove(first)
     assert bench.rest() == [1]
 
 
@@ -162,18 +162,18 @@ def test_in_a_job_what_comes_next_is_ended_if_it_is_cancelled() -> None:
     assert bench.queue.take_cancelled() is None
     assert running is not None
     assert not running.is_cancelled
-    bench.queue.done(running)
+    bench.queue.remove(running)
     assert bench.rest() == [3, 2]
 
 
 def test_what_waits_beside_counts() -> None:
     bench = Bench(CountRequest(1, ()))
-    assert not bench.queue.is_awaited()
+    assert not bench.queue.has_waiting_up_to()
     bench.put(job(2, background=True))
-    assert not bench.queue.is_awaited()
-    assert bench.queue.is_awaited(max_rank=BACKGROUND)
+    assert not bench.queue.has_waiting_up_to()
+    assert bench.queue.has_waiting_up_to(max_rank=BACKGROUND)
     bench.put(answer(3))
-    assert bench.queue.is_awaited()
+    assert bench.queue.has_waiting_up_to()
 
 
 def test_the_end_cancels_what_runs_and_leaves_only_what_is_to_be_forgotten() -> None:
@@ -183,9 +183,9 @@ def test_the_end_cancels_what_runs_and_leaves_only_what_is_to_be_forgotten() -> 
     assert running is not None
     assert running.is_cancelled
     assert bench.interrupted == [None]
-    bench.queue.done(running)
+    bench.queue.remove(running)
     bench.put(answer(4), ForgetPast(5))
-    assert bench.queue.has_to_forget
+    assert bench.queue.has_pending_orders
     assert bench.rest() == [3, 5]
     assert bench.queue.take() is None
 
@@ -195,7 +195,7 @@ def test_who_waits_is_woken() -> None:
 
     def work() -> None:
         while (asked := bench.queue.take()) is not None:
-            bench.queue.done(asked)
+            bench.queue.remove(asked)
             taken.put(asked.number)
 
     thread = threading.Thread(target=work)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
-from engine.sequence import MOST_PENDING, CachedSequence
+from engine.sequence import MAX_PENDING, CachedSequence
 from tests.fake_model import MarkovModel, RecurrentModel
 
 LOGITS = np.random.default_rng(3).normal(0, 1, (10, 10)).astype(np.float32)
@@ -54,8 +54,8 @@ def test_many_pending_tokens_are_decoded_at_once() -> None:
     sequence.forward([1], 0)
     sequence.checkpoint()
     sequence.forward(list(range(10)), 0)
-    assert sequence.rollback(MOST_PENDING + 2)
-    assert (sequence.num_pending, model.num_past) == (0, MOST_PENDING + 2)
+    assert sequence.rollback(MAX_PENDING + 2)
+    assert (sequence.num_pending, model.num_past) == (0, MAX_PENDING + 2)
 
 
 def test_repeated_rejections_go_back_to_the_same_checkpoint() -> None:
@@ -144,7 +144,7 @@ def failing() -> tuple[CachedSequence, Failing]:
         lambda sequence: sequence.forward([8], 1),
         lambda sequence: sequence.forward_candidates([8]),
         lambda sequence: sequence.replay(),
-        lambda sequence: sequence.export(),
+        lambda sequence: sequence.export_state(),
         lambda sequence: sequence.save(),
     ],
 )

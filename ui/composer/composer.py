@@ -20,7 +20,7 @@ from ui.composer.attachments.chips import AttachmentTray
 from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
-from ui.text.formatting import count, hover
+from ui.text.formatting import count, tooltip
 from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, Stretch, button, hbox, label, set_style_property, vbox
@@ -38,17 +38,17 @@ OVERFLOW_HELP = {
     "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": tr.mark("When it is full, start a new chat or choose a larger context to get another answer."),
 }
-SENT_TO_HOST = tr.mark("Messages and files of this chat are sent to {host}.")
-SENT_LOCALLY = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
-NOT_READY = {
+REMOTE_PLACEHOLDER = tr.mark("Messages and files of this chat are sent to {host}.")
+LOCAL_PLACEHOLDER = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
+NOT_READY_REASONS = {
     EngineState.EMPTY: tr.mark("No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: tr.mark("The model is loading. You can send your message in a moment."),
     EngineState.RACING: tr.mark("A race is using the model. You can send your message when it is over."),
 }
 MENU_PX, TOOLS_PX = 260, 400
 MAX_TOOLS_SHARE = 0.25  # maximum share of the context for tool descriptions without a warning
-MANAGE = "manage"
-_NAMES = {
+MANAGE_KEY = "manage"
+_THINKING_NAMES = {
     THINKING_OFF: mark("Thinking", "Off"),
     THINKING_ON: mark("Thinking", "On"),
     "adaptive": mark("Thinking", "As needed"),
@@ -59,7 +59,7 @@ _NAMES = {
     "xhigh": mark("Thinking", "Very high"),
     "max": mark("Thinking", "Maximum"),
 }
-_LINES = {
+_THINKING_LINES = {
     THINKING_OFF: mark("Thinking", "Answers at once"),
     THINKING_ON: mark("Thinking", "Reasons before it answers"),
     "adaptive": mark("Thinking", "Decides by the question"),
@@ -75,13 +75,13 @@ _LINES = {
 def thinking_name(name: str) -> str:
     if name.isdecimal():
         return translate("Thinking", "Up to {number} tokens").format(number=count(int(name)))
-    return translate("Thinking", _NAMES[name])
+    return translate("Thinking", _THINKING_NAMES[name])
 
 
 def thinking_line(name: str) -> str:
     if name.isdecimal():
         return translate("Thinking", "Reasons up to this length")
-    return translate("Thinking", _LINES[name])
+    return translate("Thinking", _THINKING_LINES[name])
 
 
 def tools_words(menu: ToolMenu) -> str:
@@ -114,7 +114,7 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
         rows.append(Choice("", tool.title))
         title = tr("All tools of this server")
         rows.append(row(tool.server, "", title, is_on, (tool.note,) if tool.note else (), cost))
-    return [*rows, Choice("", ""), Choice(MANAGE, tr("Add or change servers…"), icon="settings")]
+    return [*rows, Choice("", ""), Choice(MANAGE_KEY, tr("Add or change servers…"), icon="settings")]
 
 
 class ThinkingButton(MenuButton):
@@ -137,7 +137,7 @@ class ThinkingButton(MenuButton):
 
     def make_popup(self) -> ChoicePopup:
         made = ChoicePopup(self._theme, translate("ThinkingButton", "How the model thinks"), self)
-        made.picked.connect(self._take)
+        made.picked.connect(self._choose)
         made.setFixedWidth(round(MENU_PX * self._theme.type.growth))
         return made
 
@@ -150,7 +150,7 @@ class ThinkingButton(MenuButton):
         self._wanted = name
         self._show()
 
-    def _take(self, name: str) -> None:
+    def _choose(self, name: str) -> None:
         if name != self.option:
             self.set_wanted(name)
             self.chosen.emit(name)
@@ -165,7 +165,7 @@ class ThinkingButton(MenuButton):
         self.setAccessibleName(words)
         line = thinking_line(self.option)
         self.setAccessibleDescription(line)
-        self.setToolTip(hover(translate("ThinkingButton", "Thinking: {name}. {line}.").format(name=name, line=line)))
+        self.setToolTip(tooltip(translate("ThinkingButton", "Thinking: {name}. {line}.").format(name=name, line=line)))
         self.fill()
 
     def fill(self) -> None:
@@ -298,7 +298,7 @@ class Composer(QWidget):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def set_engine(self, view: EngineView) -> None:
-        self._not_ready = tr(NOT_READY[view.state]) if view.state in NOT_READY else ""
+        self._not_ready = tr(NOT_READY_REASONS[view.state]) if view.state in NOT_READY_REASONS else ""
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable, view.modes)
@@ -313,7 +313,7 @@ class Composer(QWidget):
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
-            words = SENT_LOCALLY if is_local_url(url) else SENT_TO_HOST
+            words = LOCAL_PLACEHOLDER if is_local_url(url) else REMOTE_PLACEHOLDER
             self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
@@ -325,7 +325,7 @@ class Composer(QWidget):
         costs_much = menu.tokens > MAX_TOOLS_SHARE * menu.context_size
         warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
         self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")
-        self.tools_button.setToolTip(hover(words))
+        self.tools_button.setToolTip(tooltip(words))
         self.tools_button.setAccessibleName(words)
         if self.tools_popup is not None and menu.tools:
             self.tools_popup.list.set_rows(tool_rows(menu))
@@ -348,7 +348,7 @@ class Composer(QWidget):
         self.tools_popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _pick_tool(self, key: str) -> None:
-        if key == MANAGE and self.tools_popup is not None:
+        if key == MANAGE_KEY and self.tools_popup is not None:
             self.tools_popup.close()
             self.tools_managed.emit()
             return
@@ -408,7 +408,7 @@ class Composer(QWidget):
             words = _fill_words(used, size)
             self._set_context_label(words, words, warn=bool(words))
         after = tr(OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
-        self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
+        self.context_label.setToolTip(tooltip(f"{parts} {after}".strip()))
         warned = warning(context_sum, self._policy) if context_sum is not None else ""
         self.fit_label.setText(warned)
         self.fit_label.setAccessibleName(warned)
@@ -459,14 +459,14 @@ class Composer(QWidget):
         lacks_draft = self._ready and not self._reading and self._lacks_draft
         offers_draft = lacks_draft and self._wants_draft
         self.find_draft_button.setVisible(offers_draft)
-        self.find_draft_button.setToolTip(hover(self.modes.reason))
+        self.find_draft_button.setToolTip(tooltip(self.modes.reason))
         self.find_draft_button.setAccessibleDescription(self.modes.reason)
-        self.reason.setText("" if lacks_draft else self._reason())
-        self.reason.setToolTip(hover(self.reason.text()))
+        self.reason.setText("" if lacks_draft else self._disabled_reason())
+        self.reason.setToolTip(tooltip(self.reason.text()))
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()
 
-    def _reason(self) -> str:
+    def _disabled_reason(self) -> str:
         """Why no message can be sent or no mode chosen now; empty if possible."""
         if not self._ready:
             return self._not_ready

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, Q
 
 from app.core.domain.context import ContextParts
 from engine.records import MIN_ANSWER_TOKENS
-from ui.text.formatting import count, hover, percent
+from ui.text.formatting import count, percent, tooltip
 from ui.text.language import Translator, mark, translate
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.building import grid, label, vbox
-from ui.widgets.icon_button import ShrinkingButton
+from ui.widgets.icon_button import CompactButton
 from ui.widgets.popups import Popup
 
 tr = Translator("ContextMeter")
@@ -95,12 +95,12 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
         painter.fillRect(area, QBrush(QColor(palette.caution), Qt.BrushStyle.DiagCrossPattern))
 
 
-class ContextMeter(ShrinkingButton):
+class ContextMeter(CompactButton):
     """A small bar with a percentage; hidden in a narrow window until it is nearly full."""
 
     policy_chosen = Signal(str)  # what to do when the context is full: "drop", "summarise" or "stop"
     parts_changed = Signal(object)
-    hides_whole = True
+    hides_when_compact = True
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -117,8 +117,8 @@ class ContextMeter(ShrinkingButton):
         self.clicked.connect(self.open_panel)
         self._painted_values: tuple[object, ...] = ()  # the values from which the bar was painted
         self._needs_description = False
-        theme.changed.connect(self._show)
-        self._show()
+        theme.changed.connect(self._show_settled)
+        self._show_settled()
 
     def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
         """Set the parts of the context.
@@ -127,14 +127,14 @@ class ContextMeter(ShrinkingButton):
         """
         if parts != self.parts:
             self.parts = parts
-            self._show(settled=settled)
+            self._show_settled(settled=settled)
             self.parts_changed.emit(parts)
         elif settled:
             self._update_description()
 
     def set_policy(self, policy: str) -> None:
         self._policy = policy
-        self._show()
+        self._show_settled()
 
     def set_compact(self, compact: bool) -> None:
         """Hide the meter in a narrow header, unless it shows a warning."""
@@ -161,7 +161,7 @@ class ContextMeter(ShrinkingButton):
         self.set_policy(policy)
         self.policy_chosen.emit(policy)
 
-    def _show(self, *, settled: bool = True) -> None:
+    def _show_settled(self, *, settled: bool = True) -> None:
         parts = self.parts
         self.set_compact(self._compact)
         drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
@@ -181,7 +181,7 @@ class ContextMeter(ShrinkingButton):
         self._needs_description = False
         words = summary_words(self.parts)
         after = tr("When it is full: {policy}.").format(policy=tr(POLICIES.get(self._policy, POLICIES["drop"])))
-        self.setToolTip(hover(f"{words} {after}"))
+        self.setToolTip(tooltip(f"{words} {after}"))
         self.setAccessibleName(words)
         self.setAccessibleDescription(after)
 
@@ -227,7 +227,9 @@ class ContextMeter(ShrinkingButton):
         painter.setClipPath(shape)
         left = 1.0
         for part, length in self._lengths():
-            begin, end = (math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length))  # as in `_edges`
+            begin, end = (
+                math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length)
+            )  # as in `_run_boundaries`
             paint_part(painter, QRectF(begin, 1.0, end - begin, BAR.height() - 2.0), part, palette)
             left += length
         if parts.nearly_full or parts.refused:
@@ -267,7 +269,7 @@ class ContextPanel(Popup):
         column.addSpacing(4)
         self.help.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
         column.addWidget(self.help)
-        self._explain(policy)
+        self._show_policy_help(policy)
         for widget in self.findChildren(QWidget):
             widget.ensurePolished()  # applies the text size, on which the width of unbreakable lines depends
         column.invalidate()
@@ -293,10 +295,10 @@ class ContextPanel(Popup):
             chosen.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _choose(self, policy: str) -> None:
-        self._explain(policy)
+        self._show_policy_help(policy)
         self.policy_chosen.emit(policy)
 
-    def _explain(self, policy: str) -> None:
+    def _show_policy_help(self, policy: str) -> None:
         self.help.setText(tr(POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -333,7 +335,7 @@ def _swatch(theme: Theme, part: int, ratio: float) -> QPixmap:
     return pixmap
 
 
-_TOO_LONG = mark(
+_TOO_LONG_WARNINGS = mark(
     "ContextSum",
     "This message alone does not fit in the context. Remove an attachment, shorten the text, or choose a "
     "larger context in the settings.",
@@ -399,5 +401,5 @@ def warning(context_sum: ContextSum, policy: str) -> str:
         return ""
     alone = ContextSum(0, context_sum.attached, context_sum.typed, context_sum.size)
     if not alone.fits and policy != "stop":
-        return translate("ContextSum", _TOO_LONG)
+        return translate("ContextSum", _TOO_LONG_WARNINGS)
     return translate("ContextSum", _POLICIES.get(policy, _POLICIES["stop"]))

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 
 MAX_LINES = 9
 LONG_PASTE_CHARS = 4_000  # about a thousand tokens: too long to read in a box of nine lines
@@ -58,7 +58,7 @@ def local_paths(mime: QMimeData) -> list[str]:
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
 
 
-class MessageEdit(ExactTextEdit):
+class MessageEdit(VerbatimTextEdit):
     """The text box; grows with its lines up to `MAX_LINES`."""
 
     send = Signal()  # Enter without Shift

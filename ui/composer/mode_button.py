@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 
 from engine.records import Mode
-from ui.text.formatting import hover, mode_label
+from ui.text.formatting import mode_label, tooltip
 from ui.text.language import Translator
 from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.theme.theme import Theme
@@ -124,8 +124,8 @@ class ModeButton(MenuButton):
 
     def make_popup(self) -> ModeMenu:
         made = ModeMenu(self._theme, self)
-        made.picked.connect(lambda key: self._take(Mode(key)))
-        made.depth_box.activated.connect(lambda _index: self._take_depth(made.depth_box.currentData()))
+        made.picked.connect(lambda key: self._choose_mode(Mode(key)))
+        made.depth_box.activated.connect(lambda _index: self._choose_depth(made.depth_box.currentData()))
         return made
 
     def set_mode(self, mode: Mode) -> None:
@@ -149,7 +149,7 @@ class ModeButton(MenuButton):
         for step in range(1, len(modes)):
             mode = modes[(start + step) % len(modes)]
             if mode not in self._unavailable:
-                self._take(mode)
+                self._choose_mode(mode)
                 return
 
     @property
@@ -160,12 +160,12 @@ class ModeButton(MenuButton):
             reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}
         return " ".join(dict.fromkeys(reason for mode, reason in reasons.items() if mode is not Mode.HEAD))
 
-    def _take(self, mode: Mode) -> None:
+    def _choose_mode(self, mode: Mode) -> None:
         if mode is not self.mode:
             self.set_mode(mode)
             self.chosen.emit(mode)
 
-    def _take_depth(self, depth: int | None) -> None:
+    def _choose_depth(self, depth: int | None) -> None:
         self.set_depth(depth)
         self.depth_chosen.emit(depth)
 
@@ -178,7 +178,7 @@ class ModeButton(MenuButton):
         words = self._unavailable.get(self.mode) or mode_summary(self.mode)
         self.setAccessibleDescription(words)
         tip = tr("{words}. Press {keys} for the next mode.")
-        self.setToolTip(hover(tip.format(words=words.rstrip("."), keys=native_keys(NEXT_MODE_KEYS))))
+        self.setToolTip(tooltip(tip.format(words=words.rstrip("."), keys=native_keys(NEXT_MODE_KEYS))))
         self.fill()
 
     def fill(self) -> None:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.core.domain.settings.layers import SavedPrompt
 from ui.text.language import Translator, translate
-from ui.text.one_line import cut
+from ui.text.one_line import elided
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
 
@@ -30,10 +30,10 @@ tr = Translator("Prompts")
 
 MAX_ROWS = 8
 NAME_SHARE = 0.26  # share of the row's width; a longer name is cut
-INSET_PX = 12
+LIST_INSET_PX = 12
 FIRST_LINE_CHARS = 90
 _NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-_TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
+_INSERT_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
 _PLACEHOLDER = re.compile(r"\{\w[\w -]{0,40}\}")
 
 
@@ -85,15 +85,15 @@ class _TwoColumns(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().paint(painter, option, index)
-        area = option.rect.adjusted(INSET_PX, 0, -INSET_PX, 0)
+        area = option.rect.adjusted(LIST_INSET_PX, 0, -LIST_INSET_PX, 0)
         name_px = round(area.width() * NAME_SHARE)
         texts = (f"/{index.data(_NAME)}", " ".join(str(index.data(_TEXT)).split())[:FIRST_LINE_CHARS])
-        places = (area.adjusted(0, 0, name_px - area.width() - INSET_PX, 0), area.adjusted(name_px, 0, 0, 0))
+        places = (area.adjusted(0, 0, name_px - area.width() - LIST_INSET_PX, 0), area.adjusted(name_px, 0, 0, 0))
         tokens = self._theme.tokens
         painter.save()
         for text, place, color in zip(texts, places, (tokens.text, tokens.text_muted), strict=True):
             painter.setPen(QColor(color))
-            shown = cut(text, option.fontMetrics, place.width())
+            shown = elided(text, option.fontMetrics, place.width())
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.restore()
 
@@ -118,7 +118,7 @@ class PromptList(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setUniformItemSizes(True)
         self.list.setItemDelegate(_TwoColumns(theme, self.list))
-        self.list.itemClicked.connect(self._take)
+        self.list.itemClicked.connect(self._insert_prompt)
         self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
         self._arrange()
         self.hide()
@@ -126,7 +126,7 @@ class PromptList(QFrame):
         self._place_timer.timeout.connect(self._place_again)
         edit.installEventFilter(self)
         above.installEventFilter(self)
-        edit.textChanged.connect(self._follow)
+        edit.textChanged.connect(self._follow_text)
 
     def _arrange(self) -> None:
         hint = label(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"), "caption")
@@ -142,10 +142,10 @@ class PromptList(QFrame):
         self._prompts = tuple(prompts)
 
     @property
-    def shown(self) -> list[str]:
+    def shown_prompts(self) -> list[str]:
         return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
 
-    def _follow(self) -> None:
+    def _follow_text(self) -> None:
         text = self._edit.toPlainText()
         if not placeholders(text):
             self._filling = False
@@ -201,7 +201,7 @@ class PromptList(QFrame):
             words = str(item.data(Qt.ItemDataRole.AccessibleTextRole))
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._edit, words))
 
-    def _take(self, item: QListWidgetItem | None) -> None:
+    def _insert_prompt(self, item: QListWidgetItem | None) -> None:
         if item is None:
             return
         text = str(item.data(_TEXT))
@@ -239,8 +239,8 @@ class PromptList(QFrame):
             return tab and self._filling and select_placeholder(self._edit, backwards=key == Qt.Key.Key_Backtab)
         if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
             self._go_to(self.list.currentRow() + (1 if key == Qt.Key.Key_Down else -1))
-        elif key in _TAKE and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self._take(self.list.currentItem())
+        elif key in _INSERT_KEYS and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._insert_prompt(self.list.currentItem())
         elif key == Qt.Key.Key_Escape:
             self._dismissed = self._edit.toPlainText()
             self.hide()

@@ -24,7 +24,7 @@ from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.menu import make_menu
 from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading, Index, Item, heading_words
 from ui.text.language import translate
-from ui.text.one_line import cut
+from ui.text.one_line import elided
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import wrap_viewport
 from ui.widgets.choice_list import paint_item_background
@@ -80,7 +80,7 @@ class _Delegate(QStyledItemDelegate):
         box = rect.adjusted(30, 0, -8, 0) if heading.can_fold else rect.adjusted(10, 0, -8, -5)
         words = heading_words(heading)
         text = f"{words} · {heading.num_rows}" if heading.folded else words
-        shown = cut(text, QFontMetrics(font), box.width())
+        shown = elided(text, QFontMetrics(font), box.width())
         painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
 
     def _paint_chevron(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
@@ -99,7 +99,7 @@ class _Delegate(QStyledItemDelegate):
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)
-        if row.left_machine:
+        if row.used_remote_server:
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("upload", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)
@@ -108,7 +108,7 @@ class _Delegate(QStyledItemDelegate):
             left, top = text_box.right() - ACTIVITY_PX, rect.center().y() - ACTIVITY_PX // 2
             self._paint_activity(painter, QRect(left, top, ACTIVITY_PX, ACTIVITY_PX), activity)
             text_box.adjust(0, 0, -ACTIVITY_PX - 8, 0)
-        shown = cut(row.title, QFontMetrics(font), text_box.width())
+        shown = elided(row.title, QFontMetrics(font), text_box.width())
         painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
 
     def _paint_activity(self, painter: QPainter, place: QRect, activity: str) -> None:
@@ -147,7 +147,7 @@ class ConversationList(QListView):
         wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
-        self._came_from: QWidget | None = None  # the focused widget before renaming
+        self._selected_before: QWidget | None = None  # the focused widget before renaming
         self._delayed_rows: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
         self.rows = ConversationModel(self)  # a child, so that its connections end with the list
         self.rows.renamed.connect(self.rename_requested)
@@ -187,7 +187,7 @@ class ConversationList(QListView):
         chosen = self.rows.item(self.currentIndex()) if same and self.hasFocus() else None
         self.rows.set_rows(rows, folders)
         if chosen is None or not self._reselect(chosen):
-            self._mark()
+            self._mark_open_chat()
         if self.hasFocus() and not self.currentIndex().isValid():
             self._select_near(row)
 
@@ -214,7 +214,7 @@ class ConversationList(QListView):
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
             if self.rows.update_day() and (row is None or not self._reselect(row)):
-                self._mark()
+                self._mark_open_chat()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -224,14 +224,14 @@ class ConversationList(QListView):
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Return the focus, and apply the changes that were delayed during the edit."""
         super().closeEditor(editor, hint)
-        came_from, self._came_from = self._came_from, None
+        came_from, self._selected_before = self._selected_before, None
         if came_from is not None and isValid(came_from):
             came_from.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._delayed_rows is not None:
             later, self._delayed_rows = self._delayed_rows, None
             self.set_rows(later[0], self._current, later[1])
 
-    def _mark(self) -> None:
+    def _mark_open_chat(self) -> None:
         index = self.rows.index_of(self._current)
         if index != self.currentIndex() or not index.isValid():
             self.setCurrentIndex(index)
@@ -252,7 +252,7 @@ class ConversationList(QListView):
         elif item is not None and item.can_fold:
             self.rows.toggle_archive()
 
-    def step(self, by: int) -> None:
+    def open_adjacent(self, by: int) -> None:
         """Open the chat ``by`` rows below the open one, or above if negative; stops at the ends."""
         places = [self.rows.index(row, 0) for row in range(self.rows.rowCount())]
         chats = [place for place in places if isinstance(self.rows.item(place), ConversationRow)]
@@ -273,7 +273,7 @@ class ConversationList(QListView):
             self.rows.reveal_row(self._current)
         index = self.currentIndex() if self.hasFocus() else self.rows.index_of(self._current)
         if self.rows.flags(index) & Qt.ItemFlag.ItemIsEditable:
-            self._came_from = None if self.hasFocus() else QApplication.focusWidget()
+            self._selected_before = None if self.hasFocus() else QApplication.focusWidget()
             self.setCurrentIndex(index)
             self.edit(index)
 
@@ -318,7 +318,7 @@ class ConversationList(QListView):
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.choose(self.currentIndex())
         elif event.key() in moves and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.rows.move(self.currentIndex(), moves[Qt.Key(event.key())])
+            self.rows.move_by(self.currentIndex(), moves[Qt.Key(event.key())])
         else:
             super().keyPressEvent(event)
 

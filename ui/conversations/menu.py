@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.model import Heading, LibrarySignals
-from ui.text.formatting import on_button
+from ui.text.formatting import escape_mnemonics
 from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.widgets.popups import Menu
@@ -98,7 +98,9 @@ def _add_folders(menu: Menu, listing: ConversationList, row: ConversationRow) ->
     folders = menu.add_submenu(tr("Move to folder"), listing.theme.icon("folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
-            folders.addAction(on_button(folder.name), partial(library_signals.moved_to_folder.emit, row.id, folder.id))
+            folders.addAction(
+                escape_mnemonics(folder.name), partial(library_signals.moved_to_folder.emit, row.id, folder.id)
+            )
     folders.addAction(tr("New folder"), partial(library_signals.folder_created.emit, row.id))
     if row.folder_id is not None:
         folders.addAction(tr("No folder"), partial(library_signals.moved_to_folder.emit, row.id, None))

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, 
 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.text import clock
-from ui.text.formatting import as_written
+from ui.text.formatting import without_markup
 from ui.text.language import Translator
 
 tr = Translator("ConversationModel")
@@ -141,18 +141,18 @@ class ConversationModel(QAbstractListModel):
             yield Heading(folder.name, folder, folder.folded, len(inside))
             if not folder.folded:
                 yield from inside
-        yield from self._by_day(row for row in rest if row.folder_id not in known)
+        yield from self._grouped_by_day(row for row in rest if row.folder_id not in known)
         if archived:
             yield Heading(ARCHIVED, folded=not self._archive_open, num_rows=len(archived))
             if self._archive_open:
                 yield from archived
 
-    def _by_day(self, rows: Iterable[ConversationRow]) -> Iterable[Item]:
+    def _grouped_by_day(self, rows: Iterable[ConversationRow]) -> Iterable[Item]:
         waiting = iter(rows)
         heading = ""
         today = self._today or clock.today()
         # Compare timestamps: converting the times of thousands of rows to days would be slow.
-        begins, day_before = _begin(today), _begin(today - timedelta(days=1))
+        begins, day_before = _is_first_of_day(today), _is_first_of_day(today - timedelta(days=1))
         for row in waiting:
             group = TODAY if row.updated_at >= begins else YESTERDAY if row.updated_at >= day_before else EARLIER
             if group != heading:
@@ -218,7 +218,7 @@ class ConversationModel(QAbstractListModel):
                 else tr("{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
-        if not isinstance(item, Heading) and item.left_machine and role in STATUS_ROLES:
+        if not isinstance(item, Heading) and item.used_remote_server and role in STATUS_ROLES:
             text = f"{text} · {tr('was sent to a remote server')}"
         activity = self.activity_of(item)
         if activity and role in STATUS_ROLES:
@@ -230,7 +230,7 @@ class ConversationModel(QAbstractListModel):
             Qt.ItemDataRole.AccessibleTextRole,
         )
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_written(text)
+            return without_markup(text)
         return text if role in wanted else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -275,14 +275,14 @@ class ConversationModel(QAbstractListModel):
         """Request the move. Returns False, so that the view moves no rows before the app confirms."""
         if data.hasFormat(FOLDER_MIME):
             line = parent.row() if parent.isValid() else row
-            self.place_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
+            self.arrange_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
             return False
         conversation_id = int(bytes(data.data(MIME).data()) or b"0")
         onto = self.item(parent)
         if isinstance(onto, Heading):
             self._drop_on(onto, conversation_id)
         elif self._line_of(conversation_id) is not None:
-            self.place(conversation_id, len(self._items) if row < 0 else row)
+            self.arrange_chat(conversation_id, len(self._items) if row < 0 else row)
         return False
 
     def _drop_on(self, heading: Heading, conversation_id: int) -> None:
@@ -291,7 +291,7 @@ class ConversationModel(QAbstractListModel):
         elif heading.text == ARCHIVED:
             self.library_signals.archived.emit(conversation_id, True)
 
-    def place(self, conversation_id: int, line: int) -> None:
+    def arrange_chat(self, conversation_id: int, line: int) -> None:
         """Request to move a conversation before ``line``, into the section of that line."""
         above = next((at for at in range(min(line, len(self._items)) - 1, -1, -1) if self._is_heading(at)), None)
         heading = self._items[above] if above is not None else None
@@ -308,7 +308,7 @@ class ConversationModel(QAbstractListModel):
         folder = heading.folder.id if heading.folder else None
         self.library_signals.reordered.emit([*others[0], conversation_id, *others[1]], folder)
 
-    def place_folder(self, folder_id: int, line: int) -> None:
+    def arrange_folder(self, folder_id: int, line: int) -> None:
         """Request to move a folder before the first folder at or below ``line``, or to the end."""
         ids = [folder.id for folder in self.folders]
         if folder_id not in ids:
@@ -329,7 +329,7 @@ class ConversationModel(QAbstractListModel):
             ids[at], ids[at + by] = ids[at + by], ids[at]
             self.library_signals.folders_reordered.emit(ids)
 
-    def move(self, index: Index, by: int) -> None:
+    def move_by(self, index: Index, by: int) -> None:
         """Request to move a folder, or a conversation that is pinned or in a folder, one row up (-1) or down (1)."""
         item, line = self.item(index), index.row()
         if isinstance(item, Heading) and item.folder is not None:
@@ -339,7 +339,7 @@ class ConversationModel(QAbstractListModel):
         if not isinstance(item, ConversationRow) or not isinstance(neighbour, ConversationRow) or item.archived:
             return
         if item.pinned or (item.folder_id is not None and neighbour.folder_id == item.folder_id):
-            self.place(item.id, line - 1 if by < 0 else line + 2)
+            self.arrange_chat(item.id, line - 1 if by < 0 else line + 2)
 
     def _is_heading(self, line: int) -> bool:
         return isinstance(self._items[line], Heading)
@@ -365,5 +365,5 @@ def heading_words(heading: Heading) -> str:
     return heading.text if heading.folder else tr(heading.text)
 
 
-def _begin(day: date) -> datetime:
+def _is_first_of_day(day: date) -> datetime:
     return datetime.combine(day, time.min).astimezone()

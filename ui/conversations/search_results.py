@@ -20,7 +20,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTex
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.core.domain.conversations import SearchHit
-from ui.text.formatting import as_written
+from ui.text.formatting import without_markup
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import wrap_viewport
@@ -41,27 +41,27 @@ class SearchBox(QLineEdit):
     """A search field that signals Enter, Down and Esc."""
 
     # Enter, Down, Esc
-    taken = Signal()
+    result_chosen = Signal()
     down_pressed = Signal()
-    left = Signal()
+    search_left = Signal()
 
     def event(self, event: QEvent) -> bool:
         return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.taken.emit()
+            self.result_chosen.emit()
         elif event.key() == Qt.Key.Key_Down:
             self.down_pressed.emit()
         elif event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.search_left.emit()
         else:
             super().keyPressEvent(event)
 
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # the title height is a minimum
-SHARE_BEFORE_MATCH = 0.75  # share of a line for the text before the first match, if the text is too long
+CONTEXT_BEFORE_MATCH = 0.75  # share of a line for the text before the first match, if the text is too long
 SNIPPET_SLACK = 40  # margins, and the extra width of bold letters
 _NO_PARENT = QModelIndex()
 
@@ -92,7 +92,7 @@ class _Model(QAbstractListModel):
         if not index.isValid() or role not in wanted:
             return None
         words = "".join(text for text, _ in self.items[index.row()].parts)
-        return as_written(words) if role == Qt.ItemDataRole.ToolTipRole else words
+        return without_markup(words) if role == Qt.ItemDataRole.ToolTipRole else words
 
 
 def _with_place(hit: SearchHit) -> SearchHit:
@@ -135,7 +135,7 @@ def layout_text(
 def cut_near_match(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
     """The parts of an excerpt, cut so that the first match is within its first line of ``width`` pixels."""
     first = next((number for number, (_, found) in enumerate(parts) if found), 0)
-    before, room = "".join(text for text, _ in parts[:first]), int(SHARE_BEFORE_MATCH * width)
+    before, room = "".join(text for text, _ in parts[:first]), int(CONTEXT_BEFORE_MATCH * width)
     if metrics.horizontalAdvance(before + parts[first][0]) <= width:
         return list(parts)
     return [(metrics.elidedText(before, Qt.TextElideMode.ElideLeft, room), False), *parts[first:]]
@@ -214,7 +214,7 @@ class SearchResults(QListView):
     chosen = Signal(int, object, object)
     # Up in the first row; Esc
     up_pressed = Signal()
-    left = Signal()
+    search_left = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -277,6 +277,6 @@ class SearchResults(QListView):
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
             self.up_pressed.emit()
         elif event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.search_left.emit()
         else:
             super().keyPressEvent(event)

@@ -12,7 +12,7 @@ from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
 from ui.conversations.list import ConversationList
 from ui.conversations.menu import make_list_menu
 from ui.conversations.search_results import SearchBox, SearchResults
-from ui.text.formatting import hover
+from ui.text.formatting import tooltip
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
@@ -78,17 +78,17 @@ class Sidebar(QFrame):
         self.search.setObjectName("search")
         self.search.setPlaceholderText(tr("Search chats"))
         self.search.setAccessibleName(tr("Search chats"))
-        self.search.setToolTip(hover(tr("Searches titles, messages and attachments.")))
+        self.search.setToolTip(tooltip(tr("Searches titles, messages and attachments.")))
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
-        self.search.taken.connect(self._open_first)
+        self.search.result_chosen.connect(self._open_first)
         self.search.down_pressed.connect(self._into_list)
-        self.search.left.connect(self._leave_search)
+        self.search.search_left.connect(self._leave_search)
         self.results.up_pressed.connect(self.focus_search)
-        self.results.left.connect(self._leave_search)
+        self.results.search_left.connect(self._leave_search)
         self.menu_button.clicked.connect(self._open_menu)
         self.new_button.clicked.connect(self.new_chat)
 

@@ -29,8 +29,8 @@ _MARGIN = 1.0
 _VIEW_BOX = re.compile(r'viewBox="(-?[\d.]+) (-?[\d.]+) ([\d.]+) ([\d.]+)"')
 _REFUSED = re.compile(r"\\(?:def|let|newcommand|renewcommand|href|url|includegraphics|input|require)\b")
 _DELIMITERS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
-_LIKE_ALIGNED = ("aligned*", "gathered", "gather*", "gather", "split")  # environments, typeset as ``aligned``
-MAX_KEPT = 2_000
+_ALIGNED_ENVIRONMENTS = ("aligned*", "gathered", "gather*", "gather", "split")  # environments, typeset as ``aligned``
+MAX_CACHED = 2_000
 POLL_MS = 40
 
 
@@ -46,7 +46,7 @@ class _TooMuchWorkError(Exception):
     """A formula took too many calls."""
 
 
-def bare(source: str) -> tuple[str, bool]:
+def without_delimiters(source: str) -> tuple[str, bool]:
     r"""The content of ``$x$``, ``\(x\)``, ``$$x$$`` or ``\[x\]``, and whether it is a display formula."""
     for opening, closing, display in _DELIMITERS:
         if source.startswith(opening) and source.endswith(closing) and len(source) > len(opening) + len(closing):
@@ -56,11 +56,11 @@ def bare(source: str) -> tuple[str, bool]:
 
 def typeset(source: str, max_calls: int = MAX_CALLS) -> Formula | None:
     """Typeset a formula with its delimiters; None if it fails for any reason."""
-    latex, display = bare(source)
+    latex, display = without_delimiters(source)
     if not latex or len(latex) > MAX_CHARS or _nesting(latex) > MAX_NESTING or _REFUSED.search(latex):
         return None
     try:
-        svg = _with_call_limit(max_calls, lambda: _draw(_supported_latex(latex), display=display))
+        svg = _with_call_limit(max_calls, lambda: _render_svg(_supported_latex(latex), display=display))
     except Exception as error:  # noqa: BLE001 (a library on untrusted input: any failure means the source is shown)
         log.info("A formula is shown as its source: %s", type(error).__name__)
         return None
@@ -73,7 +73,7 @@ def typeset(source: str, max_calls: int = MAX_CALLS) -> Formula | None:
     return Formula(svg, width / _EM, -top / _EM, (height + top) / _EM)
 
 
-def _draw(latex: str, *, display: bool) -> str:
+def _render_svg(latex: str, *, display: bool) -> str:
     from ziamath.config import config  # noqa: PLC0415  (160 ms, and most answers have no formula)
     from ziamath.zmath import Latex  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def _draw(latex: str, *, display: bool) -> str:
 def _supported_latex(latex: str) -> str:
     """Replace LaTeX that ziamath does not support by an equivalent."""
     latex = re.sub(r"\\tag\*?\{([^{}]*)\}", r"\\qquad(\\text{\1})", latex)
-    for name in _LIKE_ALIGNED:
+    for name in _ALIGNED_ENVIRONMENTS:
         latex = latex.replace(f"{{{name}}}", "{aligned}")
     return latex
 
@@ -146,7 +146,7 @@ class FormulaCache(QObject):
             self._timer.start()
         return Pending.PENDING
 
-    def make(self, source: str) -> Formula | None:
+    def typeset_later(self, source: str) -> Formula | None:
         """Like `get`, but wait for the result."""
         found = self._cache.get(source)
         if found is None and source not in self._cache:
@@ -170,7 +170,7 @@ class FormulaCache(QObject):
         done = frozenset(source for source, job in self._pending.items() if job.done())
         for source in done:
             self._cache[source] = self._pending.pop(source).result()
-        while len(self._cache) > MAX_KEPT:
+        while len(self._cache) > MAX_CACHED:
             self._cache.popitem(last=False)
         if not self._pending:
             self._timer.stop()

@@ -16,10 +16,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ui.markdown.html_writer import render_tokens
-from ui.markdown.lists import PART, RIGHT_TO_LEFT
+from ui.markdown.lists import PART_CLASS, RIGHT_TO_LEFT
 from ui.markdown.parser import SafeParser
-from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_positions, map_source
-from ui.markdown.words import accepts_words, appended_words, grow_html
+from ui.markdown.source_map import NO_SOURCE, SourceLines, SourceMap, code_positions, map_source
+from ui.markdown.words import accepts_words, append_to_html, words_to_append
 from ui.text.reading_direction import is_right_to_left
 
 MAX_RUN_BLOCKS = 10
@@ -29,22 +29,22 @@ _PARSER = SafeParser()  # keeps no state between calls
 _FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
-_CITED = range(1, 100)
+_CITATION = range(1, 100)
 SLICE_CHARS = 400  # characters that one `SlicedParser` step parses, in about a millisecond
 LIST_ITEMS = 12  # a longer list is split into parts, each with or without space between its items
 TABLE_ROWS = 4  # rows that decide the column widths; also the number of rows in one part of a longer table
-CONTINUED = "more"  # CSS class of a part that continues a table
+CONTINUED_CLASS = "more"  # CSS class of a part that continues a table
 _WIDTH_STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell rarely widens its column
 PAGE_CHARS = 60  # characters in a line of a small window with both side panes open
 WIDE_CHARS, MIN_WIDTH = 45, 40  # a table of fewer characters is narrower than the page, but at least 40%
-Group = Sequence[Token]  # a top-level block
+TokenGroup = Sequence[Token]  # a top-level block
 
 
-def is_table(group: Group) -> bool:
+def is_table(group: TokenGroup) -> bool:
     return group[0].type == "table_open"
 
 
-def line_of_item(group: Group, number: int) -> int:
+def line_of_item(group: TokenGroup, number: int) -> int:
     """The line at which a list item begins; 0 if there is no such item."""
     if group[0].type not in ("bullet_list_open", "ordered_list_open"):
         return 0
@@ -52,12 +52,12 @@ def line_of_item(group: Group, number: int) -> int:
     return next(islice(items, number, None), 0)
 
 
-def number_of(group: Group) -> int:
+def number_of(group: TokenGroup) -> int:
     start = group[0].attrGet("start")
     return 1 if start is None else int(start)
 
 
-def rows_of(group: Group) -> list[list[Token]]:
+def rows_of(group: TokenGroup) -> list[list[Token]]:
     rows: list[list[Token]] = []
     in_body = False
     for token in group:
@@ -74,7 +74,12 @@ def line_of_row(row: Sequence[Token]) -> int:
 
 
 def table_part(
-    group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, has_more: bool = False
+    group: TokenGroup,
+    rows: Sequence[TokenGroup],
+    widths: Sequence[int],
+    *,
+    is_more: bool = False,
+    has_more: bool = False,
 ) -> list[Token]:
     """Some rows of a table as a separate table, with column widths in percent.
 
@@ -85,7 +90,7 @@ def table_part(
     opening.attrSet("width", f"{widths[0]}%")
     words = "".join(token.content for token in _head_of(group) if token.type == "inline")
     opening.meta = {RIGHT_TO_LEFT: is_right_to_left(words)}
-    opening.attrSet("class", " ".join(["grid", *[CONTINUED] * is_more, *[PART] * has_more]))
+    opening.attrSet("class", " ".join(["grid", *[CONTINUED_CLASS] * is_more, *[PART_CLASS] * has_more]))
     head = [] if is_more else [token for token in _head_of(group) if token.type != "table_open"]
     body = [token for row in rows for token in row]
     if body:
@@ -97,7 +102,7 @@ def table_part(
     return part
 
 
-def column_widths(group: Group) -> tuple[int, ...]:
+def column_widths(group: TokenGroup) -> tuple[int, ...]:
     """The widths of a table and its columns in percent, from the longest cells of its first rows.
 
     Later rows do not change them, so that earlier rows do not move.
@@ -113,12 +118,12 @@ def column_widths(group: Group) -> tuple[int, ...]:
             else:
                 longest.append(length)
     wanted = [next((step for step in _WIDTH_STEPS if step >= length), _WIDTH_STEPS[-1]) + 2 for length in longest]
-    sizes = _fitted(wanted)
+    sizes = _scaled_widths(wanted)
     all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), MIN_WIDTH), 100)
     return all_of_it, *(round(100 * size / sum(sizes)) for size in sizes)
 
 
-def mirrored(table: Group) -> list[Token]:
+def mirrored_table(table: TokenGroup) -> list[Token]:
     """A table with its columns from right to left, which Qt does not support otherwise."""
     made: list[Token] = []
     cells: list[list[Token]] = []
@@ -133,7 +138,7 @@ def mirrored(table: Group) -> list[Token]:
     return made
 
 
-def _fitted(sizes: Sequence[int]) -> list[float]:
+def _scaled_widths(sizes: Sequence[int]) -> list[float]:
     """Fit columns to the page: if they are too wide, narrow ones keep their width and the others share the rest."""
     fitted, room = [float(size) for size in sizes], float(PAGE_CHARS)
     for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
@@ -143,7 +148,7 @@ def _fitted(sizes: Sequence[int]) -> list[float]:
     return fitted
 
 
-def _head_of(group: Group) -> Iterator[Token]:
+def _head_of(group: TokenGroup) -> Iterator[Token]:
     for token in group:
         if token.type in ("tbody_open", "table_close"):
             return
@@ -151,7 +156,7 @@ def _head_of(group: Group) -> Iterator[Token]:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class SegmentContent:
     """Prose as HTML, or the text of a code fence; with the source positions of its characters."""
 
     html: str = ""
@@ -159,13 +164,13 @@ class Content:
     language: str = ""
     is_code: bool = False
     closed: bool = True
-    source_map: SourceMap = NO_TEXT
+    source_map: SourceMap = NO_SOURCE
     has_more: bool = False  # the next segment continues the last list or table
     is_plain: bool = False  # ``code`` is plain text, shown literally
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Content):
+class Block(SegmentContent):
     num_rows: int = 0  # number of rows of a table
 
     @property
@@ -174,7 +179,7 @@ class Block(Content):
 
 
 @dataclass(frozen=True, slots=True)
-class Segment(Content):
+class Segment(SegmentContent):
     """What one widget shows: a run of prose blocks, or one code fence."""
 
     num_blocks: int = 1
@@ -182,12 +187,12 @@ class Segment(Content):
 
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
     """Group blocks into widgets from the front; prose runs are bounded so that updating the last one stays cheap."""
-    return [_segment(run) for run in _runs(blocks)]
+    return [_segment(run) for run in _block_runs(blocks)]
 
 
 def plain_segments(text: str) -> list[Segment]:
     """Split plain text into segments at its code fences; it has no other markup."""
-    segments, lines, line = list[Segment](), Lines.of(text), 0
+    segments, lines, line = list[Segment](), SourceLines.of(text), 0
 
     def add_words(end: int) -> None:
         start = lines.starts[line] if line < len(lines.starts) else len(text)
@@ -214,26 +219,26 @@ def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
     """The open blocks as a separate segment; None unless all of them join the prose run that ends ``final``."""
     if not tail or not final or final[-1].is_code:
         return None
-    run = _runs(final)[-1]
+    run = _block_runs(final)[-1]
     for block in tail:
-        if not _joins(block, run):
+        if not _joins_run(block, run):
             return None
         run.append(block)
     return _segment(tail)
 
 
-def _runs(blocks: Sequence[Block]) -> list[list[Block]]:
+def _block_runs(blocks: Sequence[Block]) -> list[list[Block]]:
     """The blocks of each widget: a code fence, or a run of prose."""
     runs: list[list[Block]] = []
     for block in blocks:
-        if runs and _joins(block, runs[-1]):
+        if runs and _joins_run(block, runs[-1]):
             runs[-1].append(block)
         else:
             runs.append([block])
     return runs
 
 
-def _joins(block: Block, run: Sequence[Block]) -> bool:
+def _joins_run(block: Block, run: Sequence[Block]) -> bool:
     return not block.is_code and not run[-1].is_code and not _is_full(run)
 
 
@@ -269,12 +274,14 @@ class BlockStream:
     _tail: str = ""
     _tail_blocks: list[Block] = field(default_factory=list)
     _finished: bool = False
-    _begin: int = 0  # offset of the tail, not counting removed carriage returns
+    _tail_begin: int = 0  # offset of the tail, not counting removed carriage returns
     _num_fed: int = 0
-    _returns: list[int] = field(default_factory=list)  # offsets of removed carriage returns, not counting earlier ones
-    _takes_words: bool = False  # whether the open block ends in plain words
+    _carriage_returns: list[int] = field(
+        default_factory=list
+    )  # offsets of removed carriage returns, not counting earlier ones
+    _accepts_words: bool = False  # whether the open block ends in plain words
     _next_number: int = 0  # number of the next item of a split ordered list
-    _head: str = ""  # first two lines of a split table
+    _table_head: str = ""  # first two lines of a split table
     _widths: tuple[int, ...] = ()  # column widths of a split table
     words: str = ""  # words that the last chunk added to the open block, if nothing else changed
     was_parsed: bool = False  # whether the last chunk had to be parsed
@@ -284,22 +291,22 @@ class BlockStream:
         pieces = text.split("\r")
         for piece in pieces[:-1]:
             self._num_fed += len(piece)
-            self._returns.append(self._num_fed)
+            self._carriage_returns.append(self._num_fed)
         self._num_fed += len(pieces[-1])
         # Skip empty lines before a block, so that a fence is also recognised at the start of the text.
         num_known = len(self._tail)
         grown = self._tail + "".join(pieces)
         self._tail = grown.lstrip("\n")
-        self._begin += len(grown) - len(self._tail)
+        self._tail_begin += len(grown) - len(self._tail)
         self.words = ""
         self.was_parsed = not (self._grow_open_fence() or self._grow_words(num_known))
         return self._parse() if self.was_parsed else []
 
     def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the open block."""
-        if not self._takes_words or "\r" in text:
+        if not self._accepts_words or "\r" in text:
             return False
-        return bool(appended_words(self._tail + text, len(self._tail)))
+        return bool(words_to_append(self._tail + text, len(self._tail)))
 
     def finish(self) -> list[Block]:
         """End the text; returns the remaining blocks."""
@@ -326,31 +333,35 @@ class BlockStream:
         if self._tail.find(marker[0], max(opening.end(), known - 16)) != -1:
             return False
         code = self._tail[opening.end() :]
-        start = self.base + self._begin + opening.end()
+        start = self.base + self._tail_begin + opening.end()
         shown = self._to_source(SourceMap(code, range(start, start + len(code))))
         self._tail_blocks = [Block("", code, last.language, is_code=True, closed=False, source_map=shown)]
         return True
 
     def _grow_words(self, num_known: int) -> bool:
         """Fast path for prose: words without Markdown characters."""
-        words = appended_words(self._tail, num_known) if self._takes_words else None
+        words = words_to_append(self._tail, num_known) if self._accepts_words else None
         if words is None:
             return False
         if words:
-            block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
+            block, start = self._tail_blocks[-1], self.base + self._tail_begin + len(self._tail[:num_known].rstrip(" "))
             more = self._to_source(SourceMap(words, range(start, start + len(words))))
             known = block.source_map
             shown = SourceMap(known.text + words, (*known.positions, *more.positions), known.formulas)
-            grown = replace(block, html=grow_html(block.html, words), source_map=shown)
+            grown = replace(block, html=append_to_html(block.html, words), source_map=shown)
             self._tail_blocks = [*self._tail_blocks[:-1], grown]
             self.words = words
         return True
 
     def _to_source(self, shown: SourceMap) -> SourceMap:
         """Convert positions in the parsed text to positions in the source, which still has its carriage returns."""
-        if not self._returns or not shown.positions or self._returns[0] > max(shown.positions) - self.base:
+        if (
+            not self._carriage_returns
+            or not shown.positions
+            or self._carriage_returns[0] > max(shown.positions) - self.base
+        ):
             return shown
-        positions = tuple(place + bisect_right(self._returns, place - self.base) for place in shown.positions)
+        positions = tuple(place + bisect_right(self._carriage_returns, place - self.base) for place in shown.positions)
         return replace(shown, positions=positions)
 
     def _parse(self) -> list[Block]:
@@ -358,14 +369,14 @@ class BlockStream:
         known = self._tail
         if not self._finished and _HALF_FENCE.search(known):
             known = _HALF_FENCE.sub("", known)
-        text = self._head + known
+        text = self._table_head + known
         groups = list(_top_level(_PARSER.parse(text, _references(self.cites))))
         self._continue_numbering(groups)
         parts = self._close_part(text, groups)
         if parts:
             return parts + self._parse()
-        self._takes_words = bool(groups) and known is self._tail and accepts_words(groups[-1])
-        lines = Lines.of(text)
+        self._accepts_words = bool(groups) and known is self._tail and accepts_words(groups[-1])
+        lines = SourceLines.of(text)
         blocks = [self._block(group, text, lines) for group in groups]
         if len(blocks) < 2:
             self._tail_blocks = blocks
@@ -375,15 +386,15 @@ class BlockStream:
         if text.count("\n", start) < (2 if is_table(groups[-1]) else 1):
             self._tail_blocks = blocks
             return []
-        self._move_to(start)
+        self._advance_to(start)
         self._tail_blocks = blocks[-1:]
         return [self._as_final(block) for block in blocks[:-1]]
 
-    def _move_to(self, place: int) -> None:
+    def _advance_to(self, place: int) -> None:
         """Start the tail at this offset; all text before it is closed."""
-        self._tail = self._tail[place - len(self._head) :]
-        self._begin += place - len(self._head)
-        self._next_number, self._head = 0, ""
+        self._tail = self._tail[place - len(self._table_head) :]
+        self._tail_begin += place - len(self._table_head)
+        self._next_number, self._table_head = 0, ""
 
     def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
         """Close the first items or rows of a long list or table, once the next one has begun."""
@@ -392,7 +403,7 @@ class BlockStream:
             line = line_of_row(rows[TABLE_ROWS]) if len(rows) > TABLE_ROWS else line_of_item(group, LIST_ITEMS)
             if not line or not self._is_whole(text, _line_offset(text, line)):
                 continue
-            lines = Lines.of(text)
+            lines = SourceLines.of(text)
             before = [self._as_final(self._block(each, text, lines)) for each in groups[:number]]
             part = self._close_rows(text, group, rows) if rows else self._close_items(text, group, line)
             if part:
@@ -411,17 +422,17 @@ class BlockStream:
         items = part[0]
         if group[0].attrGet("start") is not None:
             items[0].attrSet("start", number_of(group))
-        items[0].attrJoin("class", PART)
-        self._move_to(first)
-        block = self._block(items, text[first:place], Lines.of(text[first:place]))
-        self._move_to(place - first)
+        items[0].attrJoin("class", PART_CLASS)
+        self._advance_to(first)
+        block = self._block(items, text[first:place], SourceLines.of(text[first:place]))
+        self._advance_to(place - first)
         self._next_number = number_of(items) + LIST_ITEMS
         return [replace(block, has_more=True)]
 
     def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
         """The complete parts of a table; keeps its first two lines for the rest."""
-        first, lines = _first_line(group), Lines.of(text)
-        is_more, widths = self._is_more(group), self._widths_of(group)
+        first, lines = _first_line(group), SourceLines.of(text)
+        is_more, widths = self._continues_group(group), self._widths_of(group)
         head = text[_line_offset(text, first) : _line_offset(text, first + 2)]
         blocks, place = [], 0
         for begin in range(0, len(rows) - TABLE_ROWS, TABLE_ROWS):
@@ -431,21 +442,23 @@ class BlockStream:
             kept = rows[begin : begin + TABLE_ROWS]
             part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, has_more=True), end
             blocks.append(self._table(part, kept, lines, has_more=True))
-        self._move_to(place)
-        self._head, self._widths = head, widths
+        self._advance_to(place)
+        self._table_head, self._widths = head, widths
         return blocks
 
-    def _is_more(self, group: list[Token]) -> bool:
+    def _continues_group(self, group: list[Token]) -> bool:
         """Whether this group is the rest of a split table, whose first rows are closed."""
-        return bool(self._head) and _first_line(group) == 0
+        return bool(self._table_head) and _first_line(group) == 0
 
     def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
-        return self._widths if self._is_more(group) else column_widths(group)
+        return self._widths if self._continues_group(group) else column_widths(group)
 
-    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, has_more: bool = False) -> Block:
+    def _table(
+        self, group: list[Token], rows: list[list[Token]], lines: SourceLines, *, has_more: bool = False
+    ) -> Block:
         is_mirrored = bool(group[0].meta.get(RIGHT_TO_LEFT))
         shown = self._to_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
-        html = render_tokens(_PARSER, mirrored(group) if is_mirrored else group)
+        html = render_tokens(_PARSER, mirrored_table(group) if is_mirrored else group)
         return Block(html, source_map=shown, has_more=has_more, num_rows=len(rows))
 
     def _continue_numbering(self, groups: list[list[Token]]) -> None:
@@ -456,9 +469,9 @@ class BlockStream:
     @property
     def _base(self) -> int:
         """The position of the parsed text in the source."""
-        return self.base + self._begin - len(self._head)
+        return self.base + self._tail_begin - len(self._table_head)
 
-    def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
+    def _block(self, group: list[Token], text: str, lines: SourceLines) -> Block:
         first = group[0]
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
@@ -467,7 +480,7 @@ class BlockStream:
             is_closed = is_fence and _is_closed(first, text)
             return Block("", code, language, is_code=True, closed=is_closed, source_map=shown)
         if is_table(group):
-            rows, is_more = rows_of(group), self._is_more(group)
+            rows, is_more = rows_of(group), self._continues_group(group)
             return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
         shown = self._to_source(map_source(group, lines, self._base))
         return Block(render_tokens(_PARSER, group), source_map=shown)
@@ -501,7 +514,7 @@ def _is_closed(token: Token, text: str) -> bool:
 
 
 def _references(cites: str) -> dict[str, object]:
-    numbers = {str(number): {"href": f"{cites}{number}", "title": ""} for number in _CITED} if cites else {}
+    numbers = {str(number): {"href": f"{cites}{number}", "title": ""} for number in _CITATION} if cites else {}
     return {"references": numbers}
 
 

@@ -17,9 +17,9 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from ui.markdown.lists import DEPTH, FIRST, ITEMS, NEW_LIST, NUM_DIGITS, RIGHT_TO_LEFT, TASK
+from ui.markdown.lists import DEPTH, FIRST_CLASS, ITEMS, NEW_LIST_CLASS, NUM_DIGITS, RIGHT_TO_LEFT, TASK
 from ui.markdown.math_rules import BLOCK, INLINE
-from ui.text.reading_direction import LEFTWARDS
+from ui.text.reading_direction import RIGHT_TO_LEFT_DIRECTIONS
 
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 
@@ -53,7 +53,7 @@ def _nested_code(token: Token) -> str:
 def _table_classes(token: Token) -> str:
     """The CSS classes for a table's indent in lists, and for a table that begins an item."""
     depth = token.meta.get(DEPTH)
-    return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
+    return (f" in{depth}" if depth else "") + (f" {FIRST_CLASS}" if token.meta.get(FIRST_CLASS) else "")
 
 
 def _ordered_list(token: Token) -> str:
@@ -67,7 +67,7 @@ def _ordered_list(token: Token) -> str:
 
 def _list_item(token: Token) -> str:
     """A list item. A list of tasks and other items is split wherever the kind changes."""
-    kind, turns = token.attrGet("class"), token.meta.get(NEW_LIST)
+    kind, turns = token.attrGet("class"), token.meta.get(NEW_LIST_CLASS)
     item = f'<li class="{kind}">' if kind else "<li>"
     return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
 
@@ -147,7 +147,7 @@ class _DocumentRenderer(RendererHTML):
         for index, token in enumerate(tokens):
             if token.type == "text":
                 parts.append(escapeHtml(token.content))
-            elif token.type == "code_inline" and any(LEFTWARDS.search(each.content) for each in tokens):
+            elif token.type == "code_inline" and any(RIGHT_TO_LEFT_DIRECTIONS.search(each.content) for each in tokens):
                 # Isolate code within right-to-left text: brackets at its ends would change sides.
                 parts.append(f"\u2066{self.rules[token.type](tokens, index, options, env)}\u2069")
             elif token.type in self.rules:

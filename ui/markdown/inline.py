@@ -115,17 +115,17 @@ class PositionedInline(ParserInline):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: OrderedDict[str, list[Token]] = OrderedDict()
+        self._cached_prefixes: OrderedDict[str, list[Token]] = OrderedDict()
         self._last_prefix = _StablePrefix()
 
     def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
-        known = self._known.get(src)
+        known = self._cached_prefixes.get(src)
         if known is None:
-            known = self._known[src] = self._parse(src, md, env)
-            if len(self._known) > CACHE_SIZE:
-                self._known.popitem(last=False)
+            known = self._cached_prefixes[src] = self._parse(src, md, env)
+            if len(self._cached_prefixes) > CACHE_SIZE:
+                self._cached_prefixes.popitem(last=False)
         else:
-            self._known.move_to_end(src)
+            self._cached_prefixes.move_to_end(src)
         tokens += known
         return tokens
 

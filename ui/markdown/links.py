@@ -17,7 +17,7 @@ from markdown_it.rules_inline import StateInline
 from ui.markdown.inline import BARE_LINK, OFFSET
 from ui.text.links import is_safe
 
-RULE = "bare_link"
+RULE_NAME = "bare_link"
 MAX_CHARS = 2_000  # a longer run is not an address: it would be searched again and again
 _SCHEME = re.compile(r"(?<![a-z])https?\Z", re.IGNORECASE)
 _WWW = re.compile(r"(?:\A|(?<=[\s*_~()\[\]\"']))www\Z", re.IGNORECASE)
@@ -34,7 +34,7 @@ def add_bare_links(parser: MarkdownIt) -> None:
     signs = parser.inline.terminator_re.pattern.removeprefix("[").removesuffix("]")
     # The pattern begins with a character set, which keeps the search fast.
     parser.inline.terminator_re = re.compile(rf"[{signs}.](?:(?<!\.)|(?<=[Ww]{{3}}\.))")
-    parser.inline.ruler.after("text", RULE, _rule)
+    parser.inline.ruler.after("text", RULE_NAME, _rule)
 
 
 def may_be_link(text: str) -> bool:

@@ -21,17 +21,17 @@ from ui.text.reading_direction import is_right_to_left
 
 TASK = "task"  # token type of a check mark, and CSS class of a block that begins with one
 TASKS = "tasks"  # CSS class of a task list: no bullets
-PART = "part"  # CSS class of a list that continues below
-LAST = "last"  # CSS class of a nested list that ends together with the outermost list
-TIGHT = "tight"  # CSS class of a paragraph that is followed closely by another block of its item
+PART_CLASS = "part"  # CSS class of a list that continues below
+LAST_CLASS = "last"  # CSS class of a nested list that ends together with the outermost list
+TIGHT_CLASS = "tight"  # CSS class of a paragraph that is followed closely by another block of its item
 DEPTH = "depth"  # key in a token's meta: the number of lists around its block, within the innermost quote
 RIGHT_TO_LEFT = "right to left"  # key in a quote's meta: whether it starts with right-to-left text
-FIRST = "first"  # key in a token's meta: whether its block is the first one of an item or quote
-NEW_LIST = "turns"  # key in an item's meta: CSS class of the new list that begins at this item
+FIRST_CLASS = "first"  # key in a token's meta: whether its block is the first one of an item or quote
+NEW_LIST_CLASS = "turns"  # key in an item's meta: CSS class of the new list that begins at this item
 MAX_DEPTH = 8  # deeper lists are not indented further
 ITEMS = "items"  # key in an ordered list's meta: its number of items
 NUM_DIGITS, MAX_DIGITS = 2, 9  # digits of an item number: those that fit the usual indent, and a limit
-OPEN, DONE = "☐", "☑"
+OPEN_BOX, DONE_BOX = "☐", "☑"
 _MARK = re.compile(r"\[([ xX])\](?=\s)")
 _OPENINGS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open"})
 _CLOSINGS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_close"})
@@ -42,7 +42,7 @@ _CONTAINERS = frozenset({"list_item_open", "blockquote_open"})
 
 def add_lists(parser: MarkdownIt) -> None:
     """Add task lists to a parser, and the list depth of quotes, code and tables."""
-    parser.core.ruler.push("lists", _arrange)
+    parser.core.ruler.push("lists", _number_items)
 
 
 @dataclass(slots=True)
@@ -58,10 +58,10 @@ class _Opened:
         if self.split_at is None:
             self.opening.attrJoin("class", name)
         else:
-            self.split_at.meta = {NEW_LIST: f"{self.split_at.meta[NEW_LIST]} {name}".strip()}
+            self.split_at.meta = {NEW_LIST_CLASS: f"{self.split_at.meta[NEW_LIST_CLASS]} {name}".strip()}
 
 
-def _arrange(state: StateCore) -> None:
+def _number_items(state: StateCore) -> None:
     tokens = state.tokens
     opened: list[_Opened] = []
     depth = 0  # number of open lists within the innermost quote
@@ -71,7 +71,7 @@ def _arrange(state: StateCore) -> None:
             continue
         if kind in _BOXES and opened:
             is_first = tokens[index - 1].type in _CONTAINERS
-            token.meta = {**token.meta, DEPTH: min(depth, MAX_DEPTH), FIRST: is_first}
+            token.meta = {**token.meta, DEPTH: min(depth, MAX_DEPTH), FIRST_CLASS: is_first}
         if kind == "blockquote_open":
             token.meta = {**token.meta, RIGHT_TO_LEFT: is_right_to_left(_first_words(tokens, index))}
         if kind in _OPENINGS:
@@ -82,7 +82,7 @@ def _arrange(state: StateCore) -> None:
             depth = closed.depth
             closed.opening.meta = {**closed.opening.meta, ITEMS: closed.num_items}
             if depth and kind != "blockquote_close" and _ends_all(tokens, index, depth):
-                closed.add_class(LAST)
+                closed.add_class(LAST_CLASS)
         elif kind == "list_item_open":
             opened[-1].num_items += 1
             _handle_item(tokens, index, opened[-1])
@@ -110,7 +110,7 @@ def _handle_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
     marked = _with_check_mark(words.children or ()) if words is not None else None
     if words is not None and paragraph.hidden and tokens[index + 4].type != "list_item_close":
         tokens[index + 3].hidden = paragraph.hidden = False
-        paragraph.attrJoin("class", TIGHT)
+        paragraph.attrJoin("class", TIGHT_CLASS)
     if words is not None and marked:
         words.children = marked
     if inside.opening.type != "bullet_list_open":
@@ -125,8 +125,8 @@ def _begin_list(item: Token, inside: _Opened, *, is_task: bool) -> None:
     if inside.is_task is None and is_task:
         inside.opening.attrJoin("class", TASKS)
     elif inside.is_task not in (None, is_task):
-        inside.add_class(PART)
-        inside.split_at, item.meta = item, {NEW_LIST: TASKS if is_task else ""}
+        inside.add_class(PART_CLASS)
+        inside.split_at, item.meta = item, {NEW_LIST_CLASS: TASKS if is_task else ""}
     inside.is_task = is_task
 
 
@@ -138,6 +138,6 @@ def _with_check_mark(children: Sequence[Token]) -> list[Token] | None:
     if found is None:
         return None
     place = int(children[0].meta[OFFSET])
-    mark = Token(TASK, "", 0, content=OPEN if found[1] == " " else DONE, meta={OFFSET: place + 1})
+    mark = Token(TASK, "", 0, content=OPEN_BOX if found[1] == " " else DONE_BOX, meta={OFFSET: place + 1})
     rest = Token("text", "", 0, content=children[0].content[found.end() :], meta={OFFSET: place + found.end()})
     return [mark, rest, *children[1:]]

@@ -19,7 +19,7 @@ from ui.markdown.html_writer import image_link
 from ui.markdown.lists import TASK, TASKS
 from ui.markdown.math_rules import BLOCK, INLINE
 from ui.markdown.parser import SafeParser
-from ui.markdown.source_map import Lines, clip
+from ui.markdown.source_map import SourceLines, clip_tokens
 from ui.text.reading_direction import is_right_to_left
 
 INK, BACKGROUND, LINE = "#1c1e22", "#f2f3f5", "#c5cad2"
@@ -31,7 +31,7 @@ _TEXTS = frozenset({"paragraph_open", "heading_open", "th_open", "td_open", "lis
 
 
 @dataclass(frozen=True, slots=True)
-class Portable:
+class PortableText:
     """The same content in both forms."""
 
     text: str = ""
@@ -49,19 +49,19 @@ class HtmlFormats:
     formula: Callable[[str], str] = escape
 
 
-def portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> Portable:
+def to_portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> PortableText:
     """Convert the rendered form of ``markdown[begin:end]``."""
     begin, end = (place - markdown.count("\r", 0, place) for place in (begin, min(end, len(markdown))))
     source = markdown.replace("\r", "")
     tokens = _PARSER.parse(source)
     _number_items(tokens)
-    kept = clip(tokens, Lines.of(source), begin, end)
+    kept = clip_tokens(tokens, SourceLines.of(source), begin, end)
     if len(kept) == len(("<p>", "words", "</p>")) and kept[0].type == "paragraph_open" and (begin or end < len(source)):
         kept = kept[1:2]  # part of one paragraph: drop its tags, since the part may be pasted into another paragraph
-    return Portable(_Writer().write(kept), _render(kept, formats))
+    return PortableText(_PlainTextWriter().write(kept), _render(kept, formats))
 
 
-def portable_plain(text: str, begin: int, end: int, formats: HtmlFormats) -> Portable:
+def plain_to_portable(text: str, begin: int, end: int, formats: HtmlFormats) -> PortableText:
     """Convert ``text[begin:end]`` of a text whose only markup is code fences."""
     html = ""
     for segment in plain_segments(text[begin:end]):
@@ -70,7 +70,7 @@ def portable_plain(text: str, begin: int, end: int, formats: HtmlFormats) -> Por
             continue
         words = escape(segment.code).replace("\t", "    ").replace("  ", "\u00a0 ").replace("\n", "<br>\n")
         html += f'<p dir="rtl">{words}</p>\n' if is_right_to_left(segment.code) else f"<p>{words}</p>\n"
-    return Portable(text[begin:end], html)
+    return PortableText(text[begin:end], html)
 
 
 def _number_items(tokens: Sequence[Token]) -> None:
@@ -86,7 +86,7 @@ def _number_items(tokens: Sequence[Token]) -> None:
             numbers[-1] += 1
 
 
-class _Writer:
+class _PlainTextWriter:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._marks: list[str] = []  # markers of the enclosing list items; once written, spaces of the same width

@@ -29,11 +29,11 @@ class SourceMap:
     formulas: tuple[tuple[int, int], ...] = ()
 
 
-NO_TEXT = SourceMap()
+NO_SOURCE = SourceMap()
 
 
 @dataclass(slots=True)
-class Lines:
+class SourceLines:
     """The lines of a source. ``used`` is the column in a line up to which table cells were mapped."""
 
     text: list[str]
@@ -41,7 +41,7 @@ class Lines:
     used: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: str) -> Lines:
+    def of(cls, source: str) -> SourceLines:
         """Split a source into lines."""
         text = source.split("\n")
         starts, place = [], 0
@@ -87,7 +87,7 @@ class _MapBuilder:
         self.positions += other.positions
 
 
-def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirrored: bool = False) -> SourceMap:
+def map_source(tokens: Sequence[Token], lines: SourceLines, base: int = 0, *, is_mirrored: bool = False) -> SourceMap:
     """The source map of some top-level tokens; positions are counted from ``base``.
 
     A table that ``is_mirrored`` has the last cell of a row first.
@@ -108,7 +108,7 @@ def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirro
     return SourceMap("".join(builder.text), tuple(positions), tuple(builder.formulas))
 
 
-def code_positions(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:
+def code_positions(token: Token, source: str, lines: SourceLines, base: int) -> Sequence[int]:
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     start = lines.starts[first] if first < len(lines.starts) else len(source)
     if source.startswith(token.content, start):
@@ -118,7 +118,7 @@ def code_positions(token: Token, source: str, lines: Lines, base: int) -> Sequen
     return tuple(place + base for place in builder.positions)
 
 
-def _map_literal(token: Token, lines: Lines, builder: _MapBuilder) -> None:
+def _map_literal(token: Token, lines: SourceLines, builder: _MapBuilder) -> None:
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     positions: list[int] = []
     for number, line in enumerate(token.content.split("\n"), start=first):
@@ -130,7 +130,7 @@ def _map_literal(token: Token, lines: Lines, builder: _MapBuilder) -> None:
     builder.add(token.content, positions, formula=token.type == BLOCK and bool(token.info))
 
 
-def _inline_positions(tokens: Sequence[Token], index: int, lines: Lines) -> list[int]:
+def _inline_positions(tokens: Sequence[Token], index: int, lines: SourceLines) -> list[int]:
     """The source position of every character of an inline block."""
     token, opening = tokens[index], tokens[index - 1]
     first = (token.map or opening.map or [0, 0])[0]
@@ -178,7 +178,7 @@ def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
     return range(begin, begin + len(shown))
 
 
-def clip(tokens: Sequence[Token], lines: Lines, begin: int, end: int) -> list[Token]:
+def clip_tokens(tokens: Sequence[Token], lines: SourceLines, begin: int, end: int) -> list[Token]:
     """The tokens that show a range of their source; empty tokens are dropped."""
     kept: list[Token] = []
     for index, token in enumerate(tokens):

@@ -24,7 +24,7 @@ _SPACES = re.compile(r"\s+")
 _WORDS = re.compile(r"\S+")
 _ENTITIES = re.compile(r"&#?\w+;")
 # Letters, digits, signs without a Markdown meaning within a line that has a letter, and printable non-ASCII characters.
-_PLAIN = re.compile("[0-9A-Za-z .,:'\"?/%=+\u00a1-\U0010ffff-]*")
+_PLAIN_TEXT = re.compile("[0-9A-Za-z .,:'\"?/%=+\u00a1-\U0010ffff-]*")
 
 
 def accepts_words(group: Sequence[Token]) -> bool:
@@ -36,7 +36,7 @@ def accepts_words(group: Sequence[Token]) -> bool:
     return child.type == "text" and child.level == 0 and bool(child.content)
 
 
-def appended_words(text: str, num_known: int) -> str | None:
+def words_to_append(text: str, num_known: int) -> str | None:
     """The words that extend the shown end of ``text[:num_known]``, without trailing spaces; None: parse again."""
     known = text[:num_known].rstrip(" ")
     added = text[len(known) :]
@@ -49,7 +49,7 @@ def appended_words(text: str, num_known: int) -> str | None:
     return added.rstrip(" ") if any(map(str.isalpha, line)) else None
 
 
-def grow_html(html: str, words: str) -> str:
+def append_to_html(html: str, words: str) -> str:
     """A block's HTML with ``words`` added at its end."""
     first = max(len(html) - _END_CHARS, 0)
     end = _END_TAGS.search(html, first)
@@ -83,4 +83,4 @@ def _common_length(one: str, other: str) -> int:
 
 
 def _is_plain(text: str) -> bool:
-    return text.isprintable() and _PLAIN.fullmatch(text) is not None
+    return text.isprintable() and _PLAIN_TEXT.fullmatch(text) is not None

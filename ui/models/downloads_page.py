@@ -10,11 +10,11 @@ from app.core.domain.models import Download, DownloadStatus, ModelRef
 from engine.sentences import joined
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
-from ui.text.formatting import as_written, percent, size
+from ui.text.formatting import percent, size, without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, bar, button, hbox, label, page_column, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, page_column, progress_bar, scroll_area, vbox
 from ui.widgets.icon_button import IconButton
 
 tr = Translator("DownloadsPage")
@@ -61,7 +61,7 @@ class DownloadLine(QFrame):
         self.setObjectName("card")
         self.name = ElidedLabel(row.name, "strong")
         self.repo = ElidedLabel(row.request.repo_id, "caption")
-        self.bar = bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
+        self.bar = progress_bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
         self.words = label(wrap=True)
         self.words.setFont(theme.font(-1))
         self.words.setProperty("kind", "caption")
@@ -113,7 +113,7 @@ class DownloadLine(QFrame):
         for action, icon, words in _ACTIONS[row.status]:
             name = tr(words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
-            made.setToolTip(as_written(name))
+            made.setToolTip(without_markup(name))
             made.clicked.connect(
                 lambda _on=False, action=action: self._requests.download_action_requested.emit(self.key, action)
             )
@@ -151,7 +151,7 @@ class DownloadsPage(QWidget):
         page = page_column(*parts, width_px=WIDTH_PX, spacing=8, margins=(24, 20, 24, 24), at_left=True)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
-        self.stack.addWidget(scrolled(page, tr("Downloads")))
+        self.stack.addWidget(scroll_area(page, tr("Downloads")))
         vbox(self.stack, parent=self, margins=0)
 
     def start(self) -> None:

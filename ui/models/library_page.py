@@ -26,7 +26,7 @@ from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scroll_area, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
@@ -216,7 +216,7 @@ class LibraryPage(QWidget):
             spacing=8,
             at_left=True,
         )
-        vbox(scrolled(page, tr("Library")), parent=self, margins=0)
+        vbox(scroll_area(page, tr("Library")), parent=self, margins=0)
 
     def start(self) -> None:
         first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._own_file)

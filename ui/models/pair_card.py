@@ -13,11 +13,11 @@ from engine.records import FitLevel
 from engine.sentences import joined
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH, bytes_or_unknown
-from ui.text.formatting import as_written, count, size
+from ui.text.formatting import count, size, without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, rule, show_text, vbox
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, separator, show_text, vbox
 
 tr = Translator("PairCard")
 
@@ -111,7 +111,7 @@ class FitView(QWidget):
             for column, value in enumerate(cells, 1):
                 self.grid.addWidget(self._figure(bytes_or_unknown(value)), row, column, _RIGHT)
         last = len(table.parts) + 1
-        self.grid.addWidget(rule(), last, 0, 1, len(heads))
+        self.grid.addWidget(separator(), last, 0, 1, len(heads))
         totals = [
             sum(part.target_bytes or 0 for part in table.parts),
             sum(part.draft_bytes or 0 for part in table.parts),
@@ -156,11 +156,11 @@ class PairCard(QFrame):
         for words in (self.words, self.alone):
             words.setContentsMargins(22, 0, 0, 0)
         judged = vbox(self.verdict, self.words, self.alone, spacing=4)
-        self.line = rule()
+        self.line = separator()
         gained = vbox(self.gain, self.note, spacing=4)
         vbox(
             self.sides,
-            rule(),
+            separator(),
             judged,
             self.line,
             self.fit,
@@ -191,7 +191,7 @@ class PairCard(QFrame):
         name = ElidedLabel(side.name, "strong")
         detail = ElidedLabel(" · ".join(text for text in (side.detail, _place_words(side.presence)) if text), "caption")
         for shown in (name, detail):
-            shown.setToolTip(as_written(side.ref.path or f"{side.ref.repo}\n{side.ref.file}"))
+            shown.setToolTip(without_markup(side.ref.path or f"{side.ref.repo}\n{side.ref.file}"))
         words = vbox(name, detail, spacing=1)
         figure = label(bytes_or_unknown(side.size_bytes))
         figure.setFont(self._theme.font(0))

@@ -32,7 +32,7 @@ from ui.widgets.building import (
     hbox,
     invalidate_item,
     label,
-    scrolled,
+    scroll_area,
     set_style_property,
     vbox,
 )
@@ -297,7 +297,7 @@ def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStack
     column.addStretch(1)
     side = QStackedWidget()
     side.addWidget(empty)
-    side.addWidget(scrolled(content, name))
+    side.addWidget(scroll_area(content, name))
     return side
 
 

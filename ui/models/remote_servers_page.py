@@ -18,11 +18,11 @@ from app.core.domain.engines import (
 )
 from engine.records import Problem
 from ui.models.parts import ModelsRequests, StatusMark
-from ui.text.formatting import as_written, count
+from ui.text.formatting import count, without_markup
 from ui.text.language import Translator
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
-from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
+from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scroll_area, vbox
 from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("EnginesPage")
@@ -129,7 +129,7 @@ class RemoteServerCard(QFrame):
         self.models = NoWheelComboBox(tr("Model on {host}").format(host=record.host))
         for model in record.facts.models:
             self.models.addItem(_with_size(model, record), model.name)
-            self.models.setItemData(self.models.count() - 1, as_written(model.name), Qt.ItemDataRole.ToolTipRole)
+            self.models.setItemData(self.models.count() - 1, without_markup(model.name), Qt.ItemDataRole.ToolTipRole)
         self.chat_button = button(
             tr("Chat"),
             lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
@@ -209,7 +209,7 @@ class RemoteServersPage(QWidget):
             spacing=12,
             at_left=True,
         )
-        vbox(scrolled(page, tr("Remote servers")), parent=self, margins=0)
+        vbox(scroll_area(page, tr("Remote servers")), parent=self, margins=0)
 
     def start(self) -> None:
         self.form.address.setFocus()

@@ -13,7 +13,7 @@ from ui.markdown.parser import SafeParser
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KINDS, bytes_or_unknown, compact, day
 from ui.text import clock
-from ui.text.formatting import as_written, count, hover, parameters
+from ui.text.formatting import count, parameters, tooltip, without_markup
 from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
@@ -25,8 +25,8 @@ from ui.widgets.building import (
     hbox,
     label,
     page_column,
-    rule,
-    scrolled,
+    scroll_area,
+    separator,
     show_text,
     vbox,
 )
@@ -90,7 +90,7 @@ class FileTable(QWidget):
 
     def _add_model(self, line: int, file: FileRow) -> int:
         if line:
-            self.grid.addWidget(rule(), line, 0, 1, NUM_COLUMNS)
+            self.grid.addWidget(separator(), line, 0, 1, NUM_COLUMNS)
             line += 1
         self.grid.addWidget(self._name(file), line, 0)
         mark = StatusMark(self._theme)
@@ -133,7 +133,7 @@ class FileTable(QWidget):
     def _add_other(self, line: int, file: FileRow) -> int:
         self.grid.addWidget(self._name(file), line, 0, 1, 2)
         kind = label(translate("Words", KINDS[file.kind][0]), "muted")
-        kind.setToolTip(hover(translate("Words", KINDS[file.kind][1])))
+        kind.setToolTip(tooltip(translate("Words", KINDS[file.kind][1])))
         self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
         return line + 1
@@ -147,13 +147,13 @@ class FileTable(QWidget):
         else:
             name = ElidedLabel(file.ref.name, "strong" if file.kind.runs_alone else "")
             row.addWidget(name, 1)
-        name.setToolTip(as_written(file.ref.file))
+        name.setToolTip(without_markup(file.ref.file))
         if file.num_parts > 1:
             number = file.num_parts
             row.addWidget(label(tr("%n parts", None, number), "caption"))
         if file.kind is FileKind.DRAFT:
             tag = label(tr("draft model"), "key")
-            tag.setToolTip(hover(translate("Words", KINDS[file.kind][1])))
+            tag.setToolTip(tooltip(translate("Words", KINDS[file.kind][1])))
             row.addWidget(tag)
         if file.label:
             row.addStretch(1)
@@ -312,7 +312,7 @@ class RepoPane(QStackedWidget):
             margins=(24, 20, 24, 24),
             spacing=8,
         )
-        self.area = scrolled(page, translate("RepoPane", "Details"))
+        self.area = scroll_area(page, translate("RepoPane", "Details"))
         return self.area
 
     def say(self, title: str, text: str) -> None:
@@ -326,7 +326,7 @@ class RepoPane(QStackedWidget):
             self.area.verticalScrollBar().setValue(0)
         self._repo = row.repo_id
         self.title.setText(row.name)
-        self.title.setToolTip(as_written(row.repo_id))
+        self.title.setToolTip(without_markup(row.repo_id))
         self.facts.setText(facts(row))
         show_text(self.summary, summary(row))
         self.gate.show_gate(row.gated, self._page_url + row.repo_id, has_token=details.has_token)

@@ -18,7 +18,7 @@ from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
+from ui.widgets.building import Stretch, button, card_frame, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
 from ui.widgets.popups import NoWheelComboBox
@@ -52,7 +52,7 @@ class LinkDialog(Dialog):
         self.facts.setFont(theme.font(0))
         self.hosts = label("", "caption", wrap=True)
         self.fit = StatusMark(theme)
-        self.found = card(self.name, self.facts, self.hosts, self.fit)
+        self.found = card_frame(self.name, self.facts, self.hosts, self.fit)
         self.cancel_button = button(translate("LinkDialog", "Cancel"), self.reject)
         self.go_button = button("", self._on_primary, kind="primary")
         self.go_button.setDefault(True)  # Enter in the field presses it

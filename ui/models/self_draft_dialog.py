@@ -11,7 +11,7 @@ from ui.models.parts import StatusMark
 from ui.text.formatting import percent, size
 from ui.text.language import Translator
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, bar, button, hbox, label, vbox
+from ui.widgets.building import Stretch, button, hbox, label, progress_bar, vbox
 from ui.widgets.dialogs import Dialog
 
 tr = Translator("SelfDraftDialog")
@@ -46,7 +46,7 @@ class SelfDraftDialog(Dialog):
         # A copy is nearly as large as the model, and the best copy so far is kept while the next one is written.
         needs = tr(NEEDS).format(size=size(2 * size_bytes))
         self.needs = label(needs, "caption", wrap=True)
-        self.bar = bar(tr("Making a draft of the model itself"))
+        self.bar = progress_bar(tr("Making a draft of the model itself"))
         self.doing = label("", "caption", wrap=True)
         self.doing.setFont(theme.font(-1))
         self.verdict = StatusMark(theme, wrap=True)

@@ -19,13 +19,13 @@ from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     button,
-    card,
+    card_frame,
     empty_layout,
     grid,
     hbox,
     label,
     page_column,
-    scrolled,
+    scroll_area,
     set_style_property,
     show_text,
     vbox,
@@ -203,7 +203,7 @@ class WelcomePage(QWidget):
             self.scan,
             16,
             label(tr("This computer"), "section"),
-            card(self.hardware),
+            card_frame(self.hardware),
             8,
             self.pairs_title,
             self.pairs,
@@ -212,7 +212,7 @@ class WelcomePage(QWidget):
             margins=(SIDE_PX, 32, SIDE_PX, 24),
             spacing=8,
         )
-        vbox(scrolled(page, tr("Welcome")), parent=self, margins=0)
+        vbox(scroll_area(page, tr("Welcome")), parent=self, margins=0)
 
     def _other_ways(self) -> WrappingRow:
         others = WrappingRow()
@@ -229,7 +229,7 @@ class WelcomePage(QWidget):
             label(translate("Header", TINY_NOTE), "muted", wrap=True),
             spacing=6,
         )
-        return card(hbox((words, 1), (self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter), spacing=16))
+        return card_frame(hbox((words, 1), (self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter), spacing=16))
 
     def start(self) -> None:
         self._primary.setFocus(Qt.FocusReason.OtherFocusReason)

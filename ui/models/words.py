@@ -102,9 +102,9 @@ def compact(number: int | None) -> str:
     value = number / 1000
     for unit in (" k", " M"):
         if value < 999.5:
-            return f"{figure(value)}{unit}"
+            return f"{decimal_text(value)}{unit}"
         value /= 1000
-    return f"{figure(value)} B"
+    return f"{decimal_text(value)} B"
 
 
 def rate(bytes_per_s: float | None) -> str:

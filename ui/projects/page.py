@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.model_name import printable
-from app.core.domain.projects import EMBEDDERS, MOST_FILES, EmbedderOffer, FileState, Project, ProjectFile
+from app.core.domain.projects import EMBEDDERS, MAX_FILES, EmbedderOffer, FileState, Project, ProjectFile
 from engine.records import Problem
 from ui.settings.rows import ask_model_file
-from ui.text.formatting import as_written, count, hover, size
+from ui.text.formatting import count, size, tooltip, without_markup
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
@@ -46,7 +46,7 @@ _COLUMNS = (
 _STATES = {
     FileState.READ: ("circle-check", "good", mark("ProjectPage", "Read")),
     FileState.FAILED: ("triangle-alert", "warn", mark("ProjectPage", "Not read")),
-    FileState.GONE: ("circle-question-mark", "muted", mark("ProjectPage", "Not there now")),
+    FileState.MISSING: ("circle-question-mark", "muted", mark("ProjectPage", "Not there now")),
 }
 _PATH = Qt.ItemDataRole.UserRole
 
@@ -255,7 +255,7 @@ class ProjectPage(Dialog):
         opened = {item.data(0, _PATH) for item in self._source_items() if item.isExpanded()}
         self.tree.clear()
         rows = {file.path: file for file in files}
-        self._inner = {source: _inside(source, files) for source in self.project.sources}
+        self._inner = {source: _files_inside(source, files) for source in self.project.sources}
         for source, inner in self._inner.items():
             item = self._row(rows[source]) if source in rows else self._folder_row(source, inner)
             self.tree.addTopLevelItem(item)
@@ -271,11 +271,11 @@ class ProjectPage(Dialog):
             translate("ProjectPage", "%Ln passages", None, num_passages),
         ]
         words += [translate("ProjectPage", "%Ln could not be read", None, failed)] if failed else []
-        if any(len(inner) >= MOST_FILES for inner in self._inner.values()):
+        if any(len(inner) >= MAX_FILES for inner in self._inner.values()):
             cut = translate(
                 "ProjectPage", "Only the first {number} files of a folder are read: add its folders instead"
             )
-            words.append(cut.format(number=count(MOST_FILES)))
+            words.append(cut.format(number=count(MAX_FILES)))
         show_text(self.summary, " · ".join(words) if files else "")
         self._show_buttons()
 
@@ -301,13 +301,13 @@ class ProjectPage(Dialog):
         tokens = self._theme.tokens
         color = {"good": tokens.good, "warn": tokens.caution, "muted": tokens.text_muted}[tone]
         item.setIcon(1, self._theme.icon(icon, color))
-        item.setToolTip(1, hover(in_language(file.problem)) if file.problem else state)
+        item.setToolTip(1, tooltip(in_language(file.problem)) if file.problem else state)
         return item
 
     @staticmethod
     def _item(path: str, texts: list[str]) -> QTreeWidgetItem:
         item = QTreeWidgetItem(texts)
-        item.setToolTip(0, as_written(path))
+        item.setToolTip(0, without_markup(path))
         item.setData(0, _PATH, path)
         for column in range(2, len(texts)):
             item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -401,7 +401,7 @@ class ProjectPage(Dialog):
             self.sources_added.emit(paths)
 
 
-def _inside(source: str, files: Sequence[ProjectFile]) -> list[ProjectFile]:
+def _files_inside(source: str, files: Sequence[ProjectFile]) -> list[ProjectFile]:
     """The files below a folder."""
     beginning = source.rstrip(os.sep) + os.sep
     return [file for file in files if file.path.startswith(beginning)]

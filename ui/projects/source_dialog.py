@@ -16,7 +16,7 @@ from ui.widgets.dialogs import Dialog, copy_with_feedback
 
 TINT_ALPHA = 60
 MAX_NEIGHBOURS = 40  # passages before and after the cited one: the layout of a whole book would block the window
-_GAP = "\n\n"
+_OMISSION = "\n\n"
 
 
 class SourceDialog(Dialog):
@@ -65,12 +65,12 @@ class SourceDialog(Dialog):
         first = max(0, (at or 0) - MAX_NEIGHBOURS)
         end = (at or 0) + MAX_NEIGHBOURS + 1
         texts = [one.text for one in whole[first:end]] if at is not None else [cited.text]
-        begin = sum(len(text) + len(_GAP) for text in texts[: (at or 0) - first]) if at is not None else 0
-        self.text.setPlainText(_GAP.join(texts))
+        begin = sum(len(text) + len(_OMISSION) for text in texts[: (at or 0) - first]) if at is not None else 0
+        self.text.setPlainText(_OMISSION.join(texts))
         marked = QTextEdit.ExtraSelection()
         cursor = QTextCursor(self.text.document())
-        cursor.setPosition(_utf16(_GAP.join(texts)[:begin]))  # Qt counts UTF-16 units
-        cursor.setPosition(_utf16(_GAP.join(texts)[: begin + len(cited.text)]), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(_utf16(_OMISSION.join(texts)[:begin]))  # Qt counts UTF-16 units
+        cursor.setPosition(_utf16(_OMISSION.join(texts)[: begin + len(cited.text)]), QTextCursor.MoveMode.KeepAnchor)
         marked.cursor, marked.format = cursor, QTextCharFormat()
         color = QColor(theme.tokens.accent)
         color.setAlpha(TINT_ALPHA)

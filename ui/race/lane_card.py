@@ -18,7 +18,7 @@ from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
-from ui.transcript.selection import SelectingArea, TranscriptSelection
+from ui.transcript.selection import SelectableArea, TranscriptSelection
 from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
 from ui.widgets.metrics import BarMetric, LargeMetric, LineMetric
 
@@ -45,7 +45,7 @@ LINES = {
 }
 
 
-class LaneTextView(SelectingArea, QScrollArea):
+class LaneTextView(SelectableArea, QScrollArea):
     """A lane's answer. It stays scrolled to the end while it grows, unless the user scrolled up."""
 
     message_id, role, shows_reasoning = 0, "assistant", True
@@ -88,7 +88,7 @@ class LaneTextView(SelectingArea, QScrollArea):
     def append(self, text: str, spans: Iterable[TokenSpan]) -> None:
         self.text += text
         self._runs.extend(spans)
-        self.body.follow(self.text, self._runs, self._wanted)
+        self.body.mark_growing(self.text, self._runs, self._wanted)
         self.body.append(text)
         if self._wanted:
             self.body.mark(self.text, self._runs, self._wanted, afresh=False)
@@ -214,7 +214,7 @@ class LaneCard(QFrame):
 
     def _show_stats(self, stats: RunStats) -> None:
         self.stats = stats
-        self.speed.set_value(figure(stats.tokens_per_second))
+        self.speed.set_value(decimal_text(stats.tokens_per_second))
         values = {
             "per_pass": per_pass(stats.tokens_per_pass),
             "accepted": acceptance(stats),

@@ -27,7 +27,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.banner import Banner
-from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scroll_area, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.icon_button import IconButton
@@ -158,7 +158,7 @@ class RacePage(QWidget):
 
     def _setup_page(self) -> QWidget:
         page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
-        return scrolled(page, tr("Set up the race"))
+        return scroll_area(page, tr("Set up the race"))
 
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)

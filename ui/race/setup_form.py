@@ -26,7 +26,7 @@ from ui.text.language import Translator
 from ui.text.mode_words import MODE_ORDER, unavailable_text
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, grid, hbox, label, show_text, vbox
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import NoWheelComboBox
 
@@ -44,7 +44,7 @@ HOW = tr.mark(
 )
 
 
-class QuestionEdit(ExactTextEdit):
+class QuestionEdit(VerbatimTextEdit):
     """The question; Tab leaves the field, Ctrl+Enter starts the race."""
 
     start = Signal()  # Ctrl+Enter

@@ -39,7 +39,7 @@ from app.core.domain.settings.table import SERVER
 from engine.records import ModelInfo
 from ui.models.parts import StatusMark
 from ui.settings.rows import make_row
-from ui.text.formatting import UNKNOWN, as_written, count, figure, hover, speed
+from ui.text.formatting import UNKNOWN, count, decimal_text, speed, tooltip, without_markup
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import (
@@ -51,8 +51,8 @@ from ui.widgets.building import (
     label,
     page_bar,
     page_column,
-    rule,
-    scrolled,
+    scroll_area,
+    separator,
     show_text,
     vbox,
 )
@@ -269,7 +269,7 @@ def cells(row: LoggedRequest) -> tuple[str, ...]:
         row.path,
         row.model or UNKNOWN,
         count(row.tokens),
-        figure(row.tokens_per_second),
+        decimal_text(row.tokens_per_second),
         status_words(row),
     )
 
@@ -289,7 +289,7 @@ class RequestTable(QTableWidget):
             item = QTableWidgetItem(tr(title))
             item.setTextAlignment(_side(column))
             if column in (TOKENS, RATE):
-                item.setToolTip(hover(tr("Of the answer, without the prompt.")))
+                item.setToolTip(tooltip(tr("Of the answer, without the prompt.")))
             self.setHorizontalHeaderItem(column, item)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setObjectName("statsTable")
@@ -319,7 +319,7 @@ class RequestTable(QTableWidget):
                     self.setItem(line, column, item)
                 if text != item.text():
                     item.setText(text)
-                    item.setToolTip(as_written(text))
+                    item.setToolTip(without_markup(text))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Fit the columns: the theme's font is not known earlier."""
@@ -385,7 +385,7 @@ class ServerPage(QWidget):
         title = label(tr("Local server"), "strong")
         vbox(
             page_bar(self.back_button, title, self.settings_button, wide=title),
-            (scrolled(self._content(), tr("Local server")), 1),
+            (scroll_area(self._content(), tr("Local server")), 1),
             parent=self,
             margins=0,
             spacing=0,
@@ -398,7 +398,7 @@ class ServerPage(QWidget):
         requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
         title = label(tr("Models"), "strong")
         models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
-        parts = (self.switches["server"], state, rule(), requests, rule(), models, rule(), self.access)
+        parts = (self.switches["server"], state, separator(), requests, separator(), models, separator(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
 
     def _connect(self) -> None:

@@ -18,16 +18,26 @@ from app.core.domain.settings.table import SPECULATION
 from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
-from ui.text.formatting import as_written, hover
+from ui.text.formatting import tooltip, without_markup
 from ui.text.language import Translator, translate
 from ui.text.mode_words import mode_words, unavailable_text
 from ui.theme.theme import Theme
-from ui.widgets.building import PageSwitch, Stretch, button, hbox, label, rule, scrolled, set_style_property, vbox
+from ui.widgets.building import (
+    PageSwitch,
+    Stretch,
+    button,
+    hbox,
+    label,
+    scroll_area,
+    separator,
+    set_style_property,
+    vbox,
+)
 from ui.widgets.icon_button import IconButton
 
 tr = Translator("ChatSettings")
 
-FIRST = ("system_prompt", "temperature")  # the most used settings
+FIRST_FIELDS = ("system_prompt", "temperature")  # the most used settings
 
 _TITLES: dict[Layer, str] = {
     Layer.CHAT: tr.mark("This chat"),
@@ -35,7 +45,7 @@ _TITLES: dict[Layer, str] = {
     Layer.MODEL: tr.mark("This model"),
     Layer.GLOBAL: tr.mark("All chats"),
 }
-_EXPLAINED: dict[Layer, str] = {
+_LAYER_EXPLANATIONS: dict[Layer, str] = {
     Layer.CHAT: tr.mark("Only for this chat. Anything not set here comes from the model or the settings."),
     Layer.PROJECT: tr.mark("For every chat in {project} that does not set its own value."),
     Layer.MODEL: tr.mark("For every chat with {model} that does not set its own value."),
@@ -51,7 +61,7 @@ _ORIGINS: dict[Layer, str] = {
     Layer.FILE: tr.mark("recommended for this model"),
     Layer.DEFAULT: tr.mark("default"),
 }
-_OWN: dict[Layer, str] = {
+_OWN_VALUE: dict[Layer, str] = {
     Layer.CHAT: tr.mark("this chat"),
     Layer.PROJECT: tr.mark("this project"),
     Layer.MODEL: tr.mark("this model"),
@@ -71,7 +81,7 @@ class ModeChoiceRow(ChoiceRow):
         self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote a file
         for place in range(self.combo.count()):
             lines = self._lines(place)
-            self.combo.setItemData(place, hover("\n".join(lines)), Qt.ItemDataRole.ToolTipRole)
+            self.combo.setItemData(place, tooltip("\n".join(lines)), Qt.ItemDataRole.ToolTipRole)
             if place == self.combo.currentIndex():
                 self.help.setText("\n".join(lines))
                 self.combo.setAccessibleDescription(" ".join(lines))
@@ -113,7 +123,7 @@ class LayerRow(QWidget):
     def set_value(self, value: LayeredValue, layer: Layer) -> None:
         """Show the value at ``layer``; a pending edit is kept."""
         own = value.origin is layer
-        words = tr((_OWN if own else _ORIGINS)[value.origin])
+        words = tr((_OWN_VALUE if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
         self.origin.setVisible(own or value.origin is Layer.FILE)  # inherited values are not marked
@@ -127,16 +137,16 @@ class LayerRow(QWidget):
         self._shown = value.value
         if self._pause.isActive() or self._is_shown(value.value):
             return
-        self._put(value.value)
+        self._set_control_value(value.value)
 
     def _is_shown(self, value: SettingValue) -> bool:
         return not self.row.problem() and self.row.value() == value
 
-    def _put(self, value: SettingValue) -> None:
+    def _set_control_value(self, value: SettingValue) -> None:
         self.row.blockSignals(True)  # showing a value is not an edit
         self.row.set_value(value)
         self.row.blockSignals(False)
-        self.row.show_complaint()
+        self.row.show_field_problem()
 
     def force_value(self, value: LayeredValue, layer: Layer) -> None:
         """Show the value of another chat or layer; its caller has emitted pending edits."""
@@ -201,34 +211,34 @@ class ChatSettingsPanel(QFrame):
         )
         # Two rows, since the German labels are too long for one.
         foot = vbox(self.reset_button, self.keep_button, margins=(16, 8, 16, 8), spacing=6)
-        vbox(head, rule(), (self._make_rows(), 1), rule(), foot, parent=self, margins=0, spacing=0)
+        vbox(head, separator(), (self._make_rows(), 1), separator(), foot, parent=self, margins=0, spacing=0)
 
     def _make_rows(self) -> QScrollArea:
         column = vbox(parent=self._content, margins=(16, 12, 16, 16), spacing=16)
         section = ""
         for field in sorted(self._view.fields, key=_place):
-            if field.key in FIRST:
+            if field.key in FIRST_FIELDS:
                 if self.rows:
-                    column.addWidget(rule())
+                    column.addWidget(separator())
             elif field.section != section:
                 section = field.section
                 heading = label(translate("Settings", section), "heading")
                 column.addWidget(heading)
             else:
-                column.addWidget(rule())
+                column.addWidget(separator())
             row = self.rows[field.key] = LayerRow(field)
             row.edited.connect(partial(self._on_edited, field.key))
             row.reset.connect(partial(self._on_reset, (field.key,)))
             column.addWidget(row)
         column.addStretch(1)
-        return scrolled(self._content, tr("Values"), sideways=False)
+        return scroll_area(self._content, tr("Values"), sideways=False)
 
     def _connect(self) -> None:
         self.presets.opening.connect(self.flush)
         self.presets.applied.connect(self._on_preset)
 
     @property
-    def least_width(self) -> int:
+    def minimum_width(self) -> int:
         """The minimum width in pixels at which no text is cut, in any language."""
         for widget in self.findChildren(QWidget):
             widget.ensurePolished()  # sets the widget's font
@@ -245,12 +255,12 @@ class ChatSettingsPanel(QFrame):
             if key in values:
                 (row.force_value if other else row.set_value)(values[key], self.layer)
         model = view.model_name or tr("this model")
-        self.switch.buttons[Layer.MODEL].setToolTip(as_written(model))
+        self.switch.buttons[Layer.MODEL].setToolTip(without_markup(model))
         self.switch.buttons[Layer.PROJECT].setVisible(bool(view.project_name))
         if self.layer is Layer.PROJECT and not view.project_name:
             self._show_layer(Layer.CHAT)
             return
-        words = tr(_EXPLAINED[self.layer])
+        words = tr(_LAYER_EXPLANATIONS[self.layer])
         self.explanation.setText(words.format(model=model, project=view.project_name))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_buttons()
@@ -313,5 +323,7 @@ class ChatSettingsPanel(QFrame):
 
 
 def _place(field: SettingField) -> tuple[int, bool]:
-    """Sort key: first `FIRST`, speculation last, else the order of the table."""
-    return FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.section == SPECULATION
+    """Sort key: first `FIRST_FIELDS`, speculation last, else the order of the table."""
+    return FIRST_FIELDS.index(field.key) if field.key in FIRST_FIELDS else len(
+        FIRST_FIELDS
+    ), field.section == SPECULATION

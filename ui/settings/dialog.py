@@ -14,13 +14,23 @@ from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
 from ui.settings.rows import CONTROL_PX, ChoiceRow, DevicesRow, ModeRow, SettingRow, SettingsPage, make_row
 from ui.text.language import Translator, translate
-from ui.widgets.building import Stretch, button, hbox, label, line_edit, rule, scrolled, set_style_property, vbox
+from ui.widgets.building import (
+    Stretch,
+    button,
+    hbox,
+    label,
+    line_edit,
+    scroll_area,
+    separator,
+    set_style_property,
+    vbox,
+)
 from ui.widgets.dialogs import Dialog, within_screen
 
 tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
-LOOKS = ("theme", "text_size", "density")
+APPEARANCE_FIELDS = ("theme", "text_size", "density")
 NAV_PX, AROUND_NAV_PX = 168, 38  # the margins around the list include a scroll bar
 
 
@@ -63,7 +73,7 @@ class ControlWidths(QObject):
 
 class SettingsDialog(Dialog):
     saved = Signal(dict)  # the changed keys and their values
-    look_previewed = Signal(str, str)  # a key of `LOOKS` and its value, to be previewed by the window
+    appearance_previewed = Signal(str, str)  # a key of `APPEARANCE_FIELDS` and its value, to be previewed by the window
 
     def __init__(
         self,
@@ -107,7 +117,7 @@ class SettingsDialog(Dialog):
         )
         self.other_page_problem = label("", "error", wrap=True)  # a problem on another page that prevents saving
         self.save_button.setDefault(True)
-        self._follow_looks()
+        self._preview_appearance()
         self._arrange()
         self.setTabOrder(self.search, self.nav)
         self._check()
@@ -119,7 +129,7 @@ class SettingsDialog(Dialog):
         column = vbox(heading, parent=content, margins=(24, 20, 24, 24), spacing=16)
         for place, field in enumerate(fields):
             if place:
-                column.addWidget(rule())
+                column.addWidget(separator())
             row = make_row(field)
             row.set_value(self._values[field.key])
             row.changed.connect(self._check)
@@ -129,22 +139,22 @@ class SettingsDialog(Dialog):
             column.addWidget(self._below[section])
         column.addStretch(1)
         ControlWidths(content, [self.rows[field.key] for field in fields])
-        return scrolled(content, translate("Settings", section), sideways=False)
+        return scroll_area(content, translate("Settings", section), sideways=False)
 
-    def _follow_looks(self) -> None:
+    def _preview_appearance(self) -> None:
         """Preview changes of the look; cancelling restores the previous look."""
         for key, row in self.rows.items():
-            if key in LOOKS and isinstance(row, ChoiceRow):
+            if key in APPEARANCE_FIELDS and isinstance(row, ChoiceRow):
                 row.combo.activated.connect(lambda _index, key=key: self._preview(key))
         self.rejected.connect(self._end_preview)
 
     def _preview(self, key: str) -> None:
-        self.look_previewed.emit(key, str(self.rows[key].value()))
+        self.appearance_previewed.emit(key, str(self.rows[key].value()))
 
     def _end_preview(self) -> None:
-        for key in LOOKS:
+        for key in APPEARANCE_FIELDS:
             if key in self.rows and self.rows[key].value() != self._values[key]:
-                self.look_previewed.emit(key, str(self._values[key]))
+                self.appearance_previewed.emit(key, str(self._values[key]))
 
     def _arrange(self) -> None:
         side = vbox(hbox(self.search, margins=(8, 12, 8, 4)), (self.nav, 1), spacing=0)
@@ -153,7 +163,7 @@ class SettingsDialog(Dialog):
             self.defaults_button, Stretch(), self.cancel_button, self.save_button, margins=(16, 12, 16, 12), spacing=8
         )
         self.other_page_problem.setContentsMargins(16, 8, 16, 0)
-        vbox((body, 1), rule(), self.other_page_problem, buttons, parent=self, margins=0, spacing=0)
+        vbox((body, 1), separator(), self.other_page_problem, buttons, parent=self, margins=0, spacing=0)
 
     def _check(self) -> None:
         if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
@@ -216,7 +226,7 @@ class SettingsDialog(Dialog):
 
     def restore_defaults(self) -> None:
         """Show the default of every setting, including the look."""
-        before = {key: self.rows[key].value() for key in LOOKS if key in self.rows}
+        before = {key: self.rows[key].value() for key in APPEARANCE_FIELDS if key in self.rows}
         for row in self.rows.values():
             row.set_value(row.field.default)
         for key, value in before.items():

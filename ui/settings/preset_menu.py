@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
 from engine.sentences import drop_double_stop, said
-from ui.text.formatting import on_button
+from ui.text.formatting import escape_mnemonics
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
@@ -66,7 +66,7 @@ class PresetMenu(QToolButton):
         self._show()
 
     @property
-    def in_force(self) -> Preset | None:
+    def current_preset(self) -> Preset | None:
         """The preset whose values are all set; the user's own presets take precedence."""
         own_first = sorted(self._presets, key=lambda preset: preset.builtin)
         return next((each for each in own_first if each.values and self._matches(each)), None)
@@ -75,9 +75,9 @@ class PresetMenu(QToolButton):
         return all(self._values.get(key) == value for key, value in preset.values.items())
 
     def _show(self) -> None:
-        chosen = self.in_force
+        chosen = self.current_preset
         name = _shown_name(chosen) if chosen else tr("none")
-        named = tr("Preset: {name}").format(name=on_button(name))
+        named = tr("Preset: {name}").format(name=escape_mnemonics(name))
         self.setText(named if chosen else self._plain())
         self.setAccessibleName(tr("Presets, active: {name}").format(name=name))
         self.setIcon(self._theme.icon("chevron-down", size=14))
@@ -85,12 +85,14 @@ class PresetMenu(QToolButton):
     def _fill(self) -> None:
         """Fill the menu when it opens, never during one of its actions."""
         self.opening.emit()
-        menu, chosen = self.list_menu, self.in_force
+        menu, chosen = self.list_menu, self.current_preset
         menu.clear()
         for old in menu.findChildren(QMenu):
             old.deleteLater()
         for preset in self._presets:
-            action = menu.addAction(on_button(_shown_name(preset)), partial(self.applied.emit, dict(preset.values)))
+            action = menu.addAction(
+                escape_mnemonics(_shown_name(preset)), partial(self.applied.emit, dict(preset.values))
+            )
             action.setCheckable(True)
             action.setChecked(preset is chosen)
         menu.addSeparator()
@@ -103,7 +105,7 @@ class PresetMenu(QToolButton):
             below = menu.add_submenu(title)
             below.setEnabled(bool(own))
             for preset in own:
-                below.addAction(on_button(preset.name), partial(ask, preset.name))
+                below.addAction(escape_mnemonics(preset.name), partial(ask, preset.name))
 
     @staticmethod
     def _plain() -> str:
@@ -114,14 +116,14 @@ class PresetMenu(QToolButton):
             "Saves the sampling settings and the system prompt shown here. It replaces your preset of the same name."
         )
         title, accept_text = tr("Save as a preset"), tr("Save")
-        question, edit = self._question(title, text, accept_text, self._complaint)
+        question, edit = self._ask_name(title, text, accept_text, self._name_problem)
         question.accepted.connect(lambda: self.saved.emit(edit.text(), dict(self._values)))
         question.open()
 
     def _ask_rename(self, name: str) -> None:
         text = drop_double_stop(tr("A new name for “{name}”."), {"name": name}).format(name=name)
         title, accept_text = tr("Rename the preset"), tr("Rename")
-        question, edit = self._question(title, text, accept_text, lambda new: self._complaint(new, instead_of=name))
+        question, edit = self._ask_name(title, text, accept_text, lambda new: self._name_problem(new, instead_of=name))
         edit.setText(name)
         edit.selectAll()
         question.accepted.connect(lambda: self.renamed.emit(name, edit.text()))
@@ -134,7 +136,7 @@ class PresetMenu(QToolButton):
         question.accepted.connect(lambda: self.deleted.emit(name))
         question.open()
 
-    def _complaint(self, name: str, instead_of: str | None = None) -> str:
+    def _name_problem(self, name: str, instead_of: str | None = None) -> str:
         """Why a name is refused; empty if it is valid. A new preset may replace another, a renamed one may not."""
         same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
         if any(one.builtin for one in same):
@@ -143,7 +145,7 @@ class PresetMenu(QToolButton):
             return in_language(said("There is already a preset named {name}.", name=name))
         return ""
 
-    def _question(
+    def _ask_name(
         self, title: str, text: str, accept_text: str, complaint: Callable[[str], str]
     ) -> tuple[ConfirmDialog, QLineEdit]:
         question, wrong = ConfirmDialog(self, title, text, accept_text), label("", "error", wrap=True)

@@ -12,7 +12,7 @@ from ui.settings.rows import SettingsPage
 from ui.text.formatting import count
 from ui.text.language import Translator
 from ui.widgets.building import button, hbox, label, show_text, vbox
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 
 tr = Translator("PromptsPage")
 
@@ -26,11 +26,11 @@ class PromptsPage(SettingsPage):
         super().__init__()
         self.title = tr("Prompts")
         self.setObjectName("page")
-        self._before = tuple(prompts)
+        self._saved_prompts = tuple(prompts)
         self._prompts = [(prompt.name, prompt.text) for prompt in prompts]
         self.list = QListWidget()
         self.name_edit = QLineEdit()
-        self.text_edit = ExactTextEdit()
+        self.text_edit = VerbatimTextEdit()
         self.add_button = button(tr("Add"), self._add, name=tr("Add a prompt"))
         self.delete_button = button(tr("Delete"), self._delete, name=tr("Delete the chosen prompt"))
         self.complaint = label("", "error", wrap=True)
@@ -84,7 +84,7 @@ class PromptsPage(SettingsPage):
         return ""
 
     def save(self) -> None:
-        if self.prompts() != self._before:
+        if self.prompts() != self._saved_prompts:
             self.saved.emit(self.prompts())
 
     def _show(self, row: int) -> None:

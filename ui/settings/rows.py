@@ -24,17 +24,17 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.core.domain.settings.table import complaint
+from app.core.domain.settings.table import value_problem
 from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device, Mode
-from ui.text.formatting import as_written, number_text, on_button, size
+from ui.text.formatting import escape_mnemonics, number_text, size, without_markup
 from ui.text.language import Translator, locale, mark, translate
 from ui.text.mode_words import MODE_ORDER, mode_words, unavailable_text
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words, sentence
 from ui.widgets.building import Stretch, button, grid, hbox, label, set_style_property, show_text, vbox
 from ui.widgets.dialogs import open_dialog
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
 
 tr = Translator("SettingRows")
@@ -61,7 +61,7 @@ class SettingRow(QWidget):
         self.words = words = vbox(self.label, self.help, Stretch(), spacing=2)
         right = vbox(self.control, self.complaint, Stretch(), spacing=4)
         self._arrange(words, right)
-        self.changed.connect(self.show_complaint)
+        self.changed.connect(self.show_field_problem)
 
     def _arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
         if self.is_wide or self.is_stacked:
@@ -88,7 +88,7 @@ class SettingRow(QWidget):
         """Why the value is invalid; empty if it is valid."""
         return ""
 
-    def show_complaint(self) -> None:
+    def show_field_problem(self) -> None:
         text = self.problem()
         show_text(self.complaint, text)
 
@@ -207,7 +207,7 @@ class TextRow(SettingRow):
     is_wide = True
 
     def make_control(self) -> QWidget:
-        self.edit = ExactTextEdit()
+        self.edit = VerbatimTextEdit()
         self.edit.setProperty("kind", "field")
         self.edit.setTabChangesFocus(True)
         self.edit.setFixedHeight(QFontMetrics(self.edit.font()).lineSpacing() * (10 if self.is_stacked else 6) + 12)
@@ -259,7 +259,7 @@ class ChoiceRow(SettingRow):
         self.help.setText(reason or self.field.help)
         for place in range(self.combo.count()):
             tip = self._reasons.get(str(self.combo.itemData(place)), "")
-            self.combo.setItemData(place, as_written(tip), Qt.ItemDataRole.ToolTipRole)
+            self.combo.setItemData(place, without_markup(tip), Qt.ItemDataRole.ToolTipRole)
 
 
 class SwitchRow(SettingRow):
@@ -276,7 +276,7 @@ class SwitchRow(SettingRow):
         self.check.setChecked(bool(value))
 
 
-class SeveralRow(SettingRow):
+class MultiChoiceRow(SettingRow):
     def make_control(self) -> QWidget:
         box = QWidget()
         self._column = vbox(parent=box, margins=0, spacing=4)
@@ -286,7 +286,7 @@ class SeveralRow(SettingRow):
         return box
 
     def _add(self, name: str, label: str) -> None:
-        self.boxes[name] = box = QCheckBox(on_button(label))
+        self.boxes[name] = box = QCheckBox(escape_mnemonics(label))
         self.name(box, f", {label}")
         box.toggled.connect(self.changed)
         self._column.addWidget(box)
@@ -300,7 +300,7 @@ class SeveralRow(SettingRow):
             box.setChecked(name in wanted)
 
 
-class ServersRow(SeveralRow):
+class ServersRow(MultiChoiceRow):
     """Check boxes of the enabled tool servers. The value lists unchecked servers, also ones that no longer exist."""
 
     def make_control(self) -> QWidget:
@@ -406,7 +406,7 @@ def _start_text(field: SettingField) -> str:
     return number_text(start, grouped=False)
 
 
-class LineRow(SettingRow):
+class TextLineRow(SettingRow):
     """One line of text; an empty line means automatic."""
 
     def make_control(self) -> QWidget:
@@ -416,7 +416,7 @@ class LineRow(SettingRow):
 
     def _prepare(self) -> None:
         self.edit.setPlaceholderText(sentence(self.field.automatic))
-        self.edit.setToolTip(translate("LineRow", "For example {example}").format(example=self.field.example))
+        self.edit.setToolTip(translate("TextLineRow", "For example {example}").format(example=self.field.example))
         self.edit.setMaxLength(int(self.field.maximum or 1000))
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
@@ -428,10 +428,10 @@ class LineRow(SettingRow):
         self.edit.setText(str(value or ""))
 
     def problem(self) -> str:
-        return in_language(complaint(self.field, self.value()))
+        return in_language(value_problem(self.field, self.value()))
 
 
-class DevicesRow(LineRow):
+class DevicesRow(TextLineRow):
     """Device names, typed or ticked in a menu of detected devices."""
 
     is_wide = True
@@ -474,7 +474,7 @@ class DevicesRow(LineRow):
             self.menu.addAction(translate("DevicesRow", "No GPU that this llama.cpp can use")).setEnabled(False)
 
     def _add_action(self, words: str, text: str, *, checked: bool) -> None:
-        action = self.menu.addAction(on_button(words))
+        action = self.menu.addAction(escape_mnemonics(words))
         action.setCheckable(True)
         action.setChecked(checked)
         action.triggered.connect(lambda _checked: self.edit.setText(text))
@@ -611,9 +611,9 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.SWITCH: SwitchRow,
     FieldKind.MODEL_FILE: ModelFileRow,
     FieldKind.FOLDER: FolderSettingRow,
-    FieldKind.LINE: LineRow,
+    FieldKind.LINE: TextLineRow,
     FieldKind.DEVICES: DevicesRow,
-    FieldKind.SEVERAL: SeveralRow,
+    FieldKind.SEVERAL: MultiChoiceRow,
     FieldKind.SERVERS: ServersRow,
 }
 

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
 
 from app.core.domain.tools.servers import ImportView, ToolServerView
 from ui.settings.tool_server_requests import ToolServerRequests
-from ui.text.formatting import hover, on_button
+from ui.text.formatting import escape_mnemonics, tooltip
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scrolled, show_text, vbox
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scroll_area, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
@@ -54,7 +54,7 @@ class ImportDialog(ConfirmDialog):
         rows = QWidget()
         column = vbox(parent=rows, margins=(0, 0, 8, 0), spacing=10)
         for server in view.servers:
-            self.boxes[server.name] = box = QCheckBox(on_button(server.name))
+            self.boxes[server.name] = box = QCheckBox(escape_mnemonics(server.name))
             box.setChecked(not server.problem)
             box.setAccessibleDescription(server.place)
             box.toggled.connect(self._update)
@@ -65,7 +65,7 @@ class ImportDialog(ConfirmDialog):
             column.addLayout(group)
         column.addStretch(1)
         if view.servers:
-            scroll = scrolled(rows, self.windowTitle(), sideways=False)
+            scroll = scroll_area(rows, self.windowTitle(), sideways=False)
             scroll.setFixedHeight(min(LIST_PX, rows.sizeHint().height() + 8))
             self.column.addWidget(scroll)
         if view.num_known and view.servers:
@@ -151,7 +151,7 @@ class ToolServers(QWidget):
             return
         self.import_menu.clear()
         for source, path in places:
-            action = self.import_menu.addAction(on_button(source))
+            action = self.import_menu.addAction(escape_mnemonics(source))
             action.triggered.connect(lambda _checked=False, path=path: self._preview(path))
         self.import_menu.addSeparator()
         self.import_menu.addAction(tr("Choose a file…"), self._ask_file)
@@ -182,8 +182,8 @@ class ToolServerRow(QWidget):
         super().__init__()
         self._view = view
         is_long = len(view.name) > NAME_CHARS
-        self.switch = QCheckBox(on_button(f"{view.name[: NAME_CHARS - 1]}…" if is_long else view.name))
-        self.switch.setToolTip(hover(view.name) if is_long else "")
+        self.switch = QCheckBox(escape_mnemonics(f"{view.name[: NAME_CHARS - 1]}…" if is_long else view.name))
+        self.switch.setToolTip(tooltip(view.name) if is_long else "")
         self.switch.setAccessibleName(view.name)
         self.switch.clicked.connect(lambda on: requests.switched.emit(view.name, on))
         self.state, self.place = label("", "caption"), label("", "caption", wrap=True)

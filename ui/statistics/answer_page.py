@@ -136,7 +136,7 @@ class AnswerPage(StatsPage):
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
         self.rejected = QCheckBox(tr("Show rejected tokens"))
-        self.rejected.setToolTip(hover(tr("Struck through above the tokens that replaced them.")))
+        self.rejected.setToolTip(tooltip(tr("Struck through above the tokens that replaced them.")))
         self.rejected.setAccessibleName(self.rejected.text())
         self.rejected.toggled.connect(self.rejected_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
@@ -271,7 +271,7 @@ class AnswerPage(StatsPage):
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
             words = f"{help_of(key)} {source}" if uses else help_of(key)
-            figure_line.setToolTip(hover(words))
+            figure_line.setToolTip(tooltip(words))
             figure_line.setAccessibleDescription(words)
 
     def _begin(self, state: str, *, live: bool) -> None:
@@ -373,5 +373,5 @@ class AnswerPage(StatsPage):
         at_token = tr("Token {place} · {reason}")
         reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
         words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
-        self.why.setToolTip(hover(words))
+        self.why.setToolTip(tooltip(words))
         self.why.setAccessibleDescription(words)

@@ -32,7 +32,7 @@ from ui.statistics.words import (
     target_title,
     times_text,
 )
-from ui.text.formatting import as_written
+from ui.text.formatting import without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
@@ -179,7 +179,7 @@ class TotalsPage(StatsPage):
         for text, kind, name in ((target_title(row), "strong", row.target), (draft_title(row), "caption", row.draft)):
             label = ElidedLabel(text, kind)
             label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
-            label.setToolTip(as_written(name or text))  # the file's name shows the quantization
+            label.setToolTip(without_markup(name or text))  # the file's name shows the quantization
             self._pairs.addWidget(label)
 
     def _add_line(self, row: PairSums, name: str, words: str) -> LineMetric:

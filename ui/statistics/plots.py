@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy
 
 from engine.records import RunStats
-from ui.text.formatting import figure, percent
+from ui.text.formatting import decimal_text, percent
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.metrics import MetricWidget, baseline
@@ -89,7 +89,7 @@ class LinePlot(_Plot):
         """The newest, highest and lowest value, and how many values are below the mark."""
         if not self.values:
             return tr("No values yet")
-        write = percent if self._top == 1.0 else figure
+        write = percent if self._top == 1.0 else decimal_text
         words = tr("Latest {latest}, highest {highest}, lowest {lowest}").format(
             latest=write(self.values[-1]), highest=write(max(self.values)), lowest=write(min(self.values))
         )

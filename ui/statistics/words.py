@@ -13,8 +13,8 @@ from ui.text.formatting import (
     UNKNOWN,
     acceptance,
     count,
+    decimal_text,
     duration,
-    figure,
     milliseconds,
     mode_label,
     per_pass,
@@ -193,7 +193,7 @@ def stats_texts(stats: RunStats, verdict: SpeedVerdict) -> dict[str, str]:
         tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
     )
     return {
-        "speed": figure(stats.tokens_per_second),
+        "speed": decimal_text(stats.tokens_per_second),
         "speedup": times_plain(verdict.speedup),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
@@ -271,7 +271,7 @@ def draft_title(row: PairSums) -> str:
 
 def mode_title(mode: str) -> str:
     """A mode's label; for an unknown mode its name."""
-    return mode_label(mode) if Mode.known(mode) else mode
+    return mode_label(mode) if Mode.from_value(mode) else mode
 
 
 def times_text(rows: Iterable[PairSums]) -> str:
@@ -282,12 +282,12 @@ def times_text(rows: Iterable[PairSums]) -> str:
     stats = RunStats(interval_counts=counts)
     if not counts:
         return UNKNOWN
-    return " · ".join(figure(stats.interval_ms(percent)) for percent in _PERCENTILES.values()) + " ms"
+    return " · ".join(decimal_text(stats.interval_ms(percent)) for percent in _PERCENTILES.values()) + " ms"
 
 
 def row_text(sums: Sums) -> str:
     """A row's speed: ``41.2 tok/s · 1.62×``."""
-    speed = translate("Figures", "{number} tok/s").format(number=figure(sums.stats.tokens_per_second))
+    speed = translate("Figures", "{number} tok/s").format(number=decimal_text(sums.stats.tokens_per_second))
     speedup = sums_verdict(sums).speedup
     return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
-from ui.text.formatting import UNKNOWN, count, duration, figure, percent, speed, times_plain
+from ui.text.formatting import UNKNOWN, count, decimal_text, duration, percent, speed, times_plain
 from ui.text.language import Translator, locale, mark, translate
 from ui.text.mode_words import mode_short_name
 from ui.text.problem_words import in_language
@@ -147,7 +147,7 @@ def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -
             "Without drafting: {low} to {high} tok/s, estimated from the last minutes.",
         )
         plain, error = 1000.0 / (stats.plain_ms or 1.0), 1.0 + stats.plain_error
-        basis = words.format(low=figure(plain / error), high=figure(plain * error))
+        basis = words.format(low=decimal_text(plain / error), high=decimal_text(plain * error))
     return f"{basis} {draft_reading_words(stats)}".rstrip()
 
 

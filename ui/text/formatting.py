@@ -13,7 +13,7 @@ from ui.text.language import Translator, locale, mark, translate
 tr = Translator("Figures")
 
 UNKNOWN = "-"
-HOVER_CHARS = 64
+TOOLTIP_CHARS = 64
 
 _MODE_LABELS: dict[str, str] = {
     "off": mark("Modes", "Off"),
@@ -37,7 +37,7 @@ def mode_label(mode: str) -> str:
     return translate("Modes", _MODE_LABELS[mode])
 
 
-def figure(value: float | None, digits: int = 3) -> str:
+def decimal_text(value: float | None, digits: int = 3) -> str:
     """``value`` with at most ``digits`` significant digits and no exponent: 41.2, 2.71, 1,230."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
@@ -84,9 +84,9 @@ def duration(seconds: float | None) -> str:
         hundredths = max(round(seconds * 100_000), 1) / 100
         return f"{locale().toString(hundredths, 'f', 2)} ms"
     if seconds < 0.9995:
-        return f"{figure(seconds * 1000)} ms"
+        return f"{decimal_text(seconds * 1000)} ms"
     if seconds < 60:
-        return f"{figure(seconds)} s"
+        return f"{decimal_text(seconds)} s"
     minutes, rest = divmod(round(seconds), 60)
     return tr("{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
 
@@ -96,12 +96,12 @@ def milliseconds(value_ms: float | None) -> str:
 
 
 def speed(tokens_per_second: float | None) -> str:
-    return tr("{number} tok/s").format(number=figure(tokens_per_second))
+    return tr("{number} tok/s").format(number=decimal_text(tokens_per_second))
 
 
 def per_pass(tokens_per_pass: float | None) -> str:
     """Tokens per pass, with enough digits to tell 1.00 from 1.04."""
-    return UNKNOWN if tokens_per_pass is None else figure(tokens_per_pass)
+    return UNKNOWN if tokens_per_pass is None else decimal_text(tokens_per_pass)
 
 
 def times_plain(speedup: float | None) -> str:
@@ -122,9 +122,9 @@ def size(num_bytes: int) -> str:
     value = float(num_bytes)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 999.5:
-            return f"{figure(value)} {unit}"
+            return f"{decimal_text(value)} {unit}"
         value /= 1000
-    return f"{figure(value)} TB"
+    return f"{decimal_text(value)} TB"
 
 
 def parameters(num_params: int) -> str:
@@ -132,34 +132,34 @@ def parameters(num_params: int) -> str:
     value = float(num_params)
     for unit in _PARAMETER_UNITS[:-1]:
         if value < 999.5:
-            return tr(unit).format(number=figure(value))
+            return tr(unit).format(number=decimal_text(value))
         value /= 1000
-    return tr(_PARAMETER_UNITS[-1]).format(number=figure(value))
+    return tr(_PARAMETER_UNITS[-1]).format(number=decimal_text(value))
 
 
-def hover(text: str) -> str:
+def tooltip(text: str) -> str:
     """Text for a tool tip, broken into short lines."""
-    return as_written("\n".join(_in_lines(line) for line in text.split("\n")))
+    return without_markup("\n".join(_in_lines(line) for line in text.split("\n")))
 
 
 def _in_lines(text: str) -> str:
     """Wrap between words. `textwrap` would take milliseconds for the window's hundred tool tips."""
-    if len(text) <= HOVER_CHARS:
+    if len(text) <= TOOLTIP_CHARS:
         return " ".join(text.split())
     lines = [""]
     for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > HOVER_CHARS:
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > TOOLTIP_CHARS:
             lines.append(word)
         else:
             lines[-1] = f"{lines[-1]} {word}".lstrip()
     return "\n".join(lines)
 
 
-def as_written(text: str) -> str:
+def without_markup(text: str) -> str:
     """Untrusted text for a tool tip. Escaped if Qt would take it for HTML and load its resources."""
     return GuiQt.convertFromPlainText(text) if GuiQt.mightBeRichText(text) else text
 
 
-def on_button(name: str) -> str:
+def escape_mnemonics(name: str) -> str:
     """Untrusted text for a button or menu, where Qt takes ``&`` as a mnemonic marker."""
     return name.replace("&", "&&")

@@ -10,7 +10,7 @@ from ui.text.reading_direction import is_right_to_left
 _RIGHT_TO_LEFT_ISOLATE, _END_OF_ISOLATE = "\u2067", "\u2069"
 
 
-def cut(
+def elided(
     text: str,
     metrics: QFontMetrics | QFontMetricsF,
     width: float,

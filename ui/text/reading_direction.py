@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-LEFTWARDS = re.compile("[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]")
+RIGHT_TO_LEFT_DIRECTIONS = re.compile(
+    "[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]"
+)
 
 
 def is_right_to_left(text: str) -> bool:

@@ -37,13 +37,13 @@ _FIELDS: tuple[tuple[str, str], ...] = (  # Pygments token types
 
 MAX_LINE_CHARS = 1_000  # many lexers take quadratic time: minutes for some lines of 60,000 characters
 _LEXERS: dict[str, Lexer | None] = {}  # loaded lexers by language name
-AT_ONCE_CHARS = 600  # colouring takes less than two milliseconds
-TURN_S = 0.002
+SYNCHRONOUS_CHARS = 600  # colouring takes less than two milliseconds
+SLICE_S = 0.002
 PAUSE_MS = 4
 LOAD_AFTER_MS = 80  # loading holds the interpreter lock, so the content is painted first
 TOKENS_PER_CHECK = 16  # tokens between two checks of the time
 GROWTH_MS = 250  # pause between two updates of growing code: a line is coloured soon after it is complete
-GROWTH_REST = 20.0  # minimum pause as a multiple of the last update's duration
+GROWTH_PAUSE_FACTOR = 20.0  # minimum pause as a multiple of the last update's duration
 
 
 def is_loaded(language: str) -> bool:
@@ -229,7 +229,7 @@ class HighlightQueue(QObject):
         """
         has_grown = highlighter in self._rest_until
         self.cancel(highlighter)
-        if at_once and is_loaded(language) and len(code) <= AT_ONCE_CHARS:
+        if at_once and is_loaded(language) and len(code) <= SYNCHRONOUS_CHARS:
             highlighter.set_ranges(line_ranges(code, language))
             return
         self._load(language)
@@ -238,7 +238,7 @@ class HighlightQueue(QObject):
         self._jobs.append(_Job(highlighter, code, language))
         self._timer.start()
 
-    def follow(self, highlighter: RangeHighlighter, code: str, language: str) -> None:
+    def highlight_growing(self, highlighter: RangeHighlighter, code: str, language: str) -> None:
         """Colour the complete lines of growing code."""
         whole = code[: code.rfind("\n") + 1]
         if not language or not whole:
@@ -276,12 +276,12 @@ class HighlightQueue(QObject):
         job = next((job for job in self._jobs if is_loaded(job.language)), None)
         if job is not None:
             began = time.perf_counter()
-            is_left = job.work(began + TURN_S)
+            is_left = job.work(began + SLICE_S)
             ended = time.perf_counter()
             job.spent_s += ended - began
             if not is_left:
                 self._jobs.remove(job)
             if job.highlighter in self._rest_until:
-                self._rest_until[job.highlighter] = ended + GROWTH_REST * job.spent_s
+                self._rest_until[job.highlighter] = ended + GROWTH_PAUSE_FACTOR * job.spent_s
         if self._jobs:
             self._timer.start()

@@ -167,15 +167,15 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-MIN_HIGH = 7.0  # minimum for text in high contrast (WCAG 2.2, 1.4.6)
+MIN_HIGH_CONTRAST = 7.0  # minimum for text in high contrast (WCAG 2.2, 1.4.6)
 _FILLS = ("tint", "hover", "pressed", "selected")  # backgrounds of ordinary text
 _ACCENTS = ("accent", "accent_hover", "accent_pressed")  # backgrounds with their own text colour
 _SURFACES = ("page", "pane", "raised", "warning_surface")
-_DIM = ("border", "text_disabled")
-_NO_INKS = {*_FILLS, *_ACCENTS, *_SURFACES, *_DIM, "name", "on_accent"}
+_DIM_COLORS = ("border", "text_disabled")
+_NO_TEXT_COLORS = {*_FILLS, *_ACCENTS, *_SURFACES, *_DIM_COLORS, "name", "on_accent"}
 
 
-def _mixed(color: str, toward: str, grounds: tuple[str, ...], least: float) -> str:
+def _mixed_to_contrast(color: str, toward: str, grounds: tuple[str, ...], least: float) -> str:
     """Mix the colour with black or white until its contrast with each ground is at least ``least``."""
     for step in range(101):
         pairs = ((int(color[at : at + 2], 16), int(toward[at : at + 2], 16)) for at in (1, 3, 5))
@@ -188,13 +188,16 @@ def _mixed(color: str, toward: str, grounds: tuple[str, ...], least: float) -> s
 def high_contrast(palette: Palette) -> Palette:
     """The palette with black and white surfaces and a contrast of at least 7:1."""
     page, ink = ("#ffffff", "#000000") if luminance(palette.page) > 0.5 else ("#000000", "#ffffff")
-    fills = {name: _mixed(getattr(palette, name), page, (ink,), MIN_HIGH * 1.8) for name in _FILLS}
+    fills = {name: _mixed_to_contrast(getattr(palette, name), page, (ink,), MIN_HIGH_CONTRAST * 1.8) for name in _FILLS}
     grounds = (page, *fills.values())
-    names = [name for name in Palette.__slots__ if name not in _NO_INKS]
-    inks = {name: _mixed(getattr(palette, name), ink, grounds, MIN_HIGH) for name in names}
-    filled = {name: _mixed(getattr(palette, name), "#000000", (palette.on_accent,), MIN_HIGH) for name in _ACCENTS}
+    names = [name for name in Palette.__slots__ if name not in _NO_TEXT_COLORS]
+    inks = {name: _mixed_to_contrast(getattr(palette, name), ink, grounds, MIN_HIGH_CONTRAST) for name in names}
+    filled = {
+        name: _mixed_to_contrast(getattr(palette, name), "#000000", (palette.on_accent,), MIN_HIGH_CONTRAST)
+        for name in _ACCENTS
+    }
     surfaces = dict.fromkeys(_SURFACES, page)
-    dim = {name: _mixed(getattr(palette, name), ink, grounds, 4.5) for name in _DIM}
+    dim = {name: _mixed_to_contrast(getattr(palette, name), ink, grounds, 4.5) for name in _DIM_COLORS}
     return replace(palette, **{**inks, **fills, **filled, **surfaces, **dim, "text": ink})
 
 

@@ -43,11 +43,11 @@ TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5, "150": 1.5, "20
 SMALLEST_BASE_PX = 13
 REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
 FontKey = tuple[int, QFont.Weight]  # pixels added to the base size; the weight
-WORDS, CODE = "Inter", "JetBrains Mono"  # family names in the font files
+TEXT_FAMILIES, CODE_FAMILIES = "Inter", "JetBrains Mono"  # family names in the font files
 _log = logging.getLogger(__name__)
 DENSITIES = ("comfortable", "compact")
 COMPACT_SHARE = 0.6  # of the comfortable spacing
-PADDING_LESS_PX = 2
+COMPACT_PADDING_LESS_PX = 2
 _SPACING = "comfortableSpacing"
 _PADDING = re.compile(r"(?<!-)padding: ([^;}]+)")
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
@@ -137,7 +137,7 @@ def compacted_stylesheet(sheet: str) -> str:
         vertical = (0, 2) if len(parts) > 2 else (0,)
         for index in vertical:
             pixels = int(parts[index].removesuffix("px"))
-            parts[index] = f"{max(pixels - PADDING_LESS_PX, 0)}px"
+            parts[index] = f"{max(pixels - COMPACT_PADDING_LESS_PX, 0)}px"
         if len(parts) == 1:  # one number: change only top and bottom
             parts.append(match.group(1).strip())
         return "padding: " + " ".join(parts)
@@ -156,7 +156,7 @@ def apply_density(root: QWidget, density: str) -> None:
         for layout in layouts:  # store all before a change: a layout may inherit its parent's spacing
             _store_spacing(layout)
     for layout in layouts:
-        _fit(layout, compact=compact)
+        _fit_spacing(layout, compact=compact)
 
 
 def _store_spacing(layout: QLayout) -> None:
@@ -166,7 +166,7 @@ def _store_spacing(layout: QLayout) -> None:
         layout.setProperty(_SPACING, room)
 
 
-def _fit(layout: QLayout, *, compact: bool) -> None:
+def _fit_spacing(layout: QLayout, *, compact: bool) -> None:
     made = layout.property(_SPACING)
     if made is None:
         return
@@ -192,14 +192,16 @@ def use_typefaces(folder: Path) -> None:
     Missing typefaces are replaced by the system's fonts. A second call does nothing.
     """
     system = QApplication.font()
-    if system.families()[:1] == [WORDS]:
+    if system.families()[:1] == [TEXT_FAMILIES]:
         return
     for file in sorted(folder.glob("*.ttf")):
         if QFontDatabase.addApplicationFont(str(file)) < 0:
             _log.warning("The font %s could not be loaded.", file.name)
-    if QFontDatabase.hasFamily(WORDS):
+    if QFontDatabase.hasFamily(TEXT_FAMILIES):
         font = QFont(system)
-        font.setFamilies([WORDS, *(system.families() or [system.family()])])  # fallbacks, for example for Chinese
+        font.setFamilies(
+            [TEXT_FAMILIES, *(system.families() or [system.family()])]
+        )  # fallbacks, for example for Chinese
         QApplication.setFont(font)
 
 
@@ -208,8 +210,8 @@ def code_font(pixels: int) -> QFont:
     if not QFontInfo(font).fixedPitch():
         font = QFont("monospace")
         font.setStyleHint(QFont.StyleHint.Monospace)
-    if QFontDatabase.hasFamily(CODE):
-        font.setFamilies([CODE, *(font.families() or [font.family()])])
+    if QFontDatabase.hasFamily(CODE_FAMILIES):
+        font.setFamilies([CODE_FAMILIES, *(font.families() or [font.family()])])
     font.setPixelSize(pixels)
     return font
 

@@ -14,7 +14,7 @@ from app.core.domain.engine_view import TargetChoice
 from app.core.domain.messages import MessageView
 from app.core.domain.seeds import SeedChoice
 from engine.records import Mode, Source
-from ui.text.formatting import as_written, count, hover, mode_label, on_button
+from ui.text.formatting import count, escape_mnemonics, mode_label, tooltip, without_markup
 from ui.text.language import Translator, translate
 from ui.text.mode_words import mode_summary
 from ui.text.model_titles import title_of
@@ -24,9 +24,9 @@ from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
-from ui.transcript.excerpt import Excerpt, Piece, part_of
+from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
 from ui.transcript.recycling.recycler import CardPool
-from ui.transcript.selection import Entry, SelectingArea, TranscriptSelection
+from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
 from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.popups import Menu
 
@@ -65,7 +65,7 @@ def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], 
     theme = card.theme
     menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
     as_text = tr("Copy as text")
-    menu.addAction(as_text, lambda: Excerpt(part_of(Piece("assistant", card.raw_text)).text).to_clipboard())
+    menu.addAction(as_text, lambda: Excerpt(part_of(ExcerptPart("assistant", card.raw_text)).text).to_clipboard())
     if card.reasoning is not None:
         whole = tr("Copy with reasoning")
         menu.addAction(whole, lambda: QApplication.clipboard().setText(card.text_with_reasoning))
@@ -76,14 +76,14 @@ def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], 
     for mode, reason in modes.items():
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
         action.setEnabled(not reason)
-        action.setToolTip(hover(reason or mode_summary(mode)))
+        action.setToolTip(tooltip(reason or mode_summary(mode)))
     if targets:
         others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
         for choice, told in zip(targets, _distinct_titles([choice.name for choice in targets]), strict=True):
-            name = on_button(told)
+            name = escape_mnemonics(told)
             label = tr("{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
-            action.setToolTip(as_written(choice.path))
+            action.setToolTip(without_markup(choice.path))
     _add_seed(menu, card)
     if card.can_continue:
         go_on = tr("Continue")
@@ -105,7 +105,7 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
 
     def add(words: str, choice: SeedChoice, meaning: str) -> None:
         action = seeds.addAction(words, partial(card.seed_requested.emit, card.message_id, choice))
-        action.setToolTip(hover(meaning))
+        action.setToolTip(tooltip(meaning))
 
     with_seed, without = tr("Seed {seed}"), tr("Seed")
     title = without if seed is None else with_seed.format(seed=seed)
@@ -133,7 +133,7 @@ class SummaryLine(QFrame):
 
     undo_requested = Signal()  # send the original messages again
     skip_requested = Signal()  # do not summarise this time
-    unfolded = Signal(bool)  # the summary was unfolded (True) or folded
+    expanded = Signal(bool)  # the summary was unfolded (True) or folded
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -196,11 +196,11 @@ class SummaryLine(QFrame):
         return words
 
     def _toggle(self) -> None:
-        self.set_unfolded(self.text.isHidden())
-        self.unfolded.emit(not self.text.isHidden())
+        self.set_expanded(self.text.isHidden())
+        self.expanded.emit(not self.text.isHidden())
 
-    def set_unfolded(self, unfolded: bool) -> None:
-        self.text.setVisible(unfolded)
+    def set_expanded(self, expanded: bool) -> None:
+        self.text.setVisible(expanded)
         self._name_toggle()
 
     def _name_toggle(self) -> None:
@@ -226,11 +226,11 @@ class SummaryLines(QObject):
         self._theme = theme
         self._cards = cards
         self._views: dict[int, SummaryView] = {}
-        self._unfolded: set[int] = set()  # message ids; the lines may be deleted and created again
+        self._expanded: set[int] = set()  # message ids; the lines may be deleted and created again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
         self._views = dict(views)
-        self._unfolded &= self._views.keys()
+        self._expanded &= self._views.keys()
         for card in self._cards():
             self.attach_line(card)
 
@@ -253,16 +253,16 @@ class SummaryLines(QObject):
             line.undo_requested.connect(lambda: self.undo_requested.emit(message_id))
             line.skip_requested.connect(self.skip_requested)
             layout.addWidget(line)
-            line.set_unfolded(message_id in self._unfolded)
-            line.unfolded.connect(lambda unfolded: self._record_unfolded(message_id, unfolded=unfolded))
+            line.set_expanded(message_id in self._expanded)
+            line.expanded.connect(lambda expanded: self._record_expanded(message_id, expanded=expanded))
         if line is not None:
             line.show_summary(view)
 
-    def _record_unfolded(self, message_id: int, *, unfolded: bool) -> None:
-        if unfolded:
-            self._unfolded.add(message_id)
+    def _record_expanded(self, message_id: int, *, expanded: bool) -> None:
+        if expanded:
+            self._expanded.add(message_id)
         else:
-            self._unfolded.discard(message_id)
+            self._expanded.discard(message_id)
 
 
 class MessageMenus:
@@ -329,7 +329,7 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
     return action
 
 
-class MessageArea(SelectingArea, QScrollArea):
+class MessageArea(SelectableArea, QScrollArea):
     """The scroll area of the messages. Marks apply to all cards, including later ones."""
 
     # regenerate an answer: as another version; in another mode; with another target
@@ -366,7 +366,7 @@ class MessageArea(SelectingArea, QScrollArea):
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
         self.menus = MessageMenus(self.selection)
         self.summaries = SummaryLines(theme, lambda: self.cards)
-        theme.changed.connect(self._mark_again)
+        theme.changed.connect(self._refresh_marks)
 
     @property
     def cards(self) -> list[MessageCard]:
@@ -390,7 +390,7 @@ class MessageArea(SelectingArea, QScrollArea):
                 card.show_rejected(wanted)
         self.lay_out()
 
-    def _mark_again(self) -> None:
+    def _refresh_marks(self) -> None:
         if self._marked or self._shows_rejected:
             # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))

@@ -58,14 +58,14 @@ class MessageColumn(QWidget):
         card.setGeometry(0, 0, width, card.height())
         card.setVisible(shown)
 
-    def adopt(self, card: QWidget) -> None:
+    def append_entry(self, card: QWidget) -> None:
         """Make an empty card a hidden child, which styles it."""
         card.setParent(self._inner)
         card.hide()
 
     def remove(self, index: int) -> None:
         self._layout.takeAt(index)
-        self._discard(self.entries.pop(index))
+        self._delete_later(self.entries.pop(index))
 
     def replace_with_spacer(self, index: int, state: CardState) -> MessageCard:
         """Replace a card by a spacer; returns the card, hidden."""
@@ -120,7 +120,7 @@ class MessageColumn(QWidget):
         return place
 
     @staticmethod
-    def _discard(entry: MessageCard | CardState) -> None:
+    def _delete_later(entry: MessageCard | CardState) -> None:
         if isinstance(entry, MessageCard):
             entry.hide()
             entry.deleteLater()

@@ -13,21 +13,21 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from app.core.domain.thinking import split_thinking
-from ui.markdown.portable import HtmlFormats, Portable, portable, portable_plain, pre_html
+from ui.markdown.portable import HtmlFormats, PortableText, plain_to_portable, pre_html, to_portable
 from ui.theme.highlighting import lexer_of
 
-END = 1 << 60  # a position beyond every message's end
+END_OF_TEXT = 1 << 60  # a position beyond every message's end
 MAX_COLOURED_CHARS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcerptPart:
     """The text between two positions of a message; ``shows``: include its reasoning."""
 
     role: str
     raw: str
     begin: int = 0
-    end: int = END
+    end: int = END_OF_TEXT
     shows: bool = False
 
 
@@ -58,24 +58,26 @@ def code_html(code: str, language: str) -> str:
     return highlight(code, lexer, HtmlFormatter(nowrap=True, noclasses=True, style="xcode")).removesuffix("\n")
 
 
-COPIED = HtmlFormats(code_html)
+COPIED_FORMATS = HtmlFormats(code_html)
 
 
-def part_of(piece: Piece, formats: HtmlFormats = COPIED) -> Portable:
+def part_of(piece: ExcerptPart, formats: HtmlFormats = COPIED_FORMATS) -> PortableText:
     if piece.role != "assistant":
-        return portable_plain(piece.raw, piece.begin, min(piece.end, len(piece.raw)), formats)
+        return plain_to_portable(piece.raw, piece.begin, min(piece.end, len(piece.raw)), formats)
     split = split_thinking(piece.raw)
-    bodies = [(split.shown_thought(piece.raw), split.thought_start)] * piece.shows
+    bodies = [(split.shown_reasoning(piece.raw), split.reasoning_start)] * piece.shows
     bodies.append((split.answer(piece.raw), split.answer_start))
-    parts = [portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), formats) for words, base in bodies]
-    return Portable("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
+    parts = [
+        to_portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), formats) for words, base in bodies
+    ]
+    return PortableText("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 
 
-def excerpt_of(pieces: Iterable[Piece]) -> Excerpt:
+def excerpt_of(pieces: Iterable[ExcerptPart]) -> Excerpt:
     parts = [part_of(piece) for piece in pieces]
     return Excerpt("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 
 
 def code_excerpt(code: str, language: str) -> Excerpt:
     """A code block; its text is the code itself."""
-    return Excerpt(code, pre_html(code, language, COPIED))
+    return Excerpt(code, pre_html(code, language, COPIED_FORMATS))

@@ -65,7 +65,7 @@ class FoundText(FoundWords):
         return self._match.in_reasoning and has_reasoning, self._match.number
 
 
-class Frame(QWidget):
+class MatchFrame(QWidget):
     """A frame around the current match; moves with the text."""
 
     def __init__(self, theme: Theme, view: View, cursor: QTextCursor) -> None:
@@ -115,12 +115,12 @@ class ChatFinder(QObject):
         self._matches: list[TextMatch] = []
         self._current = -1
         self._step_wanted = 0
-        self._frame: Frame | None = None
+        self._frame: MatchFrame | None = None
         self._words: dict[int, tuple[str, str, str]] = {}  # by message id: stored text, reasoning, visible text
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._count)
-        self._steps: Iterator[None] | None = None
-        transcript.arrived.connect(lambda _id: self._mark())
+        self._scan: Iterator[None] | None = None
+        transcript.jump_finished.connect(lambda _id: self._mark())
         transcript.card_restored.connect(self._mark_card)
 
     @property
@@ -141,9 +141,9 @@ class ChatFinder(QObject):
             self._step_wanted += by
             self._begin()  # messages may have been added
 
-    def leave(self) -> None:
+    def end_search(self) -> None:
         self._timer.stop()
-        self._pattern, self._matches, self._current, self._steps = "", [], -1, None
+        self._pattern, self._matches, self._current, self._scan = "", [], -1, None
         self._words.clear()
         self._clear_marks()
 
@@ -153,7 +153,7 @@ class ChatFinder(QObject):
             self._timer.stop()
             self.changed.emit(0, 0)
             return
-        self._steps = self._read()
+        self._scan = self._read()
         self._count()
 
     def _read(self) -> Iterator[None]:
@@ -168,9 +168,9 @@ class ChatFinder(QObject):
 
     def _count(self) -> None:
         until = time.thread_time() + SLICE_S
-        while self._steps is not None:
-            if next(self._steps, self) is self:
-                self._steps = None
+        while self._scan is not None:
+            if next(self._scan, self) is self:
+                self._scan = None
             elif time.thread_time() > until:
                 self.changed.emit(0, -1)
                 self._timer.start()
@@ -183,9 +183,9 @@ class ChatFinder(QObject):
             for in_reasoning, text in zip((True, False), self._words[message_id][1:], strict=True)
             for number, _found in enumerate(pattern.finditer(text))
         ]
-        self._choose(before)
+        self._choose_match(before)
 
-    def _choose(self, before: TextMatch | None) -> None:
+    def _choose_match(self, before: TextMatch | None) -> None:
         num, wanted = len(self._matches), self._step_wanted
         self._step_wanted = 0
         if not num:
@@ -195,7 +195,7 @@ class ChatFinder(QObject):
         if wanted and before in self._matches:
             self._current = (self._matches.index(before) + wanted) % num
         else:
-            seen = self._transcript.first_in_sight()
+            seen = self._transcript.first_visible_message()
             ids = [message_id for message_id, *_ in self._transcript.texts()]
             later = set(ids[ids.index(seen) :]) if seen in ids else set(ids)
             self._current = next((at for at, one in enumerate(self._matches) if one.message_id in later), 0)
@@ -218,7 +218,7 @@ class ChatFinder(QObject):
         if is_current:
             self._remove_frame()
             if found is not None:
-                self._frame = Frame(self._theme, *found)
+                self._frame = MatchFrame(self._theme, *found)
                 self._frame.destroyed.connect(self._on_frame_gone)
 
     def _on_frame_gone(self) -> None:
@@ -254,18 +254,18 @@ def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
     if not is_answer:
         return "", shown_text(raw)
     split = split_thinking(raw)
-    return plain_text(split.shown_thought(raw)) if split.opened else "", plain_text(split.answer(raw))
+    return plain_text(split.shown_reasoning(raw)) if split.opened else "", plain_text(split.answer(raw))
 
 
 class FindBox(SearchBox):
     """The search field."""
 
-    back = Signal()  # Shift+Enter was pressed
+    escape_pressed = Signal()  # Shift+Enter was pressed
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.back.emit()
+            self.escape_pressed.emit()
         else:
             super().keyPressEvent(event)
 
@@ -300,12 +300,12 @@ class FindBar(QFrame):
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(lambda: self.finder.search(self.edit.text()))
         self.edit.textChanged.connect(lambda _text: self._pause.start())
-        self.edit.taken.connect(lambda: self.step(1))
-        self.edit.back.connect(lambda: self.step(-1))
-        self.edit.left.connect(self.leave)
+        self.edit.result_chosen.connect(lambda: self.step(1))
+        self.edit.escape_pressed.connect(lambda: self.step(-1))
+        self.edit.search_left.connect(self.close_bar)
         self.next_button.clicked.connect(lambda: self.step(1))
         self.back_button.clicked.connect(lambda: self.step(-1))
-        self.close_button.clicked.connect(self.leave)
+        self.close_button.clicked.connect(self.close_bar)
         self.finder.changed.connect(self._show_number)
         self.hide()
 
@@ -327,7 +327,7 @@ class FindBar(QFrame):
         else:
             self.finder.step(by)
 
-    def leave(self) -> bool:
+    def close_bar(self) -> bool:
         """Close the bar; False if it was closed already."""
         if self.isHidden():
             return False
@@ -339,7 +339,7 @@ class FindBar(QFrame):
         super().hideEvent(event)
         if self.isHidden():
             self._pause.stop()
-            self.finder.leave()
+            self.finder.end_search()
 
     def _show_number(self, current: int, num: int) -> None:
         words = ""

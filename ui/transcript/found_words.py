@@ -23,7 +23,7 @@ from ui.transcript.cards.user_card import UserCard
 
 Excerpt = tuple[tuple[str, bool], ...]
 TINT_ALPHA = 110
-FOUND = QTextFormat.Property.UserProperty.value + 11
+FOUND_PROPERTY = QTextFormat.Property.UserProperty.value + 11
 View = QTextEdit | QPlainTextEdit
 
 
@@ -77,19 +77,19 @@ class FoundWords:
     def _place(self, card: MessageCard) -> tuple[bool, int]:
         """Whether the excerpt is in the reasoning, and how many matches precede it in that part."""
         raw = card.raw_text if isinstance(card, AnswerCard) else card.text
-        line = _on_one_line(raw)
+        line = _as_one_line(raw)
         starts = [found.start() for found in re.finditer(self._pattern, line, re.IGNORECASE)]
         at = line.find(self._excerpt)
         place = at + self._first if at >= 0 else next(iter(starts), 0)
         split = split_thinking(raw)
-        words_at = len(_on_one_line(raw[: split.thought_end])) if isinstance(card, AnswerCard) and split.opened else 0
+        words_at = len(_as_one_line(raw[: split.reasoning_end])) if isinstance(card, AnswerCard) and split.opened else 0
         in_reasoning = place < words_at
         return in_reasoning, sum((0 if in_reasoning else words_at) <= start < place for start in starts)
 
 
 def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
     """Mark these ranges in addition to other marks; an empty ``cursors`` removes the marks."""
-    others = [one for one in view.extraSelections() if not one.format.hasProperty(FOUND)]
+    others = [one for one in view.extraSelections() if not one.format.hasProperty(FOUND_PROPERTY)]
     color = QColor(tokens.accent)
     color.setAlpha(TINT_ALPHA)
     found = []
@@ -100,7 +100,7 @@ def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
         selection.format.setBackground(color)
         selection.format.setForeground(QColor(tokens.text))
         selection.format.setFontUnderline(True)  # not by colour alone, for accessibility
-        selection.format.setProperty(FOUND, True)
+        selection.format.setProperty(FOUND_PROPERTY, True)
         found.append(selection)
     if found or len(others) != len(view.extraSelections()):
         view.setExtraSelections([*others, *found])
@@ -127,5 +127,5 @@ def _views(part: QWidget) -> list[View]:
     return [part] if isinstance(part, ProseView) else []
 
 
-def _on_one_line(text: str) -> str:
+def _as_one_line(text: str) -> str:
     return " ".join(text.split())

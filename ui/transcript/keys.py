@@ -20,7 +20,7 @@ from ui.transcript.selection import show_caret, texts_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
 
-USER_INPUT = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the focus is not moved
+USER_INPUT_EVENTS = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # after such input the focus is not moved
 TIP_MS = 600_000  # a tool tip that was opened by keyboard stays until it is closed by keyboard
 TIP_OFFSET_PX = 4
 
@@ -68,7 +68,7 @@ class TranscriptKeys(QObject):
             question.begin_edit()
 
 
-class VersionFocus(QObject):
+class VersionFocusKeeper(QObject):
     """Keeps the focus at a message while its versions are switched.
 
     Showing another version replaces the page and its focused widget. Create this object before connecting the handler
@@ -81,7 +81,7 @@ class VersionFocus(QObject):
         self._wanted: int | None = None
         self._direction = 0  # direction of the pressed arrow; 0 if the focus was elsewhere in the message
         transcript.version_requested.connect(self._record_focus)
-        transcript.arrived.connect(self._on_arrived)
+        transcript.jump_finished.connect(self._on_arrived)
 
     def _record_focus(self, message_id: int) -> None:
         focus = QApplication.focusWidget()
@@ -96,7 +96,7 @@ class VersionFocus(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave the focus alone if the user presses a key or clicks before the message is visible."""
-        if event.type() in USER_INPUT:
+        if event.type() in USER_INPUT_EVENTS:
             self._forget()
         return super().eventFilter(watched, event)
 
@@ -127,7 +127,7 @@ def _arrow(switch: VersionSwitch, by: int) -> QWidget:
     return first if first.isEnabled() else other
 
 
-class PassKeys(QObject):
+class PassTipKeys(QObject):
     """Shows the pass of the token at the caret, like on hover; follows the caret."""
 
     def __init__(self, transcript: Transcript, commands: Commands) -> None:
@@ -148,19 +148,19 @@ class PassKeys(QObject):
             view.setFocus(Qt.FocusReason.ShortcutFocusReason)
             show_caret(self._transcript, view)
         if view is not self._view:
-            self._leave()
+            self._hide_tip()
             self._view = view
-            view.cursorPositionChanged.connect(self._follow)
+            view.cursorPositionChanged.connect(self._show_at_caret)
             view.installEventFilter(self)
         self._announced = None
         self._show(view)
 
-    def _follow(self) -> None:
+    def _show_at_caret(self) -> None:
         view = self._view
         if view is not None and view.hasFocus() and QToolTip.isVisible():
             self._show(view)
         else:
-            self._leave()
+            self._hide_tip()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._view and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
@@ -168,21 +168,21 @@ class PassKeys(QObject):
                 return False
             event.accept()
             if event.type() == QEvent.Type.KeyPress:
-                self._leave()
+                self._hide_tip()
                 QToolTip.hideText()
             return True
         return False
 
-    def _leave(self) -> None:
+    def _hide_tip(self) -> None:
         view, self._view = self._view, None
         if view is not None and isValid(view):
-            view.cursorPositionChanged.disconnect(self._follow)
+            view.cursorPositionChanged.disconnect(self._show_at_caret)
             view.removeEventFilter(self)
 
     def _show(self, view: QTextEdit | QPlainTextEdit) -> None:
         card = self._card_of(view)
         found = card.pass_at_caret(view) if card is not None else None
-        none = translate("PassKeys", "No pass is recorded here.")
+        none = translate("PassTipKeys", "No pass is recorded here.")
         place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         place.setY(place.y() + TIP_OFFSET_PX)
         QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), TIP_MS)

@@ -33,9 +33,9 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import UNKNOWN_AUTHOR
 from ui.transcript.cards.prose_view import FormulaObject, document_style
 from ui.transcript.cards.tool_card import call_text
-from ui.transcript.excerpt import Piece, code_html, part_of
+from ui.transcript.excerpt import ExcerptPart, code_html, part_of
 
-FONT_PX, FOOT_PX, PX_PER_INCH = 14, 36, 96
+FONT_PX, FOOTER_PX, PX_PER_INCH = 14, 36, 96
 MAX_PICTURE_PX = 420
 MARGIN_MM = 15
 _STYLE = f"""
@@ -59,7 +59,7 @@ def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], par
     for view in messages:
         raw = call_text(view) if view.role == "tool" else view.text
         html += f'<p class="author">{escape(_author(view))}</p>\n{_pictures(document, view)}'
-        html += part_of(Piece(view.role, raw), drawing).html
+        html += part_of(ExcerptPart(view.role, raw), drawing).html
     # Qt sets the direction of a part of a line only by these control characters.
     document.setHtml(html.replace("<code ", "\u2066<code ").replace("</code>", "</code>\u2069"))
     formulas = FormulaObject(document, theme.formulas)
@@ -78,7 +78,7 @@ def _author(view: MessageView) -> str:
 
 
 def _formula(theme: Theme, source: str) -> str:
-    if not theme.formulas.make(source):
+    if not theme.formulas.typeset_later(source):
         return f"<code>{escape(source)}</code>"
     return f'<img src="{formula_address(source)}"/>'
 
@@ -105,7 +105,7 @@ def paint_pages(document: QTextDocument, device: QPagedPaintDevice, title: str) 
     """Paint a document on numbered pages; returns their count."""
     device.setPageMargins(QMarginsF(*[MARGIN_MM] * 4), QPageLayout.Unit.Millimeter)
     page = QRectF(device.pageLayout().paintRectPixels(PX_PER_INCH))
-    room = QSizeF(page.width(), page.height() - FOOT_PX)
+    room = QSizeF(page.width(), page.height() - FOOTER_PX)
     document.setPageSize(room)
     painter = QPainter(device)
     scale = device.logicalDpiX() / PX_PER_INCH
@@ -127,7 +127,7 @@ def paint_pages(document: QTextDocument, device: QPagedPaintDevice, title: str) 
         font.setPixelSize(FONT_PX - 4)
         painter.setFont(font)
         painter.setPen(LIGHT.text_muted)
-        foot = QRectF(0, room.height(), room.width(), FOOT_PX)
+        foot = QRectF(0, room.height(), room.width(), FOOTER_PX)
         words = translate("Printing", "{number} of {total}").format(number=count(number + 1), total=count(total))
         below = Qt.AlignmentFlag.AlignBottom
         painter.drawText(foot.adjusted(0, 0, -80, 0), below | Qt.TextFlag.TextSingleLine, title)

@@ -18,7 +18,7 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.card import CardState
 from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
-from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
+from ui.transcript.excerpt import END_OF_TEXT, Excerpt, ExcerptPart, excerpt_of
 
 CARET_MARGIN_PX = 24  # margin of a caret that is scrolled into view
 SCROLL_MS = 30  # scroll interval while the pointer is outside the page
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     Base = QScrollArea
 else:
     Base = object
-_MOVES = QTextCursor.MoveOperation
-_STEPS = {
-    Qt.Key.Key_Up: (_MOVES.Up, -1),
-    Qt.Key.Key_Down: (_MOVES.Down, 1),
-    Qt.Key.Key_Left: (_MOVES.Left, -1),
-    Qt.Key.Key_Right: (_MOVES.Right, 1),
+_CURSOR_MOVES = QTextCursor.MoveOperation
+_EDGE_KEYS = {
+    Qt.Key.Key_Up: (_CURSOR_MOVES.Up, -1),
+    Qt.Key.Key_Down: (_CURSOR_MOVES.Down, 1),
+    Qt.Key.Key_Left: (_CURSOR_MOVES.Left, -1),
+    Qt.Key.Key_Right: (_CURSOR_MOVES.Right, 1),
 }
 
 
-class Readable(Protocol):
+class SelectableCard(Protocol):
     """A widget with a message's texts, like `MessageCard`."""
 
     message_id: int
@@ -56,7 +56,7 @@ class Readable(Protocol):
     def mapFromGlobal(self, point: QPoint, /) -> QPoint: ...
 
 
-Entry = Readable | CardState | MessageView  # the last: a message that has no card yet
+Entry = SelectableCard | CardState | MessageView  # the last: a message that has no card yet
 
 
 class Position(NamedTuple):
@@ -67,13 +67,13 @@ class Position(NamedTuple):
 class _Hit(NamedTuple):
     """The card at a point, its nearest part if any, and the UTF-16 unit of its text."""
 
-    card: Readable
+    card: SelectableCard
     part: TextPart | None
     unit: int
     is_below: bool = False  # the point is in the lower half of a card without parts
 
     def position(self) -> Position:
-        place = (END if self.is_below else 0) if self.part is None else self.part.offset_of(self.unit)
+        place = (END_OF_TEXT if self.is_below else 0) if self.part is None else self.part.offset_of(self.unit)
         return Position(self.card.message_id, place)
 
 
@@ -84,7 +84,7 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
         page.ensureVisible(place.x(), place.y(), 0, CARET_MARGIN_PX)
 
 
-def texts_of(card: Readable) -> list[TextView]:
+def texts_of(card: SelectableCard) -> list[TextView]:
     return [part.view for part in card.parts]
 
 
@@ -122,7 +122,7 @@ class TranscriptSelection(QObject):
     def select_all(self) -> None:
         entries = self._entries()
         if entries:
-            self.select(Position(_id_of(entries[0]), 0), Position(_id_of(entries[-1]), END))
+            self.select(Position(_id_of(entries[0]), 0), Position(_id_of(entries[-1]), END_OF_TEXT))
 
     def clear(self) -> bool:
         had = bool(self)
@@ -136,23 +136,23 @@ class TranscriptSelection(QObject):
         numbers = self._index_by_id()
         if self._anchor is None or not {self._anchor.message_id, self._head.message_id} <= numbers.keys():
             return None
-        first, last = sorted((_order(numbers, self._anchor), _order(numbers, self._head)))
+        first, last = sorted((_is_ordered(numbers, self._anchor), _is_ordered(numbers, self._head)))
         return first, last
 
-    def refresh(self, only: Readable | None = None) -> None:
+    def refresh(self, only: SelectableCard | None = None) -> None:
         """Update the highlights after parts of the page, or of one card, changed."""
         if self._anchor is None:
             return
         numbers = self._index_by_id()
         (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
-        backwards = _order(numbers, self._head) < _order(numbers, self._anchor)
+        backwards = _is_ordered(numbers, self._head) < _is_ordered(numbers, self._anchor)
         for card in self._cards() if only is None else (only,):
             number = numbers.get(card.message_id, -1)
             inside = first <= number <= last
-            low, high = begin if number == first else 0, end if number == last else END
+            low, high = begin if number == first else 0, end if number == last else END_OF_TEXT
             for part in card.parts:
                 part.select(low if inside else 0, high if inside else 0, backwards=backwards)
-            card.set_wholly_selected(selected=inside and low == 0 and high == END)
+            card.set_wholly_selected(selected=inside and low == 0 and high == END_OF_TEXT)
 
     def refresh_soon(self) -> None:
         QTimer.singleShot(0, self, self.refresh)
@@ -161,10 +161,10 @@ class TranscriptSelection(QObject):
         """The selected text and HTML, including recycled messages."""
         return excerpt_of(self._pieces())
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _pieces(self) -> Iterator[ExcerptPart]:
         (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
         for number, entry in enumerate(self._entries()[first : last + 1], start=first):
-            yield _piece(entry, begin if number == first else 0, end if number == last else END)
+            yield _piece(entry, begin if number == first else 0, end if number == last else END_OF_TEXT)
 
     def copy(self) -> None:
         if self:
@@ -182,7 +182,7 @@ class TranscriptSelection(QObject):
             return
         is_third = self._double is not None and self._is_same_click(event, *self._double)
         if is_third:
-            self._choose(hit, QTextCursor.SelectionType.BlockUnderCursor)
+            self._extend_by_unit(hit, QTextCursor.SelectionType.BlockUnderCursor)
             return
         here = hit.position()
         anchor = self._anchor if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else None
@@ -197,7 +197,7 @@ class TranscriptSelection(QObject):
         self._double = event.timestamp(), self._pointer
         hit = self._hit(self._pointer)
         if hit is not None and event.button() is Qt.MouseButton.LeftButton:
-            self._choose(hit, QTextCursor.SelectionType.WordUnderCursor)
+            self._extend_by_unit(hit, QTextCursor.SelectionType.WordUnderCursor)
 
     def move(self, event: QMouseEvent) -> None:
         if not event.buttons() & Qt.MouseButton.LeftButton:
@@ -220,9 +220,9 @@ class TranscriptSelection(QObject):
         near = (self._pointer - place).manhattanLength() < QApplication.startDragDistance()
         return near and event.timestamp() - when_ms < QApplication.doubleClickInterval()
 
-    def _choose(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
+    def _extend_by_unit(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
         """Select the word or block at a point; dragging extends by words or blocks."""
-        self._unit_type, self._origin = by, _extent(hit, by)
+        self._unit_type, self._origin = by, _unit_range(hit, by)
         self.select(*self._origin)
 
     def _extend(self) -> None:
@@ -230,8 +230,8 @@ class TranscriptSelection(QObject):
         if hit is None or self._origin is None:
             return
         numbers, (begin, end) = self._index_by_id(), self._origin
-        low, high = _extent(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
-        is_above = _order(numbers, low) < _order(numbers, begin)
+        low, high = _unit_range(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
+        is_above = _is_ordered(numbers, low) < _is_ordered(numbers, begin)
         self.select(*((end, low) if is_above else (begin, high)))
 
     def _distance_outside(self) -> int:
@@ -253,10 +253,10 @@ class TranscriptSelection(QObject):
         local = viewport.mapFromGlobal(pointer)
         point = viewport.mapToGlobal(QPoint(local.x(), max(0, min(local.y(), viewport.height() - 1))))
         cards = (card for card in self._cards() if card.isVisible())
-        card = min(cards, key=lambda each: _gap(each, point), default=None)
+        card = min(cards, key=lambda each: _distance_to(each, point), default=None)
         if card is None:
             return None
-        part = min(card.parts, key=lambda each: _gap(each.view.viewport(), point), default=None)
+        part = min(card.parts, key=lambda each: _distance_to(each.view.viewport(), point), default=None)
         if part is None:
             return _Hit(card, None, 0, is_below=card.mapFromGlobal(point).y() > card.height() // 2)
         inner = part.view.viewport()
@@ -284,7 +284,7 @@ class TranscriptSelection(QObject):
             return False
         if event.type() != QEvent.Type.KeyPress:
             return False
-        move, by = _STEPS.get(Qt.Key(event.key()), (None, 0))
+        move, by = _EDGE_KEYS.get(Qt.Key(event.key()), (None, 0))
         extends = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         others = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
         before = view.textCursor()
@@ -301,7 +301,7 @@ class TranscriptSelection(QObject):
         if neighbor is None:
             event.ignore()  # passes the key to the page
         else:
-            self._enter(neighbor, view, move, extends=extends)
+            self._enter_part(neighbor, view, move, extends=extends)
         return True
 
     def _neighbor(self, view: TextView, by: int) -> TextPart | None:
@@ -309,15 +309,15 @@ class TranscriptSelection(QObject):
         at = next((number for number, part in enumerate(parts) if part.view is view), None)
         return parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
 
-    def _enter(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
+    def _enter_part(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
         """Move the caret into the adjacent text: to its nearest line at the same x, or to its nearest end."""
         view, anchor = part.view, self._position_in(before)
         cursor = view.textCursor()
-        if move in (_MOVES.Left, _MOVES.Right):
-            cursor.movePosition(_MOVES.End if move is _MOVES.Left else _MOVES.Start)
+        if move in (_CURSOR_MOVES.Left, _CURSOR_MOVES.Right):
+            cursor.movePosition(_CURSOR_MOVES.End if move is _CURSOR_MOVES.Left else _CURSOR_MOVES.Start)
         else:
             x = view.viewport().mapFromGlobal(before.viewport().mapToGlobal(before.cursorRect().center())).x()
-            cursor.movePosition(_MOVES.End if move is _MOVES.Up else _MOVES.Start)
+            cursor.movePosition(_CURSOR_MOVES.End if move is _CURSOR_MOVES.Up else _CURSOR_MOVES.Start)
             view.setTextCursor(cursor)
             cursor = view.cursorForPosition(QPoint(x, view.cursorRect().center().y()))
         view.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -350,36 +350,36 @@ class TranscriptSelection(QObject):
                 return Position(card.message_id, part.offset_of(view.textCursor().position() if unit is None else unit))
         return None
 
-    def _cards(self) -> list[Readable]:
+    def _cards(self) -> list[SelectableCard]:
         return [entry for entry in self._entries() if not isinstance(entry, CardState | MessageView)]
 
     def _index_by_id(self) -> dict[int, int]:
         return {_id_of(entry): number for number, entry in enumerate(self._entries())}
 
 
-def _piece(entry: Entry, begin: int, end: int) -> Piece:
+def _piece(entry: Entry, begin: int, end: int) -> ExcerptPart:
     if not isinstance(entry, CardState | MessageView):
-        return Piece(entry.role, entry.raw_text, begin, end, entry.shows_reasoning)
+        return ExcerptPart(entry.role, entry.raw_text, begin, end, entry.shows_reasoning)
     view = entry if isinstance(entry, MessageView) else entry.view
     raw = call_text(view) if view.role == "tool" else view.text
-    return Piece(view.role, raw, begin, end, isinstance(entry, CardState) and entry.unfolded)
+    return ExcerptPart(view.role, raw, begin, end, isinstance(entry, CardState) and entry.expanded)
 
 
 def _id_of(entry: Entry) -> int:
     return entry.id if isinstance(entry, MessageView) else entry.message_id
 
 
-def _order(numbers: dict[int, int], position: Position) -> tuple[int, int]:
+def _is_ordered(numbers: dict[int, int], position: Position) -> tuple[int, int]:
     return numbers.get(position.message_id, -1), position.offset
 
 
-def _gap(widget: QWidget | Readable, point: QPoint) -> int:
+def _distance_to(widget: QWidget | SelectableCard, point: QPoint) -> int:
     """The vertical distance in pixels between a widget and a screen point."""
     y = widget.mapFromGlobal(point).y()
     return max(-y, y - widget.height() + 1, 0)
 
 
-def _extent(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
+def _unit_range(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
     """The extent of the word or block at a point."""
     if hit.part is None:
         return (hit.position(),) * 2
@@ -393,7 +393,7 @@ def _extent(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Positio
     return begin, end
 
 
-class SelectingArea(Base):
+class SelectableArea(Base):
     """A scroll area mixin that passes input to its ``selection``."""
 
     selection: TranscriptSelection

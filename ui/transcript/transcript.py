@@ -48,7 +48,7 @@ class Transcript(MessageArea):
     card_restored(object): the card of a distant message is complete again.
     """
 
-    arrived = Signal(int)
+    jump_finished = Signal(int)
     card_restored = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
@@ -123,9 +123,9 @@ class Transcript(MessageArea):
 
     @property
     def is_building(self) -> bool:
-        return self._recycler.building is not None or (bool(self._waiting) and not self._has_enough())
+        return self._recycler.building is not None or (bool(self._waiting) and not self._fills_viewport())
 
-    def _has_enough(self) -> bool:
+    def _fills_viewport(self) -> bool:
         if self._streaming is not None and self.follows_end and self.verticalScrollBar().maximum() > 0:
             return self._scroll_target is None  # the user reads the end, so older messages can wait
         return (
@@ -153,7 +153,7 @@ class Transcript(MessageArea):
 
     def add(self, view: MessageView) -> None:
         self._grows_above = False
-        card = self._make(view)
+        card = self._make_card(view)
         while card.build_next():
             pass
         self._column.add(card)
@@ -170,8 +170,8 @@ class Transcript(MessageArea):
         Building is fastest while the window is hidden; later it would compete with the work of the first frame.
         """
         self.lay_out()
-        until = self._scheduler.own_s() + FIRST_FRAME_S
-        while self.is_building and self.verticalScrollBar().maximum() == 0 and self._scheduler.own_s() < until:
+        until = self._scheduler.worked_s() + FIRST_FRAME_S
+        while self.is_building and self.verticalScrollBar().maximum() == 0 and self._scheduler.worked_s() < until:
             self._build_slice(FIRST_FRAME_SLICE_S)
 
     def begin_answer(self, view: MessageView) -> None:
@@ -254,7 +254,7 @@ class Transcript(MessageArea):
         index = next((place for place in places if fits(self._column.entries[place].view)), None)
         return None if index is None else self._recycler.restore(index)
 
-    def _make(self, view: MessageView) -> MessageCard:
+    def _make_card(self, view: MessageView) -> MessageCard:
         card = self.make_card(view)
         if isinstance(card, AnswerCard) and view.state is MessageState.STREAMING:
             self._streaming = card
@@ -309,7 +309,7 @@ class Transcript(MessageArea):
         self.verticalScrollBar().setValue(max(0, self._target_top(card) - GO_TO_MARGIN_PX))
         self._heights.release_anchor()
         card.set_revealed(True)
-        self.arrived.emit(card.message_id)
+        self.jump_finished.emit(card.message_id)
 
     def _target_top(self, card: MessageCard) -> int:
         """The top of a card, or of its found words if these would not be visible."""
@@ -331,7 +331,7 @@ class Transcript(MessageArea):
             entries.append((entry.message_id, text, entry.view.role == "assistant"))
         return entries
 
-    def first_in_sight(self) -> int | None:
+    def first_visible_message(self) -> int | None:
         top = self.verticalScrollBar().value()
         cards = (card for card in self.cards if card.mapTo(self._content, card.rect().bottomLeft()).y() > top)
         return next((card.message_id for card in cards), None)
@@ -360,10 +360,10 @@ class Transcript(MessageArea):
         if self.is_building and self._recycler.building is None and self._recycler.recycle_one():
             self._build_timer.start(self._recycler.pause_ms)
             return
-        until = self._scheduler.own_s() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
+        until = self._scheduler.worked_s() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
         self._grows_above = self._grows_above or self.is_building
         wanted = self.is_building or not self._column.entries  # otherwise only replaced cards are deleted
-        while wanted and self._build_step() and self._scheduler.own_s() < until:
+        while wanted and self._build_step() and self._scheduler.worked_s() < until:
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one per event loop iteration, at whose end Qt deletes it
@@ -381,7 +381,7 @@ class Transcript(MessageArea):
         is_visible = self.verticalScrollBar().value() == 0
         if card is None and self._waiting:
             if is_visible or not self.prefetcher.prefetch_step(self._waiting[-1]):
-                self._begin_above(self._waiting.pop(), is_visible=is_visible)
+                self._insert_above(self._waiting.pop(), is_visible=is_visible)
             return is_visible and self.is_building
         if card is not None and not self._is_filled:
             self._is_filled = not card.build_next()
@@ -394,8 +394,8 @@ class Transcript(MessageArea):
             show_above(self, self._content, card, [other for other in self.cards if other is not card], self.lay_out)
         return self.is_building
 
-    def _begin_above(self, view: MessageView, *, is_visible: bool) -> None:
-        card = self._recycler.building = self._make(view)
+    def _insert_above(self, view: MessageView, *, is_visible: bool) -> None:
+        card = self._recycler.building = self._make_card(view)
         self._is_filled = False
         # An offscreen card is shown when complete: each added part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
@@ -451,9 +451,9 @@ class Transcript(MessageArea):
         if event.size().width() != event.oldSize().width():
             self.lay_out()
         self._heights.end_relayout()
-        self._ring.follow()
+        self._ring.follow_widget()
         self.jump_button.place()
-        self._recycler.check()
+        self._recycler.check_viewport()
 
 
 class JumpButton(QToolButton):

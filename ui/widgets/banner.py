@@ -55,26 +55,26 @@ class Banner(QFrame):
             spacing=10,
         )
         self._leave_timer = QTimer(self, singleShot=True)
-        self._leave_timer.timeout.connect(self._leave_unread)
+        self._leave_timer.timeout.connect(self._keep_until_read)
         theme.changed.connect(self._recolor)
         self._recolor()
         self.hide()
 
     def show_problem(self, problem: Problem) -> None:
         self.problem = problem
-        self._say(in_words(problem).title, explanation(problem))
+        self._announce(in_words(problem).title, explanation(problem))
 
     def show_notice(self, text: str) -> None:
         """Show a notice; a message that was not dismissed stays above it."""
         text = in_language(text)
         is_notice = not self.isHidden() and self._action is None  # a suggestion is useless without its button
         kept = [line for line in self.message.text().split("\n") if is_notice and line != text]
-        self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
+        self._announce("", "\n".join([*kept, text][-MAX_NOTICES:]))
         self._leave_timer.start(NOTICE_MS)
 
     def show_suggestion(self, text: str, action: str, do: Callable[[], object]) -> None:
         """Show a suggestion with a button; it stays until it is accepted or dismissed."""
-        self._say("", text)
+        self._announce("", text)
         self._leave_timer.stop()
         self._action = do
         self.action_button.setText(action)
@@ -94,9 +94,9 @@ class Banner(QFrame):
 
     def show_warning(self, text: str) -> None:
         """Show a warning until it is withdrawn or dismissed."""
-        self._say("", text)
+        self._announce("", text)
 
-    def _leave_unread(self) -> None:
+    def _keep_until_read(self) -> None:
         """Disappear, unless the pointer is on the banner or the user has not seen it."""
         focus = QApplication.focusWidget()
         is_away = QApplication.applicationState() is not Qt.ApplicationState.ApplicationActive
@@ -105,7 +105,7 @@ class Banner(QFrame):
         else:
             self.hide()
 
-    def _say(self, title: str, text: str) -> None:
+    def _announce(self, title: str, text: str) -> None:
         self._action = None
         self.action_button.hide()
         show_text(self.title, title)

@@ -31,8 +31,8 @@ from PySide6.QtWidgets import (
     QWidgetItem,
 )
 
-from ui.text.formatting import as_written, hover
-from ui.text.one_line import cut
+from ui.text.formatting import tooltip, without_markup
+from ui.text.one_line import elided
 
 VIEWPORT_NAME = "qt_scrollarea_viewport"  # Qt's object name for viewports
 
@@ -63,7 +63,7 @@ def set_style_property(widget: QWidget, name: str, value: str) -> None:
     widget.style().polish(widget)
 
 
-def rule() -> QFrame:
+def separator() -> QFrame:
     made = QFrame()
     made.setObjectName("rule")
     return made
@@ -172,7 +172,7 @@ def button(
     made.setAutoDefault(False)
     made.setCursor(Qt.CursorShape.PointingHandCursor)
     if tip:
-        made.setToolTip(hover(tip))
+        made.setToolTip(tooltip(tip))
     if action is not None:
         made.clicked.connect(lambda _checked=False: action())
     return made
@@ -197,7 +197,7 @@ def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlain
     return made
 
 
-def bar(name: str) -> QProgressBar:
+def progress_bar(name: str) -> QProgressBar:
     made = QProgressBar()
     made.setTextVisible(False)
     made.setRange(0, 1000)
@@ -205,7 +205,7 @@ def bar(name: str) -> QProgressBar:
     return made
 
 
-def card(*parts: Part, spacing: int = 8) -> QFrame:
+def card_frame(*parts: Part, spacing: int = 8) -> QFrame:
     """A raised frame with these parts in a column."""
     frame = QFrame()
     frame.setObjectName("card")
@@ -232,7 +232,7 @@ def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24
     return page
 
 
-def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollArea:
+def scroll_area(content: QWidget, name: str, *, sideways: bool = True) -> QScrollArea:
     area = QScrollArea()
     if not sideways:
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -286,7 +286,7 @@ class ElidedLabel(QLabel):
         super().__init__(text)
         if kind:
             self.setProperty("kind", kind)
-        self.setToolTip(as_written(tip))
+        self.setToolTip(without_markup(tip))
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
@@ -301,13 +301,13 @@ class ElidedLabel(QLabel):
             return super().event(event)
         if self.toolTip() or not self.is_elided():
             return super().event(event)
-        QToolTip.showText(event.globalPos(), hover(self.text()), self)
+        QToolTip.showText(event.globalPos(), tooltip(self.text()), self)
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         painter = QPainter(self)
         rect = self.contentsRect()
-        shown = cut(self.text(), QFontMetrics(self.font()), rect.width())
+        shown = elided(self.text(), QFontMetrics(self.font()), rect.width())
         flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
         self.style().drawItemText(
             painter, rect, int(flags), self.palette(), self.isEnabled(), shown, self.foregroundRole()

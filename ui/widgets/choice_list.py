@@ -10,8 +10,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from ui.text.formatting import as_written
-from ui.text.one_line import cut
+from ui.text.formatting import without_markup
+from ui.text.one_line import elided
 from ui.theme.palette import Palette
 from ui.theme.theme import REGULAR, SEMIBOLD, Theme
 
@@ -32,7 +32,7 @@ def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag
 
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
-SIDE_PX, ICON_GAP_PX = 10, 9
+SIDE_TEXT_PX, ICON_GAP_PX = 10, 9
 LINE_PX, LEADING_PX = 19, 3  # minimum line height; space in a line above and below the letters
 _NO_PARENT = QModelIndex()
 
@@ -72,7 +72,7 @@ def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
-def merged_rows(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
+def reordered_rows(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
     """The ``wanted`` rows. Rows that are already ``shown`` keep their positions; new rows follow under their headings.
 
     Unwanted rows stay as disabled rows, except at the end.
@@ -126,7 +126,7 @@ class ChoiceModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             pieces = (choice.title, choice.spoken, choice.side, *choice.lines)
             if role == Qt.ItemDataRole.ToolTipRole:
-                return as_written("\n".join(piece for piece in pieces if piece))
+                return without_markup("\n".join(piece for piece in pieces if piece))
             return ". ".join(piece for piece in pieces if piece)
         return None
 
@@ -160,7 +160,9 @@ class _Delegate(QStyledItemDelegate):
     def _lines(self, choice: Choice, text: str) -> list[str]:
         if not choice.wraps:
             return [text]
-        room = self._view.viewport().width() - 2 * SIDE_PX - (ICON_PX + ICON_GAP_PX if self._model.has_icons else 0)
+        room = (
+            self._view.viewport().width() - 2 * SIDE_TEXT_PX - (ICON_PX + ICON_GAP_PX if self._model.has_icons else 0)
+        )
         return wrapped(text, QFontMetrics(self._theme.font(-1)), room)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -179,7 +181,7 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens
-        inner = box.adjusted(SIDE_PX, self._padding, -SIDE_PX, -self._padding)
+        inner = box.adjusted(SIDE_TEXT_PX, self._padding, -SIDE_TEXT_PX, -self._padding)
         if choice.icon:
             colors = {
                 "accent": tokens.accent_text,
@@ -218,7 +220,7 @@ class _Delegate(QStyledItemDelegate):
     ) -> None:
         painter.setPen(QColor(color or self._theme.tokens.text_muted))
         painter.setFont(font)
-        shown = cut(text, QFontMetrics(font), box.width())
+        shown = elided(text, QFontMetrics(font), box.width())
         upright = where if where & Qt.AlignmentFlag.AlignVertical_Mask else where | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(box, int(upright), shown)
 

@@ -34,7 +34,7 @@ EDITS = (
     ("selectAll", tr.mark("Select all"), QKeySequence.StandardKey.SelectAll),
 )
 LONG_ROW = 3
-_OTHER_INPUT = (
+_OTHER_INPUT_EVENTS = (
     QEvent.Type.ShortcutOverride,
     QEvent.Type.KeyPress,
     QEvent.Type.MouseButtonPress,
@@ -149,7 +149,7 @@ class Commands(QObject):
                 continue
             # The keys are only shown: text widgets handle them, and a shortcut would take them away.
             action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
-            action.triggered.connect(partial(_edit, slot))
+            action.triggered.connect(partial(_edit_slot, slot))
 
     def alt_pressed(self) -> None:
         """Handle Alt: if it is released without another key, the menu bar is shown."""
@@ -170,7 +170,7 @@ class Commands(QObject):
             if self._alt_is_alone:
                 self._alt_is_alone = False
                 self._open_bar()
-        elif kind in _OTHER_INPUT and not is_alt:
+        elif kind in _OTHER_INPUT_EVENTS and not is_alt:
             self._alt_is_alone = False
         return False
 
@@ -194,7 +194,7 @@ class Commands(QObject):
         return [CommandRow(tr(group), tr(words), _keys_text(keys)) for group, words, keys in ordered]
 
 
-def _edit(slot: str) -> None:
+def _edit_slot(slot: str) -> None:
     """Call a slot of the focused text widget, if it has the slot."""
     do = getattr(QApplication.focusWidget(), slot, None)
     if callable(do):

@@ -44,12 +44,12 @@ class EnterInDialog(QObject):
         return super().eventFilter(watched, event)
 
 
-_FRAME = QSize(16, 48)  # estimated size of a window frame
+_FRAME_PX = QSize(16, 48)  # estimated size of a window frame
 
 
 def within_screen(dialog: QWidget, size: QSize) -> QSize:
     """``size``, limited to the screen, so that the buttons stay reachable."""
-    return size.boundedTo(dialog.screen().availableSize() - _FRAME)
+    return size.boundedTo(dialog.screen().availableSize() - _FRAME_PX)
 
 
 class Dialog(QDialog):

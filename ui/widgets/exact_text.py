@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 _BLOCK_END = "\u2029"  # Qt's separator between blocks
 
 
-class ExactTextEdit(QPlainTextEdit):
+class VerbatimTextEdit(QPlainTextEdit):
     """`QPlainTextEdit.toPlainText` replaces no-break spaces and U+2028; `exact_text` does not."""
 
     def exact_text(self) -> str:

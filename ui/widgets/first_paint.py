@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-UNSEEN_MS = 250
-LONGEST_MS = 10_000  # a window that starts minimized may never be painted
+HIDDEN_WINDOW_MS = 250
+MAX_WAIT_MS = 10_000  # a window that starts minimized may never be painted
 
 
 class FirstPaint(QObject):
@@ -26,7 +26,7 @@ class FirstPaint(QObject):
         self._window = window
         self._then: Callable[[], None] | None = then
         window.installEventFilter(self)
-        QTimer.singleShot(LONGEST_MS, self, self._end)
+        QTimer.singleShot(MAX_WAIT_MS, self, self._end)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
         """Wait for the end of the event loop iteration: children are painted after the window."""

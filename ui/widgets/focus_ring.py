@@ -9,7 +9,11 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from ui.theme.theme import Theme
 
 RING_PX, RADIUS_PX = 2, 6
-BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
+KEYBOARD_REASONS = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 # Another window or a popup had the focus for a moment.
 TEMPORARY_REASONS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
 
@@ -34,15 +38,15 @@ class FocusRing(QWidget):
     def on_focus(self, event: QFocusEvent) -> None:
         """Handle the widget's focus events: shown for keyboard focus."""
         if event.reason() not in TEMPORARY_REASONS:
-            self._by_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
-        self._leave()
+            self._by_keyboard = event.gotFocus() and event.reason() in KEYBOARD_REASONS
+        self._detach()
         if event.gotFocus() and self._by_keyboard:
             self._attach_to_host()
-            self.follow()
+            self.follow_widget()
             self.show()
             self.raise_()
 
-    def _leave(self) -> None:
+    def _detach(self) -> None:
         for widget in self._followed:
             widget.removeEventFilter(self)
         self._followed = []
@@ -69,12 +73,12 @@ class FocusRing(QWidget):
         corner = self._around.mapTo(host, QPoint(0, 0)) if host is not self._around else QPoint(0, 0)
         return self._around.rect().translated(corner).adjusted(-gap, -gap, gap, gap)
 
-    def follow(self) -> None:
+    def follow_widget(self) -> None:
         self.setGeometry(self._place_in(self.parentWidget() or self._around))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
-            self.follow()
+            self.follow_widget()
         return super().eventFilter(watched, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002

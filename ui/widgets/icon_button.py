@@ -11,18 +11,18 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QToolButton, QWidget
 
-from ui.text.formatting import as_written
+from ui.text.formatting import without_markup
 from ui.theme.theme import Theme
 
 CONFIRM_MS = 1_500
 WORDS_GAP_PX = 6  # between an icon and its text
 
 
-class ShrinkingButton(QToolButton):
+class CompactButton(QToolButton):
     """An icon with a text that is hidden in a narrow window and then shown in the tool tip."""
 
     usual_words: tuple[str, ...] = ()  # texts that it may show; the button is wide enough for each
-    hides_whole = False  # hidden completely in a narrow window, after other buttons lost their text
+    hides_when_compact = False  # hidden completely in a narrow window, after other buttons lost their text
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class ShrinkingButton(QToolButton):
         return self.sizeHint() if self.usual_words else super().minimumSizeHint()
 
 
-class IconButton(ShrinkingButton):
+class IconButton(CompactButton):
     """An icon with an accessible name, and optionally a ``text`` beside it."""
 
     def __init__(
@@ -78,7 +78,7 @@ class IconButton(ShrinkingButton):
         self._revealed = True
         self._marked = ""  # palette field of its colour
         self.setAccessibleName(name)
-        self.setToolTip(as_written(name))
+        self.setToolTip(without_markup(name))
         self.setText(self._text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(16, 16))
@@ -112,9 +112,9 @@ class IconButton(ShrinkingButton):
             self.setMinimumWidth(self.width())
             self.setText(f" {text}")
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
-        QTimer.singleShot(CONFIRM_MS, self, self._settle)
+        QTimer.singleShot(CONFIRM_MS, self, self._end_confirmation)
 
-    def _settle(self) -> None:
+    def _end_confirmation(self) -> None:
         self._shown_icon = self._icon_name
         self.setText(self._text)
         self._recolor()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip
 
-from ui.text.formatting import UNKNOWN, hover
+from ui.text.formatting import UNKNOWN, tooltip
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
 
@@ -30,7 +30,7 @@ class MetricWidget(QLabel):
         self.name = name
         self.help_text = help_text
         self._is_ringed = False
-        self.setToolTip(hover(help_text))
+        self.setToolTip(tooltip(help_text))
         self.setAccessibleName(name)
         self.setAccessibleDescription(help_text)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -209,7 +209,9 @@ class LegendRow(QPushButton):
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(
-            hover(translate("LegendRow", "{words} Click to mark these tokens in the answers.").format(words=help_text))
+            tooltip(
+                translate("LegendRow", "{words} Click to mark these tokens in the answers.").format(words=help_text)
+            )
         )
         self.setAccessibleDescription(help_text)
         theme.changed.connect(self.update)

@@ -17,18 +17,18 @@ PAINT_S = 0.004  # time to paint a scroll step
 BETWEEN_S = 0.001
 FRAME_S = 0.014  # one slice runs per frame; the rest of the frame is for painting
 BETWEEN_SLICES_MS = 2  # lets the result of a slice be painted before the next slice
-HURRY_PAGES = 2  # missing cards this near are built with ever shorter pauses
+URGENT_PAGES = 2  # missing cards this near are built with ever shorter pauses
 NUM_SLICES = 40  # maximum number of slices for an answer
-CALM_SLICE_S = 0.002
-HURRIED_SLICE_S = 0.0015  # for a card that will soon be visible and would then be built in one iteration
-HURRY_S = 0.12
+USUAL_SLICE_S = 0.002
+URGENT_SLICE_S = 0.0015  # for a card that will soon be visible and would then be built in one iteration
+URGENT_S = 0.12
 SCROLLING_SLICE_S = 0.0008  # a scroll step takes most of a frame
 
 
 class OffscreenScheduler:
     """Decides when and how long offscreen work may run, from the movement of a scroll bar."""
 
-    own_s = staticmethod(time.thread_time)  # CPU time of this thread, so other programs do not shorten a slice
+    worked_s = staticmethod(time.thread_time)  # CPU time of this thread, so other programs do not shorten a slice
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -63,16 +63,16 @@ class OffscreenScheduler:
     def slice_s(self, pages: float) -> float:
         """The seconds that a slice of work may take at this distance; a started step is finished."""
         if not self.is_scrolling:
-            return CALM_SLICE_S
-        is_soon = self._is_busy or pages < self._speed * HURRY_S
-        return HURRIED_SLICE_S if is_soon else SCROLLING_SLICE_S
+            return USUAL_SLICE_S
+        is_soon = self._is_busy or pages < self._speed * URGENT_S
+        return URGENT_SLICE_S if is_soon else SCROLLING_SLICE_S
 
     def pause_ms(self, pages: float) -> int:
         """The milliseconds between two slices at this distance in page heights."""
         if not self.is_scrolling:
             return BETWEEN_SLICES_MS
         left_ms = 1000 * pages / self._speed / NUM_SLICES if self._speed else math.inf
-        return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / HURRY_PAGES, 1), left_ms)))
+        return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / URGENT_PAGES, 1), left_ms)))
 
     def run(self, timer: QTimer, work: Callable[[], object]) -> None:
         """Run a slice of ``timer``'s work, or postpone it once to an idle iteration of the event loop.

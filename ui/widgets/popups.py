@@ -28,17 +28,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.text.formatting import hover
+from ui.text.formatting import tooltip
 from ui.theme.theme import Theme
-from ui.widgets.building import rule, vbox
-from ui.widgets.choice_list import Choice, ChoiceList, merged_rows
+from ui.widgets.building import separator, vbox
+from ui.widgets.choice_list import Choice, ChoiceList, reordered_rows
 
 RADIUS_PX = 8  # corner radius in the stylesheet
 GAP_PX = 4  # between a popup and its button
 EDGE_PX = 6  # between a popup's border and its rows
 ROW_PAD_PX = 6  # above and below the text of a row
 MAX_SCREEN_SHARE = 0.75  # maximum share of the screen height
-ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
+ROUND_PROPERTY = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 
 def make_round(popup: QWidget) -> None:
@@ -47,7 +47,7 @@ def make_round(popup: QWidget) -> None:
     Args:
         popup: a window; the stylesheet gives it a round border.
     """
-    popup.setWindowFlags(popup.windowFlags() | ROUND)
+    popup.setWindowFlags(popup.windowFlags() | ROUND_PROPERTY)
     popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
 
 
@@ -163,14 +163,14 @@ class ChoicePopup(Popup):
         self.setFocusProxy(self.list)
 
     def add_below(self, widget: QWidget) -> None:
-        self.column.addWidget(rule())
+        self.column.addWidget(separator())
         self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
         """Update the rows while the popup is open: shown rows stay in place, new ones follow."""
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
-        self.list.set_rows(merged_rows(self.list.rows.rows, rows))
+        self.list.set_rows(reordered_rows(self.list.rows.rows, rows))
         self.fit_rows()
         bar.setValue(scrolled)
 
@@ -210,7 +210,7 @@ class NoWheelComboBox(QComboBox):
         """``name``: the accessible name; ``choices``: labels and data; ``tip``: the tool tip."""
         super().__init__()
         self.setAccessibleName(name)
-        self.setToolTip(hover(tip))
+        self.setToolTip(tooltip(tip))
         for words, data in choices:
             self.addItem(words, data)
 

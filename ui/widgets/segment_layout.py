@@ -26,7 +26,7 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True)
-class _Above:
+class _SegmentsAbove:
     """The leading widgets with known sizes: their number, height with gaps, and widths."""
 
     num: int = 0
@@ -36,7 +36,7 @@ class _Above:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _PlacedSegments:
     """How many leading widgets are placed, down to which y, and the layout's geometry."""
 
     num: int
@@ -53,8 +53,8 @@ class SegmentLayout(QLayout):
         super().__init__(parent)
         self._items: list[_Item] = []
         self._hint: QSize | None = None  # the current size hint
-        self._known_above = _Above()  # measured widgets above the growing end
-        self._placed: _Placed | None = None
+        self._known_above = _SegmentsAbove()  # measured widgets above the growing end
+        self._placed: _PlacedSegments | None = None
         self._only_end = False
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -101,7 +101,7 @@ class SegmentLayout(QLayout):
             self._forget_above()
         known = self._known_above
         more = self._items[known.num : num]
-        self._known_above = _Above(
+        self._known_above = _SegmentsAbove(
             known.num + len(more),
             known.height + sum(item.gap + _height_of(item.widget) for item in more),
             max((known.minimum, *(item.minimum for item in more))),
@@ -114,7 +114,7 @@ class SegmentLayout(QLayout):
         self.invalidate()
 
     def _forget_above(self) -> None:
-        self._known_above, self._placed = _Above(), None
+        self._known_above, self._placed = _SegmentsAbove(), None
 
     def invalidate(self) -> None:
         """Called when the size hint of any widget changed; Qt does not say whose."""
@@ -157,7 +157,7 @@ class SegmentLayout(QLayout):
                 above_bottom = bottom
         # A widget above the end may have changed its height with its width.
         is_known = self._known_above.num == num_above
-        self._placed = _Placed(num_above, above_bottom, left, top, width) if is_known else None
+        self._placed = _PlacedSegments(num_above, above_bottom, left, top, width) if is_known else None
 
     def addItem(self, item: QLayoutItem) -> None:
         """Widgets are added by `insert_widget` only."""

@@ -19,10 +19,10 @@ from app.core.domain.settings.table import COMPLETION_FORMAT
 from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND
 from ui.composer.prompt_list import PromptList
-from ui.text.formatting import hover
+from ui.text.formatting import tooltip
 from ui.text.language import Translator, mark, translate
 from ui.text.mode_words import mode_words
-from ui.text.one_line import cut
+from ui.text.one_line import elided
 from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands, native_keys
 from ui.widgets.icon_button import IconButton
@@ -67,7 +67,7 @@ class PromptLine(QPushButton):
             self._words = translate("PromptLine", _PROMPT_LINES[prompt.origin]).format(text=" ".join(text.split()))
             self.setAccessibleName(self._words)
             self.setAccessibleDescription(translate("PromptLine", "Opens it to be changed"))
-            self.setToolTip(hover(text))
+            self.setToolTip(tooltip(text))
             self.update()
 
     def sizeHint(self) -> QSize:
@@ -84,7 +84,7 @@ class PromptLine(QPushButton):
         painter.setPen(self._theme.paint_cache.color(self._theme.tokens.text_muted))
         rect = self.rect().adjusted(PAD_PX, 0, -PAD_PX, 0)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(rect, left, cut(self._words, painter.fontMetrics(), rect.width()))
+        painter.drawText(rect, left, elided(self._words, painter.fontMetrics(), rect.width()))
 
 
 class ChatSettings(QObject):
@@ -187,7 +187,7 @@ class ChatSettings(QObject):
         if self.panel is None:
             self.panel = self._make_panel()
         self.show_servers()
-        width = max(round(PANEL_PX * self._theme.type.growth), self.panel.least_width)
+        width = max(round(PANEL_PX * self._theme.type.growth), self.panel.minimum_width)
         self.panel.setFixedWidth(width)
         self._window.layout_state.reserve_panel_width(width)
         self.panel.show()
@@ -247,7 +247,7 @@ class ChatSettings(QObject):
         num_own = self._view.num_own
         name = tr("Chat settings")
         own = tr("%n values set for this chat", None, num_own) if num_own else ""
-        self.button.setToolTip(hover(f"{name} ({native_keys(SETTINGS_KEYS)})\n{own}".strip()))
+        self.button.setToolTip(tooltip(f"{name} ({native_keys(SETTINGS_KEYS)})\n{own}".strip()))
         self.button.setAccessibleName(name)
         self.button.setAccessibleDescription(own)
         self.button.set_marked(num_own > 0)

@@ -162,7 +162,7 @@ class WindowDialogs(QObject):
                 translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
             )
         dialog.saved.connect(self.save)
-        dialog.look_previewed.connect(self._preview_look)
+        dialog.appearance_previewed.connect(self._preview_look)
         return dialog
 
     def _preview_look(self, key: str, value: str) -> None:

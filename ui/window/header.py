@@ -16,14 +16,14 @@ from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local
 from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
-from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
+from ui.text.formatting import count, escape_mnemonics, parameters, percent, size, tooltip, without_markup
 from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, invalidate_item
 from ui.widgets.choice_list import Choice, grouped
-from ui.widgets.icon_button import IconButton, ShrinkingButton
+from ui.widgets.icon_button import CompactButton, IconButton
 from ui.widgets.popups import ChoicePopup, Menu
 from ui.widgets.tab_order import set_tab_order
 
@@ -258,7 +258,7 @@ class Header(QFrame):
         self._engines: tuple[ServerRecord, ...] = ()
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
-        self._indicators: list[ShrinkingButton] = []
+        self._indicators: list[CompactButton] = []
         self._compact = self._sparse = False  # whether indicators have no text, and some are hidden
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
@@ -288,17 +288,17 @@ class Header(QFrame):
     def _make_actions(self) -> None:
         self.browse_action = QAction(tr("Find and download models…"), self)
         words = tr("Recommended pairs, search, drafts, library, downloads")
-        self.browse_action.setToolTip(hover(words))
+        self.browse_action.setToolTip(tooltip(words))
         self.stop_action = QAction(tr("Stop loading"), self)
         self.target_action = QAction(tr("Open a GGUF file…"), self)
         self.draft_action = QAction(tr("Open a GGUF as draft…"), self)
         self.builtin_action = QAction(tr("Quick demo"), self)
-        self.builtin_action.setToolTip(hover(tr(TINY_NOTE)))
+        self.builtin_action.setToolTip(tooltip(tr(TINY_NOTE)))
         self.builtin_action.triggered.connect(self.use_builtin)
         self.context_action = QAction(self)
         self.context_action.triggered.connect(self.open_contexts)
         self.unload_action = QAction(tr("Unload the model"), self)
-        self.unload_action.setToolTip(hover(tr("Frees its memory until a model is chosen again.")))
+        self.unload_action.setToolTip(tooltip(tr("Frees its memory until a model is chosen again.")))
         self.unload_action.triggered.connect(self.unload)
 
     @property
@@ -382,14 +382,14 @@ class Header(QFrame):
     def add_indicator(self, indicator: QWidget) -> None:
         """Add an indicator beside the models; in a narrow window its text is hidden before theirs."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
-        if isinstance(indicator, ShrinkingButton):
+        if isinstance(indicator, CompactButton):
             self._indicators.append(indicator)
             indicator.set_compact(self._is_compact(indicator))
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
         self.title.setText(title or tr("New chat"))
-        self.title.setToolTip(as_written(title))
+        self.title.setToolTip(without_markup(title))
         self._fit_models()
 
     def set_engine(self, view: EngineView) -> None:
@@ -407,7 +407,7 @@ class Header(QFrame):
     def _show(self) -> None:
         view = self._view
         self._fit_models()
-        self.model_button.setToolTip(hover(self._details()))
+        self.model_button.setToolTip(tooltip(self._details()))
         self.model_button.setAccessibleName(tr("Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
         loading = view.state is EngineState.LOADING
@@ -440,12 +440,12 @@ class Header(QFrame):
                 self._sparse = names(self._short_summary()) + min(title, least) > self._free_px(compact=True)
             for indicator in self._indicators:
                 indicator.set_compact(self._is_compact(indicator))
-        text = on_button(self._fitting())
+        text = escape_mnemonics(self._fitting())
         if text != self.model_button.text():
             self.model_button.setText(text)
 
-    def _is_compact(self, indicator: ShrinkingButton) -> bool:
-        return self._sparse if indicator.hides_whole else self._compact
+    def _is_compact(self, indicator: CompactButton) -> bool:
+        return self._sparse if indicator.hides_when_compact else self._compact
 
     def _short_summary(self) -> str:
         """The models' names; the draft's without the words of the target's."""
@@ -486,11 +486,11 @@ class Header(QFrame):
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
-            if isinstance(widget, ShrinkingButton) and widget.hides_whole:
+            if isinstance(widget, CompactButton) and widget.hides_when_compact:
                 width = widget.width_px(compact=self._sparse)
                 taken += spacing + width if width else 0
             elif part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
-                if isinstance(widget, ShrinkingButton) and widget in self._indicators:
+                if isinstance(widget, CompactButton) and widget in self._indicators:
                     taken += spacing + widget.width_px(compact=compact)
                 else:
                     taken += spacing + part.sizeHint().width()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
 from app.core.domain.settings.table import SERVER
 from engine.records import Problem
-from ui.text.formatting import count, hover
+from ui.text.formatting import count, tooltip
 from ui.text.language import Translator
 from ui.text.problem_words import explanation
 from ui.theme.theme import Theme
@@ -158,7 +158,7 @@ class ServerButton(IconButton):
         words = state_words(view)
         if view.state is ServerState.ON:
             words = f"{view.address}/v1\n{count_words(view)}\n{words}"
-        self.setToolTip(hover(words))
+        self.setToolTip(tooltip(words))
         if busy and view.activity.num_waiting:
             text = f"{text}, {_waiting_words(view.activity.num_waiting)}"
         self.setAccessibleName(tr("Local server: {state}").format(state=text))

@@ -66,7 +66,7 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.finder import FindBar
-from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
+from ui.transcript.keys import PassTipKeys, TranscriptKeys, VersionFocusKeeper
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
@@ -505,7 +505,7 @@ class MainWindow(QMainWindow):
             self.race.page.leave()
         elif self.server.is_open:
             self.server.leave()
-        elif self.find_bar.leave() or (self.transcript.selection.clear() and not self.composer.is_busy):
+        elif self.find_bar.close_bar() or (self.transcript.selection.clear() and not self.composer.is_busy):
             pass
         elif self.composer.is_busy and not self.chat_settings.has_focus:
             self.composer.stop_requested.emit()
@@ -663,8 +663,8 @@ def _add_chat_commands(window: MainWindow) -> None:
     commands.add(CHAT, mark("Commands", "Next match"), "F3", lambda: window.find_bar.step(1))
     commands.add(CHAT, mark("Commands", "Previous match"), "Shift+F3", lambda: window.find_bar.step(-1))
     _add_source_switch(window)
-    VersionFocus(window.transcript)
-    PassKeys(window.transcript, commands)
+    VersionFocusKeeper(window.transcript)
+    PassTipKeys(window.transcript, commands)
 
 
 def _add_list_commands(window: MainWindow) -> None:
@@ -721,7 +721,7 @@ def _add_window_commands(window: MainWindow) -> None:
 
 def _step(window: MainWindow, by: int) -> None:
     window.show_chat()
-    window.sidebar.list.step(by)
+    window.sidebar.list.open_adjacent(by)
 
 
 def _on_view_changed(window: MainWindow) -> None:

@@ -48,7 +48,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.requests import next_number
+from engine.requests import next_request_id
 from engine.sentences import joined
 from ui.text.language import Translator, mark, translate
 from ui.text.model_titles import title_of
@@ -61,13 +61,13 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
-_CALL_CHARS = 8  # held-back text of this length counts as a call: operators and brackets are shorter
+_UNPARSED_CALL_CHARS = 8  # held-back text of this length counts as a call: operators and brackets are shorter
 _TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 EMPTY_ANSWER = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
-LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
-LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
+LENGTH_NOTICE = tr.mark("Stopped at the maximum length set in the settings.")
+LOOP_NOTICE = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # How to continue when the context is full, by the setting for a full context.
 CONTEXT_FULL = {
     Overflow.DROP: tr.mark("Stopped because the context is full. Continue leaves out the oldest messages."),
@@ -178,7 +178,7 @@ class AnswerController(PartsController):
             self._window.restore_composer(text)
             return
         if chat.id is None:
-            conversations.stored(turn.conversation_id)
+            conversations.on_stored(turn.conversation_id)
         self._request(self._new_answer(turn), turn, chat.mode)
         if chat.id is None:
             conversations.show_first(turn)
@@ -198,7 +198,7 @@ class AnswerController(PartsController):
         if turn is not None:
             self._conversations.edits.sent(message_id)
             self._conversations.show()
-            self._ask(self._new_answer(turn), turn, chat.mode)
+            self._build_request(self._new_answer(turn), turn, chat.mode)
             self._conversations.refresh()
 
     def regenerate(
@@ -222,7 +222,7 @@ class AnswerController(PartsController):
             chats.show()
             streaming = self._new_answer(turn)
             streaming.instead_of, streaming.values, streaming.repeats = answer_id, values or {}, repeats
-            self._ask(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
+            self._build_request(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
         """Continue a truncated answer in the same message."""
@@ -239,7 +239,7 @@ class AnswerController(PartsController):
             self._conversations.show()
             streaming = self._new_answer(turn)
             streaming.before = before
-            self._ask(streaming, turn, self._state.chat.mode)
+            self._build_request(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
         streaming = self._answer_in(conversation_id)
@@ -326,7 +326,7 @@ class AnswerController(PartsController):
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         settings = self._state.chat.settings
-        return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
+        return _StreamingAnswer(next_request_id(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
     def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
         """Call ``store_it``; None if the open chat has a running answer or storing fails."""
@@ -351,11 +351,13 @@ class AnswerController(PartsController):
         if conversation_id == self._state.chat_id:
             self._window.problem_banner.hide()
             self._window.begin_answer(with_citations((*turn.history, turn.answer))[-1])
-        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
+        streaming = _StreamingAnswer(next_request_id(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
         streaming.values = tool_turn.values
-        self._ask(streaming, turn, tool_turn.mode, tool_turn)
+        self._build_request(streaming, turn, tool_turn.mode, tool_turn)
 
-    def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
+    def _build_request(
+        self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
+    ) -> None:
         self._request(streaming, turn, mode, tools)
         self._show()
         self._publish()
@@ -378,11 +380,11 @@ class AnswerController(PartsController):
         mode, settings = streaming.mode, streaming.settings
         self._running[streaming.request_id] = self._running.pop(streaming.request_id)  # move it to the end
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
-        self._note_models(streaming)
+        self._store_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
         decode = self._parts.decode
         settings = replace(settings, values={**settings.values, **_seed_of(streaming, settings), **streaming.values})
-        depth, number = streaming.settings.whole("depth"), streaming.request_id
+        depth, number = streaming.settings.integer("depth"), streaming.request_id
         request = chat_request(settings, turn.history, mode, depth, number, decode)
         begun = (Message("assistant", turn.answer.text),) if turn.answer.text else ()
         request = replace(request, messages=(*request.messages, *begun))
@@ -393,7 +395,7 @@ class AnswerController(PartsController):
             request = replace(request, tools=functions, constrains_calls=holds)
         request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
-        self._note_sampling(streaming, record_sampling(settings, asked))
+        self._store_sampling(streaming, record_sampling(settings, asked))
         streaming.full = _full_notice(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_sent = True
@@ -409,13 +411,13 @@ class AnswerController(PartsController):
         text, spans = event.text, event.spans
         if not streaming.has_text:
             streaming.has_text = True
-            self._note_models(streaming)
+            self._store_models(streaming)
             tag = event.reasoning_start_tag
             if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         if streaming.visible is not None:
             text, spans = streaming.visible.feed(text, spans)
-            if not text and streaming.visible.num_held >= _CALL_CHARS and self._is_shown(streaming):
+            if not text and streaming.visible.num_held >= _UNPARSED_CALL_CHARS and self._is_shown(streaming):
                 self._window.transcript.show_calling()
         self._show_text(streaming, text, spans)
 
@@ -433,7 +435,7 @@ class AnswerController(PartsController):
         if isinstance(event, Finished) and self._end_with_calls(streaming, event):
             return
         del self._running[streaming.request_id]
-        self.tools.drop(streaming.conversation_id)
+        self.tools.drop_turn(streaming.conversation_id)
         if streaming.abandoned:
             self._store.discard_answer(streaming.answer_id)
         elif isinstance(event, EngineFailed):
@@ -522,10 +524,10 @@ class AnswerController(PartsController):
         # Use the models that the answer began with: after a crash of the engine none is loaded.
         models = streaming.target, used_draft(stats.mode, streaming.draft)
         run = Generation(*models, stats, is_continuation=before is not None)
-        self._keep_speed(run, streaming.temperature)
+        self._record_speed(run, streaming.temperature)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
-    def _keep_speed(self, run: Generation, temperature: float) -> None:
+    def _record_speed(self, run: Generation, temperature: float) -> None:
         """Save the statistics of a run with a draft or n-grams, on the storage thread."""
         if run.stats.mode is Mode.OFF or not run.target or run.stats.looped:
             return
@@ -533,7 +535,7 @@ class AnswerController(PartsController):
         draft = credited_draft(run.stats, run.draft)
         self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, draft, speed))
 
-    def _note_models(self, streaming: _StreamingAnswer) -> None:
+    def _store_models(self, streaming: _StreamingAnswer) -> None:
         """Record the loaded models when an answer is requested, and again when it starts: they may have changed.
 
         A continued answer keeps its models until it starts.
@@ -543,13 +545,13 @@ class AnswerController(PartsController):
             return
         streaming.target, streaming.draft = self._state.models.names
         draft = used_draft(streaming.mode, streaming.draft)
-        self._store.note_models(streaming.answer_id, streaming.target, draft)
+        self._store.set_models(streaming.answer_id, streaming.target, draft)
 
-    def _note_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:
+    def _store_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:
         """Record how the answer is sampled. An answer that was continued with other settings has no record."""
         before = streaming.before
         streaming.drawn = drawn if before is None else continued_sampling(before.drawn, drawn)
-        self._store.note_sampling(streaming.answer_id, streaming.drawn)
+        self._store.set_sampling(streaming.answer_id, streaming.drawn)
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._state.chat_id and not streaming.abandoned
@@ -563,7 +565,7 @@ def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[Tok
 def _seed_of(streaming: _StreamingAnswer, settings: Settings) -> Mapping[str, SettingValue]:
     """The seed with which to continue an answer, if its chat has none."""
     drawn = streaming.before.drawn if streaming.before is not None else None
-    return {"seed": drawn.seed} if drawn is not None and settings.whole("seed") is None else {}
+    return {"seed": drawn.seed} if drawn is not None and settings.integer("seed") is None else {}
 
 
 def _full_notice(request: ChatRequest) -> str:
@@ -582,11 +584,11 @@ def _notice(event: Finished, full: str) -> str:
     if waiting:
         parts.append(tr("The context is full: %n earlier questions without an answer were left out.", None, waiting))
     if event.reason is FinishReason.LENGTH:
-        parts.append(tr(LENGTH))
+        parts.append(tr(LENGTH_NOTICE))
     elif event.reason is FinishReason.CONTEXT:
         parts.append(tr(full))
     elif event.reason is FinishReason.LOOP:
-        parts.append(tr(LOOP))
+        parts.append(tr(LOOP_NOTICE))
     return " ".join(parts)
 
 
@@ -613,7 +615,9 @@ def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexa
     parts = [translate("Repeat", verdict).format(seed=then.seed)]
     if verdict is OTHER:
         parts += _reasons(before, then, after, now, inexact)
-    others = [in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _differs(key, value, chat)]
+    others = [
+        in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _difference_text(key, value, chat)
+    ]
     if others:
         parts.append(translate("Repeat", OWN_SETTINGS).format(settings=", ".join(others)))
     return " ".join(parts)
@@ -646,5 +650,5 @@ def _reasons(
     return [translate("Repeat", SAME_INPUT), in_language(inexact)] if inexact else [translate("Repeat", OTHER_ENGINE)]
 
 
-def _differs(key: str, value: object, chat: Settings) -> bool:
+def _difference_text(key: str, value: object, chat: Settings) -> bool:
     return key != "seed" and chat.values[key] != value

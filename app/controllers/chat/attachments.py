@@ -34,7 +34,7 @@ tr = Translator("Attachments")
 log = logging.getLogger(__name__)
 
 MAX_ATTACHMENTS = 12  # attachments of one message
-SHOWN_REFUSALS = 3
+MAX_SHOWN_REFUSALS = 3
 
 
 class AttachmentController(PartsController):
@@ -45,7 +45,7 @@ class AttachmentController(PartsController):
     def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController, lists: ModelLists) -> None:
         super().__init__(parts)
         self._transfer, self._lists = transfer, lists
-        self._attached: list[Attachment] = []
+        self._unsent_attachments: list[Attachment] = []
         self._reading: dict[int, ReadRequest] = {}
         self._refused: list[Problem] = []
         self._num_requests = 0
@@ -78,7 +78,7 @@ class AttachmentController(PartsController):
         self._request([(self._pasted_name(), None, text)])
 
     def attach_picture(self, image: QImage) -> None:
-        name = self._free_name(tr("Pasted picture"), "png")
+        name = self._unused_name(tr("Pasted picture"), "png")
         self._request([(name, None, "")], picture=lambda: _png(image))
 
     def remove(self, attachment_id: int) -> None:
@@ -86,8 +86,8 @@ class AttachmentController(PartsController):
         request = self._reading.pop(-attachment_id, None)
         if request is not None:
             self._reader.cancel(request.key)
-        elif any(each.id == attachment_id for each in self._attached):
-            self._attached = [each for each in self._attached if each.id != attachment_id]
+        elif any(each.id == attachment_id for each in self._unsent_attachments):
+            self._unsent_attachments = [each for each in self._unsent_attachments if each.id != attachment_id]
             try:
                 self._store.attachments.remove(attachment_id)
             except StorageError as error:
@@ -114,15 +114,15 @@ class AttachmentController(PartsController):
 
     def _open(self, conversation_id: int | None) -> None:
         try:
-            self._attached = list(self._store.attachments.unsent(conversation_id))
+            self._unsent_attachments = list(self._store.attachments.unsent(conversation_id))
         except StorageError as error:
             log.warning("The unsent attachments could not be read: %s", error.message)
-            self._attached = []
+            self._unsent_attachments = []
         self.sums.conversation_changed()
         self._changed()
 
     def _changed(self) -> None:
-        self.sums.set_attachments(self._attached)
+        self.sums.set_attachments(self._unsent_attachments)
         self._show()
 
     def _show(self) -> None:
@@ -130,7 +130,7 @@ class AttachmentController(PartsController):
         note = counting if self.sums.can_count else tr("tokens are counted once a model is loaded")
         target = self._state.engine.target
         note = "" if target is not None and target.engine_url else note  # tokens of a remote model cannot be counted
-        shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
+        shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._unsent_attachments]
         notes = [
             self._picture_note if each.picture and self._picture_note else "" if each.num_tokens is not None else note
             for each in shown
@@ -144,7 +144,7 @@ class AttachmentController(PartsController):
     def _show_vision_note(self) -> None:
         """If the model has no vision and a picture is attached, say so and offer a vision model."""
         tray = self._window.composer.tray
-        if not self._picture_note or not any(each.picture for each in self._attached):
+        if not self._picture_note or not any(each.picture for each in self._unsent_attachments):
             self._vision_models = None
             tray.show_vision_offer("")
             return
@@ -183,7 +183,11 @@ class AttachmentController(PartsController):
         picture: Callable[[], bytes] | None = None,
     ) -> None:
         here = self._state.chat_id
-        room = MAX_ATTACHMENTS - len(self._attached) - sum(self._is_open_chat(each) for each in self._reading.values())
+        room = (
+            MAX_ATTACHMENTS
+            - len(self._unsent_attachments)
+            - sum(self._is_open_chat(each) for each in self._reading.values())
+        )
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
             request = ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
@@ -195,11 +199,11 @@ class AttachmentController(PartsController):
         self._show()
 
     def _pasted_name(self) -> str:
-        return self._free_name(tr("Pasted text"), "txt")
+        return self._unused_name(tr("Pasted text"), "txt")
 
-    def _free_name(self, first: str, ending: str) -> str:
+    def _unused_name(self, first: str, ending: str) -> str:
         reading = (request.name for request in self._reading.values() if self._is_open_chat(request))
-        taken = {*(each.name for each in self._attached), *reading}
+        taken = {*(each.name for each in self._unsent_attachments), *reading}
         names = (f"{first}{f' {number}' if number > 1 else ''}.{ending}" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
@@ -217,8 +221,10 @@ class AttachmentController(PartsController):
         elif outcome.is_export and request.path is not None:
             self._transfer.import_files([request.path])
         elif outcome.attachment is not None and self._is_open_chat(request):
-            known = {each.id for each in self._attached}  # if the chat was opened after storing, it is already listed
-            self._attached += [outcome.attachment] if outcome.attachment.id not in known else []
+            known = {
+                each.id for each in self._unsent_attachments
+            }  # if the chat was opened after storing, it is already listed
+            self._unsent_attachments += [outcome.attachment] if outcome.attachment.id not in known else []
         if outcome.notice:
             self._window.show_notice(outcome.notice)
         self._report_refusals()
@@ -232,10 +238,10 @@ class AttachmentController(PartsController):
         if len(refused) == 1:
             self._window.show_problem(refused[0])
             return
-        sentences = [problem.message for problem in refused[:SHOWN_REFUSALS]]
-        if len(refused) > SHOWN_REFUSALS:
+        sentences = [problem.message for problem in refused[:MAX_SHOWN_REFUSALS]]
+        if len(refused) > MAX_SHOWN_REFUSALS:
             sentences.append(
-                said("{num_more} more could not be attached either.", num_more=len(refused) - SHOWN_REFUSALS)
+                said("{num_more} more could not be attached either.", num_more=len(refused) - MAX_SHOWN_REFUSALS)
             )
         title = said("{num_files} files could not be attached", num_files=len(refused))
         self._window.show_problem(Problem(title, joined(sentences), refused[0].advice))

@@ -11,7 +11,7 @@ from app.controllers.parts import Parts, PartsController
 from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
-from app.core.domain.requests import Decode, counted_text, picture_sizes, prompt_parts
+from app.core.domain.requests import Decode, picture_sizes, prompt_parts, text_to_count
 from app.core.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.core.domain.settings.layers import Layer
 from app.core.storage.chats import summaries
@@ -29,7 +29,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
-from engine.requests import SetStateLimit, next_number
+from engine.requests import SetStateLimit, next_request_id
 from engine.session.summarising import with_summary
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
@@ -66,7 +66,7 @@ def condensed_messages(
 
 
 @dataclass(slots=True)
-class _Question:
+class _SummaryRequest:
     """A submitted request: the stored messages of its prompt, and the answer's id.
 
     ``writing``: the summary in progress: the last message that it covers, and its text so far.
@@ -85,7 +85,7 @@ class ContextController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
-        self._asked: dict[int, _Question] = {}  # the last request of each conversation
+        self._summary_requests: dict[int, _SummaryRequest] = {}  # the last request of each conversation
         self._size, self._target = 0, ""
         self._system_prompt = ""
         self._count = 0  # the newest count's request number
@@ -95,11 +95,11 @@ class ContextController(PartsController):
         self._failed: MessageView | None = None  # the open conversation's last message if it failed
         self.meter = self._make_meter()
         lines = self._window.transcript.summaries
-        lines.undo_requested.connect(self.undo)
+        lines.undo_requested.connect(self.undo_summary)
         lines.skip_requested.connect(self._skip_summary)
         self._state.settings_changed.connect(self._on_settings)
-        self._state.chat_settings_changed.connect(self._follow_chat)
-        self._state.tools_changed.connect(self._follow_chat)
+        self._state.chat_settings_changed.connect(self._on_chat_changed)
+        self._state.tools_changed.connect(self._on_chat_changed)
         self._state.chat_shown.connect(self.show)
 
     def _make_meter(self) -> ContextMeter:
@@ -110,7 +110,7 @@ class ContextController(PartsController):
         return meter
 
     def start(self) -> None:
-        self._worker.submit(SetStateLimit((self._state.settings.whole(KEPT_CACHES) or 0) * MIB))
+        self._worker.submit(SetStateLimit((self._state.settings.integer(KEPT_CACHES) or 0) * MIB))
 
     def _on_settings(self, changed: Collection[str]) -> None:
         if KEPT_CACHES in changed:
@@ -121,7 +121,7 @@ class ContextController(PartsController):
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
-    def _follow_chat(self) -> None:
+    def _on_chat_changed(self) -> None:
         held = self._state.chat.settings
         self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
@@ -135,14 +135,16 @@ class ContextController(PartsController):
         num_before = len(condensed_messages(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
-        self._asked[conversation_id] = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
+        self._summary_requests[conversation_id] = _SummaryRequest(
+            request.request_id, conversation_id, short.last_ids, turn.answer.id
+        )
         if conversation_id == self._state.chat_id:
             self._failed = None  # a pending count belongs to an earlier question
             self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
 
     def on_summary(self, event: SummaryUpdate) -> None:
-        asked = self._question(event.request_id)
+        asked = self._summary_request(event.request_id)
         if asked is None:
             return
         asked.writing = None
@@ -156,23 +158,23 @@ class ContextController(PartsController):
             else:
                 asked.writing = message_id, SummaryView(event.text, True, event.num_messages, event.done, event.total)
         if asked.conversation_id == self._state.chat_id:
-            self._show_lines(self._path())
+            self._show_lines(self._shown_messages())
 
     def _skip_summary(self) -> None:
-        asked = self._asked.get(self._state.chat_id or 0)
+        asked = self._summary_requests.get(self._state.chat_id or 0)
         if asked is not None:
             self._worker.skip_summary(asked.request_id)
 
-    def _question(self, request_id: int) -> _Question | None:
-        return next((each for each in self._asked.values() if each.request_id == request_id), None)
+    def _summary_request(self, request_id: int) -> _SummaryRequest | None:
+        return next((each for each in self._summary_requests.values() if each.request_id == request_id), None)
 
-    def undo(self, message_id: int) -> None:
+    def undo_summary(self, message_id: int) -> None:
         """Remove a summary, so that the messages themselves are sent again."""
         self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
         self.show()
 
     def show(self) -> None:
-        views = self._path()
+        views = self._shown_messages()
         short = self._show_lines(views)
         system = self._system_prompt = self._state.chat.settings.text("system_prompt")
         last = views[-1] if views else None
@@ -184,10 +186,10 @@ class ContextController(PartsController):
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # the last count was made with another model
-        self._count = next_number()
+        self._count = next_request_id()
         self._shown_tools = self._state.tools_text
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
-        said = counted_text(short.messages)
+        said = text_to_count(short.messages)
         refused = self._needed_tokens(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
         texts = system + self._shown_tools, said, answer
@@ -205,13 +207,13 @@ class ContextController(PartsController):
 
     def on_failed(self, event: EngineFailed) -> None:
         """Show how many tokens a question that was too long needs; discard an unfinished summary."""
-        asked = self._question(event.request_id)
+        asked = self._summary_request(event.request_id)
         if asked is None:
             return
         was_writing, asked.writing = asked.writing is not None, None
         is_shown = asked.conversation_id == self._state.chat_id
         if was_writing and is_shown:
-            self._show_lines(self._path())
+            self._show_lines(self._shown_messages())
         if event.tokens_needed:
             self._refused[asked.answer_id] = event.tokens_needed
             if is_shown:
@@ -225,7 +227,7 @@ class ContextController(PartsController):
         return needed if needed > self._size - MIN_ANSWER_TOKENS else 0
 
     def on_stats(self, event: StatsUpdate | Finished) -> None:
-        asked, stats = self._question(event.request_id), event.stats
+        asked, stats = self._summary_request(event.request_id), event.stats
         if asked is None or not stats.context_size:
             return
         if asked.conversation_id == self._state.chat_id:
@@ -239,7 +241,7 @@ class ContextController(PartsController):
             return parts
         return replace(parts, conversation=used - parts.system - parts.last_answer)
 
-    def _path(self) -> tuple[MessageView, ...]:
+    def _shown_messages(self) -> tuple[MessageView, ...]:
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return ()
@@ -260,7 +262,7 @@ class ContextController(PartsController):
             stored = read or {}
         short = condensed_messages(views, stored)
         lines = {} if short.summary_at is None else {short.summary_at: SummaryView(short.summary)}
-        asked = self._asked.get(conversation_id or 0)
+        asked = self._summary_requests.get(conversation_id or 0)
         if asked is not None and asked.writing is not None:
             message_id, written = asked.writing
             lines[message_id] = written

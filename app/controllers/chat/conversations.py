@@ -34,7 +34,7 @@ class ConversationController(PartsController):
         self.problems = (models.problem,) if models.problem is not None else ()
         self._num_first: int | None = None  # number of rows to list at first; None: list all
         self._rest_waits = False
-        self._marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        self._list_marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         self._new_folder_id: int | None = None  # the folder of the open chat if it is not stored yet
         self._unread: set[int] = set()  # chats with an unread answer; not stored
         self._connect()
@@ -55,7 +55,7 @@ class ConversationController(PartsController):
     def start(self) -> None:
         """Show the list and open the last open chat, or else the one that changed last.
 
-        Loads only the first rows; call `list_rest` after the first paint.
+        Loads only the first rows; call `list_older` after the first paint.
         """
         self._num_first = BATCH
         last = self._open_chat.read()
@@ -77,7 +77,7 @@ class ConversationController(PartsController):
             self._window.sidebar.set_rows(listed, self._state.chat_id, folders)
         self._state.chats_listed.emit()
 
-    def list_rest(self) -> None:
+    def list_older(self) -> None:
         if self._rest_waits:
             self.refresh()
 
@@ -125,7 +125,7 @@ class ConversationController(PartsController):
             self._show_streaming(streaming)
         self._state.show_chat()
 
-    def stored(self, conversation_id: int) -> None:
+    def on_stored(self, conversation_id: int) -> None:
         """Record that the open chat was stored with its first message."""
         self._open(conversation_id)
         if self._new_folder_id is not None:
@@ -148,8 +148,8 @@ class ConversationController(PartsController):
         if self._state.chat_id is not None:
             self._unread.discard(self._state.chat_id)
         marks = self._state.answering, frozenset(self._unread)
-        if marks != self._marks:
-            self._marks = marks
+        if marks != self._list_marks:
+            self._list_marks = marks
             self._window.sidebar.list.set_activity(*marks)
 
     def rename(self, conversation_id: int, title: str) -> None:
@@ -194,7 +194,7 @@ class ConversationController(PartsController):
     def show_settings(self) -> str:
         """Show the settings of the open chat; returns why its mode cannot run, else an empty text."""
         held = self.layers.effective()
-        (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.whole("depth")
+        (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.integer("depth")
         self._window.composer.set_mode(mode)
         self._window.composer.set_depth(depth)
         self._window.composer.set_overflow(held.text("overflow"))

@@ -26,7 +26,7 @@ LIST_PX = 280
 
 
 @dataclass(frozen=True, slots=True)
-class _Deleted:
+class _UndoableDeletion:
     """The last deletion. ``hidden_chat_id`` is wiped when the undo period ends, and ``cached_ids`` leave the caches."""
 
     hidden_chat_id: int | None
@@ -42,7 +42,7 @@ class DeletionController(PartsController):
         super().__init__(parts)
         self._conversations = conversations
         self._answers = answers
-        self._last: _Deleted | None = None
+        self._last_deletion: _UndoableDeletion | None = None
         self._connect()
 
     def _connect(self) -> None:
@@ -83,7 +83,7 @@ class DeletionController(PartsController):
             sentence = tr("Deleted “{title}”.")
             return drop_double_stop(sentence, {"title": titles[0]}).format(title=titles[0])
 
-        self._offer(_Deleted(None, ids, undo_deletion, words))
+        self._offer_undo(_UndoableDeletion(None, ids, undo_deletion, words))
         if open_id is not None:
             self._conversations.new_chat()
         else:
@@ -127,7 +127,7 @@ class DeletionController(PartsController):
     def _wipe(self, conversation_ids: tuple[int, ...]) -> None:
         for conversation_id in conversation_ids:
             self._answers.abandon(conversation_id)
-        self._succeeds(lambda: self._store.deletions.wipe(conversation_ids))
+        self._succeeds(lambda: self._store.deletions.delete_permanently(conversation_ids))
         self._forget(conversation_ids)
 
     def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
@@ -153,7 +153,7 @@ class DeletionController(PartsController):
         def words() -> str:
             return tr("Deleted %n messages.", None, num_messages)
 
-        self._offer(_Deleted(branch.hidden_chat_id, (branch.conversation_id,), undo_deletion, words))
+        self._offer_undo(_UndoableDeletion(branch.hidden_chat_id, (branch.conversation_id,), undo_deletion, words))
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
@@ -175,27 +175,27 @@ class DeletionController(PartsController):
             sentence = tr("Deleted the folder “{name}”; its %n chats were kept.", None, num_chats)
             return sentence.format(name=name)
 
-        self._offer(_Deleted(None, (), undo_deletion, words))
+        self._offer_undo(_UndoableDeletion(None, (), undo_deletion, words))
 
     def undo_deletion(self) -> None:
-        last, self._last = self._last, None
+        last, self._last_deletion = self._last_deletion, None
         if last is not None:
             last.undo_deletion()
 
     def wipe(self) -> None:
         """End the undo period: messages are gone for good."""
-        last, self._last = self._last, None
+        last, self._last_deletion = self._last_deletion, None
         if last is None:
             return
         if last.hidden_chat_id is not None:
             hidden_chat_id = last.hidden_chat_id
             self._answers.abandon(hidden_chat_id)
-            self._succeeds(lambda: self._store.deletions.wipe([hidden_chat_id]))
+            self._succeeds(lambda: self._store.deletions.delete_permanently([hidden_chat_id]))
         self._forget(last.cached_ids)
 
-    def _offer(self, deleted: _Deleted) -> None:
+    def _offer_undo(self, deleted: _UndoableDeletion) -> None:
         self._window.undo_bar.show_deleted(deleted.words())  # ends the undo period of the previous deletion
-        self._last = deleted
+        self._last_deletion = deleted
 
     def _show(self, conversation_id: int, *, was_open: bool) -> None:
         if was_open and conversation_id == self._state.chat_id:

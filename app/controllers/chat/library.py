@@ -40,7 +40,7 @@ class LibraryController(PartsController):
         library_signals.duplicated.connect(self.duplicate)
         library_signals.folder_created.connect(self.make_folder)
         library_signals.folder_renamed.connect(self._then_refresh(library.rename_folder))
-        library_signals.folder_folded.connect(self._then_refresh(library.fold))
+        library_signals.folder_folded.connect(self._then_refresh(library.set_folded))
         library_signals.folders_reordered.connect(self._then_refresh(library.arrange_folders))
 
     def search(self, typed: str) -> None:

@@ -47,14 +47,14 @@ if TYPE_CHECKING:  # imported late, to start faster
     from app.core.projects.meaning import PassageEmbedder
     from ui.projects.page import ProjectPage
 
-UPDATE_EVERY_S = 30.0  # seconds between two updates of the same project's index
+UPDATE_INTERVAL_S = 30.0  # seconds between two updates of the same project's index
 SHOW_AGAIN_S = 1.0
-READING_S = 6.0  # maximum time to read the passages of a prompt
-LEAST_TOKENS = 750  # minimum for passages, if the context has the space: about three passages
+MAX_READING_S = 6.0  # maximum time to read the passages of a prompt
+MIN_PASSAGE_TOKENS = 750  # minimum for passages, if the context has the space: about three passages
 CONTEXT_SHARE = 4  # passages take at most a quarter of the context
-_MEASURED_TOKENS = 64  # minimum number of processed tokens to measure the prompt speed
+_MIN_MEASURED_TOKENS = 64  # minimum number of processed tokens to measure the prompt speed
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
-MEANING = mark("Projects", "by meaning")  # shown by the command while it computes vectors
+MEANING_PROBLEM = mark("Projects", "by meaning")  # shown by the command while it computes vectors
 NO_PASSAGE = mark("Projects", "The model was given no passage with this number.")
 
 
@@ -77,7 +77,7 @@ class ProjectController(PartsController):
         signals = self._window.sidebar.library_signals
         signals.page_requested.connect(self.open_page)
         signals.folder_renamed.connect(self._rename)
-        signals.moved_to_folder.connect(self._follow_move)
+        signals.moved_to_folder.connect(self._on_chat_moved)
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat_shown)
@@ -169,16 +169,16 @@ class ProjectController(PartsController):
 
     @property
     def _max_tokens(self) -> int:
-        """Maximum tokens of passages, so that they fit the context and are processed within `READING_S`."""
+        """Maximum tokens of passages, so that they fit the context and are processed within `MAX_READING_S`."""
         ready = self._state.models.ready
         n_ctx = ready.target.n_ctx if ready is not None else 0
-        soon = round(self._tokens_per_s * READING_S) if self._tokens_per_s else 2 * LEAST_TOKENS
-        return max(LEAST_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
+        soon = round(self._tokens_per_s * MAX_READING_S) if self._tokens_per_s else 2 * MIN_PASSAGE_TOKENS
+        return max(MIN_PASSAGE_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
 
     def on_stats(self, stats: RunStats) -> None:
         """Record the speed of prompt processing."""
         read = stats.prompt_tokens - stats.prompt_cached_tokens
-        if read >= _MEASURED_TOKENS and stats.prompt_s > 0.0:
+        if read >= _MIN_MEASURED_TOKENS and stats.prompt_s > 0.0:
             self._tokens_per_s = read / stats.prompt_s
 
     # ---- sources of an answer ---------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class ProjectController(PartsController):
         project = self._conversations.layers.project
         sources = project.sources if project is not None else ()
         found = self._attempt(lambda: self._index().locate(sources, cited.place, cited.text))
-        whole = self._attempt(partial(self._index().of_file, found.path)) if found is not None else None
+        whole = self._attempt(partial(self._index().passages_of_file, found.path)) if found is not None else None
         SourceDialog(self._window.theme, cited, found, whole or (), self._window).open()
 
     def _find_cited(self, answer_id: int, number: int) -> CitedPassage | None:
@@ -238,7 +238,7 @@ class ProjectController(PartsController):
         page.model_changed.connect(lambda path: self._change(page, replace(self._stored(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_requested.connect(lambda wanted: self._read(self._stored(page)) if wanted else self.stop_reading())
-        page.embedder_offered.connect(partial(self._fetch_embedder, page))
+        page.embedder_offered.connect(partial(self._download_embedder, page))
         page.export_requested.connect(partial(self._ask_export, page))
         page.finished.connect(self._forget_page)
         self._show_files()
@@ -280,7 +280,7 @@ class ProjectController(PartsController):
         self._load_embedder()
         self._read(self._stored(page))
 
-    def _fetch_embedder(self, page: ProjectPage, offer: EmbedderOffer) -> None:
+    def _download_embedder(self, page: ProjectPage, offer: EmbedderOffer) -> None:
         """Download an embedding model unless the library has it, and choose it in the settings."""
 
         def done(path: str) -> None:
@@ -323,7 +323,7 @@ class ProjectController(PartsController):
         if project is not None and name.strip():
             self._save(replace(project, name=name.strip()))
 
-    def _follow_move(self, conversation_id: int, folder_id: int | None) -> None:
+    def _on_chat_moved(self, conversation_id: int, folder_id: int | None) -> None:
         """If the open chat was moved to another folder, apply that folder's project."""
         if conversation_id == self._state.chat_id:
             self._conversations.layers.move_to(folder_id)
@@ -345,7 +345,7 @@ class ProjectController(PartsController):
             return
         self._load_embedder()
         last, at = self._updated
-        if project.id != last or time.monotonic() - at > UPDATE_EVERY_S:
+        if project.id != last or time.monotonic() - at > UPDATE_INTERVAL_S:
             self._read(project)
 
     def _suggest_model(self, project: Project) -> None:
@@ -382,7 +382,7 @@ class ProjectController(PartsController):
                 done, total, name = int(told["done"]), int(told["total"]), str(told["name"])
             except (ValueError, LookupError, TypeError):
                 continue
-            name = translate("Projects", MEANING) if name == MEANING else name
+            name = translate("Projects", MEANING_PROBLEM) if name == MEANING_PROBLEM else name
             if self._page is not None and process is self._process:
                 self._page.show_progress(done, total, name)
                 if time.monotonic() - self._shown_at > SHOW_AGAIN_S:
@@ -410,7 +410,7 @@ class ProjectController(PartsController):
         self._jobs.close(0.0)
         if self._embedder is not None:
             self._embedder.close()
-        index = self._index.made
+        index = self._index.value
         if index is not None:
             index.close()
 

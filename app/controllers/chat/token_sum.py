@@ -13,15 +13,15 @@ from app.core.domain.errors import StorageError
 from app.core.domain.framing import as_prompt
 from app.core.domain.requests import picture_sizes, prompt_messages
 from engine.records import MIN_ANSWER_TOKENS, CountRequest, PictureSize, TokensCounted
-from engine.requests import next_number
+from engine.requests import next_request_id
 from ui.composer.context_meter import ContextSum
 
 log = logging.getLogger(__name__)
 
-TYPING_MS = 250  # pause after the last key
+TYPING_PAUSE_MS = 250  # pause after the last key
 MESSAGE_TOKENS = 8  # approximate length of the template's text around a message
 
-Key = tuple[str, int | str]
+CountKey = tuple[str, int | str]
 
 
 class TokenSumController(PartsController):
@@ -33,11 +33,11 @@ class TokenSumController(PartsController):
         super().__init__(parts)
         self._attachments: tuple[Attachment, ...] = ()
         self._size: int | None = None  # tokens of the context; None: no text can be counted
-        self._counts: dict[Key, int] = {}
+        self._counts: dict[CountKey, int] = {}
         self._sizes: tuple[PictureSize, ...] = ()  # the conversation's pictures, if the model has vision
         self._unanswered: tuple[str, ...] = ()  # the unanswered questions, once the conversation was read
-        self._waiting: dict[int, tuple[Key, ...]] = {}
-        self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._waiting: dict[int, tuple[CountKey, ...]] = {}
+        self._timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
         self._timer.timeout.connect(self.update)
         self._window.composer.text_changed.connect(self._on_text)
         self._state.chat_settings_changed.connect(self.update)
@@ -85,7 +85,7 @@ class TokenSumController(PartsController):
         asked = {key for keys in self._waiting.values() for key in keys}
         missing = {key: text for key, text in self._texts().items() if key not in self._counts and key not in asked}
         if missing:
-            number = next_number()
+            number = next_request_id()
             self._waiting[number] = tuple(missing)
             self._worker.submit(CountRequest(number, tuple(missing.values())))
         self._show()
@@ -98,13 +98,13 @@ class TokenSumController(PartsController):
     def _is_empty(self) -> bool:
         return not self._attachments and not self._window.composer.text.strip()
 
-    def _typed(self) -> dict[Key, str]:
+    def _typed(self) -> dict[CountKey, str]:
         text = self._window.composer.text
         return {("typed", text): text}
 
-    def _texts(self) -> dict[Key, str | PictureSize]:
+    def _texts(self) -> dict[CountKey, str | PictureSize]:
         """The parts of the sum by key; a conversation that is already counted has an empty text."""
-        texts: dict[Key, str | PictureSize] = {**self._typed()}
+        texts: dict[CountKey, str | PictureSize] = {**self._typed()}
         has_vision = self._parts.decode is not None
         for attachment in self._attachments:
             shown = attachment.picture if has_vision else None
@@ -118,12 +118,12 @@ class TokenSumController(PartsController):
             texts |= {_picture_key(size): size for size in self._sizes}
         return texts
 
-    def _tools_text(self) -> dict[Key, str]:
+    def _tools_text(self) -> dict[CountKey, str]:
         text = self._state.tools_text
         return {("tools", text): text} if text else {}
 
     @property
-    def _conversation_key(self) -> Key | None:
+    def _conversation_key(self) -> CountKey | None:
         """None once the engine has reported the conversation's tokens."""
         return None if self._window.composer.context_used else ("conversation", self._state.chat_id or 0)
 
@@ -165,7 +165,7 @@ class TokenSumController(PartsController):
             )
         )
 
-    def _with_unanswered(self, key: Key) -> int | None:
+    def _with_unanswered(self, key: CountKey) -> int | None:
         """Tokens of the conversation, without unanswered questions that alone exceed the context."""
         counts = [self._counts.get(("question", question)) for question in self._unanswered]
         conversation = self._counts.get(key)
@@ -183,5 +183,5 @@ class TokenSumController(PartsController):
             self._timer.start()
 
 
-def _picture_key(size: PictureSize) -> Key:
+def _picture_key(size: PictureSize) -> CountKey:
     return "picture", f"{size[0]} {size[1]}"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # it imports asyncio: load it after the first paint
 
 
 class ToolProviders(QObject):
-    """Starts no server until a chat uses tools. ``more``: additional providers."""
+    """Starts no server until a chat uses tools. ``extra_providers``: additional providers."""
 
     servers_changed = Signal()  # a server started, ended, or offers other tools
     _page_wanted = Signal(str, str)  # a server's name and its sign-in page, emitted on its thread
@@ -48,7 +48,7 @@ class ToolProviders(QObject):
         self._store, self._window, self._projects = parts.store, parts.window, projects
         self._file = parts.paths.tool_servers_file
         self._servers: McpTools | None = None
-        self.more: tuple[ToolProvider, ...] = ()
+        self.extra_providers: tuple[ToolProvider, ...] = ()
         self._connect_requests(parts.window.tool_servers)
 
     def start_servers(self) -> None:
@@ -73,9 +73,9 @@ class ToolProviders(QObject):
         The order stays the same until a server changes, so that cached prompts can be reused.
         """
         built_in = [one for one in (SEARCH_DOCUMENTS, *DEFINITIONS) if one.name in names]
-        return (*built_in, *(one for one in self.of_servers() if not {one.server, path_of(one)} & set(unused)))
+        return (*built_in, *(one for one in self.server_tools() if not {one.server, path_of(one)} & set(unused)))
 
-    def of_servers(self) -> tuple[ToolDefinition, ...]:
+    def server_tools(self) -> tuple[ToolDefinition, ...]:
         return tuple(one for one in Providers(*self._providers).definitions() if one.name not in (*NAMES, SEARCH_TOOL))
 
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
@@ -98,7 +98,7 @@ class ToolProviders(QObject):
 
     @property
     def _providers(self) -> tuple[ToolProvider, ...]:
-        return (*(() if self._servers is None else (self._servers,)), *self.more)
+        return (*(() if self._servers is None else (self._servers,)), *self.extra_providers)
 
     def _open_servers(self) -> McpTools:
         from app.core.tools.mcp.provider import McpTools  # noqa: PLC0415
@@ -186,17 +186,19 @@ class ToolProviders(QObject):
             others = read_entries_file(Path(path))
         except ToolFileError as error:
             return ImportView(source, problem=in_language(error.problem.message))
-        new = self._missing_of(others)
+        new = self._new_entries(others)
         servers = (ImportedServer(one.name, _command_of(one), in_language(one.problem)) for one in new)
         return ImportView(source, tuple(servers), len(others) - len(new))
 
-    def _missing_of(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
+    def _new_entries(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
         """The servers that the list lacks, disabled, with the names that they would get."""
         own = self._get_servers().entries
         return with_imported(own, others)[len(own) :]
 
     def _import(self, path: str, names: Collection[str]) -> None:
-        self._add_entries(lambda: [one for one in self._missing_of(read_entries_file(Path(path))) if one.name in names])
+        self._add_entries(
+            lambda: [one for one in self._new_entries(read_entries_file(Path(path))) if one.name in names]
+        )
 
     def _add_entries(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
         try:

@@ -20,7 +20,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
-from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.core.domain.tools.calls import OPEN_STATUSES, REPEATABLE_STATUSES, CallStatus, StoredCall
 from app.core.domain.tools.permissions import allowed_line, read_allowed_tools
 from app.core.domain.tools.servers import OfferedTool, ToolMenu, names_line, read_names
 from app.core.tools.built_in import DEFINITIONS, BuiltInTools
@@ -41,13 +41,13 @@ from app.core.tools.turn import (
     functions_of,
 )
 from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
-from engine.requests import next_number
+from engine.requests import next_request_id
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 
 tr = Translator("ToolController")
 
-LIMIT = tr.mark("Stopped after {count} answers with tool calls. Send a message to continue.")
+LIMIT_NOTICE = tr.mark("Stopped after {count} answers with tool calls. Send a message to continue.")
 UNREADABLE = tr.mark(
     "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."
 )
@@ -55,7 +55,7 @@ NO_TOOLS = tr.mark("This model cannot use tools: {reason}.")
 CHAT_CONTINUED = tr.mark("The chat has continued since this call. Ask the model to call the tool again.")
 TOOL_GONE = tr.mark("This tool is no longer available. Switch on the tool or its server in the settings.")
 _BUILT_IN_TITLES = dict(FIELD_BY_KEY["built_in_tools"].choices)
-LEAST_CHARS = 1_000  # minimum limit of a result, for small contexts
+MIN_PREVIEW_CHARS = 1_000  # minimum limit of a result, for small contexts
 
 
 @dataclass(slots=True)
@@ -95,15 +95,15 @@ class ToolController(PartsController):
         self.turns: dict[int, ToolTurn] = {}
         self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # ignored servers, callback
         self._reported_failures: dict[str, str] = {}
-        self._noted: tuple[ToolDefinition, ...] = ()
+        self._last_offered: tuple[ToolDefinition, ...] = ()
         self._counts: dict[str, int] = {}  # tokens by text: one definition, or all definitions together
-        self._counted_by: EngineReady | None = None
-        self._being_counted: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
+        self._counting_model: EngineReady | None = None
+        self._counting: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
-        self._state.chat_settings_changed.connect(self._follow)
+        self._state.chat_settings_changed.connect(self._update_tools_text)
         self._state.models_changed.connect(self._on_models)
-        self._window.tool_servers.changed.connect(self._follow)
+        self._window.tool_servers.changed.connect(self._update_tools_text)
         composer = self._window.composer
         composer.tool_picked.connect(self._toggle)
         composer.tools_opening.connect(self._open_menu)
@@ -129,7 +129,7 @@ class ToolController(PartsController):
         always, chat = (
             frozenset(read_allowed_tools(values.text("allowed_tools"))) for values in (self._state.settings, settings)
         )
-        room = max(LEAST_CHARS, min(RESULT_CHARS, ready.target.n_ctx))
+        room = max(MIN_PREVIEW_CHARS, min(RESULT_CHARS, ready.target.n_ctx))
         loop = ToolLoop((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
         turn = self.turns[conversation_id] = ToolTurn(conversation_id, mode, settings, loop, definitions, built_in)
         return turn
@@ -147,12 +147,12 @@ class ToolController(PartsController):
         """True if tools are on in a chat and the loaded model supports them."""
         return bool(settings.values["tools"]) and self._state.models.ready is not None and not self._refusal()
 
-    def _note_offered(self) -> None:
+    def _publish_offered(self) -> None:
         """Record the tool definitions of the next prompt."""
         settings = self._state.chat.settings
         offered = self._offered_tools(settings, self._state.chat_id) if self._are_on(settings) else ()
-        if offered != self._noted:  # formatting many tools takes milliseconds
-            self._noted = offered
+        if offered != self._last_offered:  # formatting many tools takes milliseconds
+            self._last_offered = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
             self._count((self._state.tools_text,))
 
@@ -173,7 +173,7 @@ class ToolController(PartsController):
         return self._waiting_chats.pop(conversation_id, None) is not None
 
     def _on_servers(self) -> None:
-        self._note_offered()
+        self._publish_offered()
         self._show_menu()
         if not self.providers.is_starting:
             waiting, self._waiting_chats = self._waiting_chats, {}
@@ -191,21 +191,21 @@ class ToolController(PartsController):
     def _on_models(self) -> None:
         ready = self._state.models.ready
         if ready is not None:
-            if ready is not self._counted_by:  # the counts are of another vocabulary
-                self._counted_by, self._noted = ready, ()
+            if ready is not self._counting_model:  # the counts are of another vocabulary
+                self._counting_model, self._last_offered = ready, ()
                 self._counts.clear()
-                self._being_counted.clear()
-            self._follow()
+                self._counting.clear()
+            self._update_tools_text()
 
-    def _follow(self) -> None:
+    def _update_tools_text(self) -> None:
         """Start the servers of the open chat and show its tools in the composer."""
         if self._are_on(self._state.chat.settings):
             self.providers.start_servers()
-        self._note_offered()
+        self._publish_offered()
         self._show_menu()
 
     def _open_menu(self) -> None:
-        self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.of_servers())])
+        self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
         self._show_menu(whole=True)
 
     def _show_menu(self, *, whole: bool = False) -> None:
@@ -222,7 +222,7 @@ class ToolController(PartsController):
         on = {(one.server, one.name) for one in self._offered_tools(settings, self._state.chat_id)}
         unused = read_names(settings.text("unused_servers"))
         failures = self.providers.failures(())
-        of_servers = self.providers.of_servers()
+        of_servers = self.providers.server_tools()
         yield from (self._row(one, (one.server, one.name) in on) for one in DEFINITIONS)
         for server in dict.fromkeys((*self.providers.names(), *(one.server for one in of_servers))):
             is_on = server not in unused
@@ -240,15 +240,15 @@ class ToolController(PartsController):
         ready = self._state.models.ready
         if ready is None or ready.target.engine_url:
             return
-        asked = {text for waiting in self._being_counted.values() for text in waiting}
+        asked = {text for waiting in self._counting.values() for text in waiting}
         missing = tuple(text for text in texts if text and text not in self._counts and text not in asked)
         if missing:
-            number = next_number()
-            self._being_counted[number] = missing
+            number = next_request_id()
+            self._counting[number] = missing
             self._worker.submit(CountRequest(number, missing))
 
     def on_counted(self, event: TokensCounted) -> None:
-        texts = self._being_counted.pop(event.request_id, ())
+        texts = self._counting.pop(event.request_id, ())
         if texts and event.counts is not None:
             self._counts.update(zip(texts, event.counts, strict=True))
             self._show_menu()
@@ -308,9 +308,9 @@ class ToolController(PartsController):
             for view in calls:
                 self._window.add_message(view)
             self._window.composer.set_streaming(True)  # the composer shows the stop button
-        self._proceed(turn)
+        self._next_calls(turn)
 
-    def drop(self, conversation_id: int) -> None:
+    def drop_turn(self, conversation_id: int) -> None:
         """Forget the turn of a chat, which finished or was stopped."""
         self.turns.pop(conversation_id, None)
 
@@ -328,7 +328,7 @@ class ToolController(PartsController):
         self._keep_permission(turn, decision)
         if refused is not None:
             self._change(turn, place, CallStatus.REFUSED, refused)
-        self._proceed(turn)
+        self._next_calls(turn)
 
     def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
         if decision.answer is Permission.ALWAYS:
@@ -349,11 +349,11 @@ class ToolController(PartsController):
             self._window.show_notice(tr(CHAT_CONTINUED))
             return
         chat = self._state.chat
-        turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE else None
+        turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE_STATUSES else None
         if turn is None:
             return
         if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
-            self.drop(conversation_id)
+            self.drop_turn(conversation_id)
             self._window.show_notice(tr(TOOL_GONE))
             return
         turn.calls = calls
@@ -369,7 +369,7 @@ class ToolController(PartsController):
         if turn.cancel is not None:
             turn.cancel()
         for place, view in enumerate(turn.calls):
-            if view.call is not None and view.call.status in OPEN:
+            if view.call is not None and view.call.status in OPEN_STATUSES:
                 self._change(turn, place, CallStatus.STOPPED)
         self._ended(turn)
 
@@ -379,12 +379,12 @@ class ToolController(PartsController):
         self._waiting_chats.clear()
         self.providers.close()
 
-    def _proceed(self, turn: ToolTurn) -> None:
+    def _next_calls(self, turn: ToolTurn) -> None:
         todo = turn.loop.todo
         if isinstance(todo, LoopFinished):
-            self.drop(turn.conversation_id)
+            self.drop_turn(turn.conversation_id)
             if todo.ending is LoopEnding.LIMIT:
-                self._window.show_notice(tr(LIMIT).format(count=MAX_STEPS))
+                self._window.show_notice(tr(LIMIT_NOTICE).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, Generate):
             self.answer_requested.emit(turn, turn.calls[-1].id)
@@ -417,7 +417,7 @@ class ToolController(PartsController):
         kept = turn.loop.returned(result) or bounded(result, RESULT_CHARS)
         status = CallStatus.FAILED if kept.is_error else CallStatus.DONE
         self._change(turn, place, status, kept, took_ms=took_ms)
-        self._proceed(turn)
+        self._next_calls(turn)
 
     def _change(
         self,

@@ -27,9 +27,9 @@ class UnsentController(PartsController):
         super().__init__(parts)
         self._library = parts.store.library
         self._conversation_id: int | None = None
-        self._kept = ""
+        self._stored_text = ""
         self._timer = DebounceTimer(self)
-        self._timer.timeout.connect(self.keep)
+        self._timer.timeout.connect(self.save)
         parts.window.composer.text_changed.connect(self._on_text)
 
     def open(self, conversation_id: int | None) -> None:
@@ -37,39 +37,39 @@ class UnsentController(PartsController):
         if conversation_id == self._conversation_id and self._window.composer.text:
             self.opened.emit(conversation_id)
             return
-        self.keep()
+        self.save()
         self._conversation_id = conversation_id
         try:
-            self._kept = self._library.unsent(conversation_id)
+            self._stored_text = self._library.unsent(conversation_id)
         except StorageError as error:
             log.warning("An unsent text could not be read: %s", error.message)
-            self._kept = ""
-        if self._window.composer.text != self._kept:
-            self._window.composer.set_text(self._kept)
+            self._stored_text = ""
+        if self._window.composer.text != self._stored_text:
+            self._window.composer.set_text(self._stored_text)
         self._timer.stop()
         self.opened.emit(conversation_id)
 
     def sent(self, conversation_id: int | None) -> None:
         """Called when the text was sent; the store has already removed it."""
         self._timer.stop()
-        self._conversation_id, self._kept = conversation_id, ""
+        self._conversation_id, self._stored_text = conversation_id, ""
         if self._window.composer.text:
             self._timer.start()
         self.opened.emit(conversation_id)
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Save the current text; does not wait for the disk."""
         self._timer.stop()
         text = self._window.composer.text
-        if text != self._kept:
-            self._kept = text
+        if text != self._stored_text:
+            self._stored_text = text
             try:
-                self._library.keep_unsent(self._conversation_id, text).add_done_callback(_log_failure)
+                self._library.save_unsent(self._conversation_id, text).add_done_callback(_log_failure)
             except StorageError as error:
                 log.warning("An unsent text could not be kept: %s", error.message)
 
     def _on_text(self, _text: str) -> None:
-        self._timer.changed()
+        self._timer.restart()
 
 
 class EditsController(PartsController):
@@ -80,13 +80,13 @@ class EditsController(PartsController):
         self._edits = parts.store.edits
         self._typed: dict[int, str] = {}  # typed text by message, not saved yet
         self._conversation_id: int | None = None
-        self._soon = DebounceTimer(self)
-        self._soon.timeout.connect(self.keep)
+        self._save_timer = DebounceTimer(self)
+        self._save_timer.timeout.connect(self.save)
         self._window.transcript.edit_typed.connect(self._on_typed)
 
     def open(self, conversation_id: int | None, message_ids: Sequence[int] = ()) -> None:
         """Restore the open edits of a chat, before its messages are shown."""
-        self.keep()
+        self.save()
         found: dict[int, str] = {}
         if conversation_id is not None:
             try:
@@ -102,18 +102,18 @@ class EditsController(PartsController):
         """Called when an edited message was sent; the store has already removed its text."""
         self._typed.pop(message_id, None)
 
-    def keep(self) -> None:
-        self._soon.stop()
+    def save(self) -> None:
+        self._save_timer.stop()
         typed, self._typed = self._typed, {}
         for message_id, text in typed.items():
             try:
-                self._edits.keep(message_id, text).add_done_callback(_log_failure)
+                self._edits.save(message_id, text).add_done_callback(_log_failure)
             except StorageError as error:
                 log.warning("An edited message could not be kept: %s", error.message)
 
     def _on_typed(self, message_id: int, text: str) -> None:
         self._typed[message_id] = text
-        self._soon.changed()
+        self._save_timer.restart()
 
 
 def _log_failure(done: Future[None]) -> None:

@@ -53,13 +53,13 @@ class VersionController(PartsController):
         self._window.sidebar.results.chosen.connect(self.open_at)
 
     def show_version(self, message_id: int) -> None:
-        if self._is_free() and self._succeeds(lambda: self._store.show_message(message_id)):
+        if self._can_change() and self._succeeds(lambda: self._store.show_message(message_id)):
             self._conversations.show()
             self._window.transcript.go_to(message_id)
 
     def edit_answer(self, answer_id: int, words: str) -> None:
         """Store an edited answer as another version; the chat continues from it."""
-        if not self._is_free():
+        if not self._can_change():
             return
         edited = self._attempt(lambda: self._store.edit_answer(answer_id, words, translate("BranchController", EDITED)))
         if edited is not None:
@@ -69,7 +69,7 @@ class VersionController(PartsController):
 
     def branch_off(self, message_id: int) -> None:
         """Copy the chat up to a message into a new chat."""
-        if not self._is_free():
+        if not self._can_change():
             return
         copied = self._attempt(lambda: self._store.library.branch_off(message_id))
         if copied is not None:
@@ -90,7 +90,7 @@ class VersionController(PartsController):
         if message_id is not None:
             self._window.transcript.go_to(message_id, found)
 
-    def _is_free(self) -> bool:
+    def _can_change(self) -> bool:
         """True if the open chat has no running answer; otherwise shows a notice."""
         if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
@@ -124,7 +124,7 @@ class VersionController(PartsController):
 
     def regenerate_with(self, answer_id: int, path: str) -> None:
         """Regenerate an answer with the target of this path, as another version."""
-        if not self._is_free():
+        if not self._can_change():
             return
         if path == self._state.models.target_path:
             self._answers.regenerate(answer_id)
@@ -140,11 +140,11 @@ class VersionController(PartsController):
         self._pending = None
         if pending is None or pending.conversation_id in self._state.answers:
             return
-        is_here = self._state.chat_id == pending.conversation_id and self._is_there(pending)
+        is_here = self._state.chat_id == pending.conversation_id and self._still_exists(pending)
         if is_here and event.target.path == pending.path:
             self._answers.regenerate(pending.answer_id)
 
-    def _is_there(self, pending: _Regeneration) -> bool:
+    def _still_exists(self, pending: _Regeneration) -> bool:
         found = self._attempt(lambda: self._store.read(lambda db: conversation_of(db, pending.answer_id)))
         return found == pending.conversation_id
 

@@ -161,7 +161,7 @@ class HubController(PartsController):
             self._close_service()
 
     def _close_service(self) -> bool:
-        service = self._service.made
+        service = self._service.value
         if service is not None:
             service.downloads.close()
             service.client.close()

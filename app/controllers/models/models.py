@@ -14,7 +14,7 @@ from app.core.domain.settings.table import RELOAD_KEYS
 from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import EngineEnded, EngineFailed, EngineReady, LoadProgress, LoadRequest, ModelInfo, Problem
-from engine.requests import RunJob, SetDraft, next_number
+from engine.requests import RunJob, SetDraft, next_request_id
 from engine.sentences import joined, said
 from ui.text.language import Translator, mark, translate
 
@@ -314,7 +314,7 @@ class ModelController(PartsController):
         is_again: bool = False,
     ) -> None:
         self._window.notice_banner.withdraw_suggestion()
-        number = next_number()
+        number = next_request_id()
         self._pending[number] = _Pending(wanted, request, is_fallback, is_again)
         self._worker.submit(replace(request, request_id=number))
         self._publish()

@@ -178,7 +178,7 @@ class PairJudge:
 
     def _conditions(self, plan: LoadPlan) -> Conditions:
         settings = self._settings()
-        threads, draft_threads = settings.whole("threads"), settings.whole("draft_threads")
+        threads, draft_threads = settings.integer("threads"), settings.integer("draft_threads")
         return Conditions(plan, threads, draft_threads, settings.number("temperature"))
 
     def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
@@ -278,21 +278,21 @@ class PairJudge:
     def plan(self) -> LoadPlan:
         """How the settings would load a pair; automatic GPU layers count as all."""
         settings, places = self._settings(), self._devices_of_settings()
-        layers, draft_layers = settings.whole("gpu_layers"), settings.whole("draft_gpu_layers")
+        layers, draft_layers = settings.integer("gpu_layers"), settings.integer("draft_gpu_layers")
         chosen = ALL_LAYERS if layers is None else layers
         if draft_layers is None:
             draft_layers = ALL_LAYERS if settings.text("draft_device") else chosen
         placement = asked_placement(settings)
         draft_placement = Placement() if settings.text("draft_device") else replace(placement, overrides=())
         return LoadPlan(
-            n_ctx=settings.whole("n_ctx") or DEFAULT_N_CTX,
+            n_ctx=settings.integer("n_ctx") or DEFAULT_N_CTX,
             cache_type=settings.text("cache_type"),
             draft_cache_type=settings.text("draft_cache_type"),
             gpu_layers=chosen if places.target else 0,
             draft_gpu_layers=draft_layers if places.draft else 0,
             spread=split_over(placement, places.all, places.target),
             draft_spread=split_over(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
-            parallel=settings.whole("parallel") or 0,
+            parallel=settings.integer("parallel") or 0,
             shared_context=bool(settings.values["shared_context"]),
         )
 
@@ -313,7 +313,7 @@ class PairJudge:
         """
         plan = self._with_draft_placed(target, draft, room)
         settings = self._settings()
-        if settings.whole("gpu_layers") is None and settings.whole("cpu_moe_layers") is None:
+        if settings.integer("gpu_layers") is None and settings.integer("cpu_moe_layers") is None:
             plan = replace(plan, cpu_moe_layers=experts_to_leave(pair_plan(target, draft, plan), room))
         return plan
 
@@ -321,12 +321,12 @@ class PairJudge:
         plan = self.plan()
         if self._settings().text("draft_device"):
             return plan
-        if draft is None or not plan.draft_gpu_layers or self._settings().whole("draft_gpu_layers") is not None:
+        if draft is None or not plan.draft_gpu_layers or self._settings().integer("draft_gpu_layers") is not None:
             return plan
         beside = replace(plan, draft_gpu_layers=0)
         if draft.path is not None and self._is_faster_beside(str(draft.path)):
             return beside
-        if self._settings().whole("gpu_layers") is not None:  # the user's number of layers applies to both
+        if self._settings().integer("gpu_layers") is not None:  # the user's number of layers applies to both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
         return beside if fits is FitLevel.TOO_LARGE and fits_beside is not FitLevel.TOO_LARGE else plan

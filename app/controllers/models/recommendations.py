@@ -41,7 +41,7 @@ from app.core.hub.pairs.catalog import (
 from engine.errors import EngineError
 from engine.records import FitLevel
 from engine.sentences import said
-from ui.text.formatting import figure
+from ui.text.formatting import decimal_text
 from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
@@ -213,7 +213,7 @@ def _licences(pair: CatalogPair) -> str:
 
 
 def _times(speedup: Speedup) -> str:
-    low, high = figure(speedup.low), figure(speedup.high)
+    low, high = decimal_text(speedup.low), decimal_text(speedup.high)
     if low == high:
         words = tr("{times} times, {measured_on}")
         return words.format(times=low, measured_on=speedup.measured_on)

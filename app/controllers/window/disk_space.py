@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 LOW_BYTES = 50_000_000  # with less free space the disk is nearly full
 ENOUGH_BYTES = 60_000_000  # with more free space the warning ends (hysteresis)
-AGAIN_MS = 5_000
+CHECK_INTERVAL_MS = 5_000
 
 
 def free_bytes(folder: Path) -> int:
@@ -41,7 +41,7 @@ class FreeSpaceMonitor:
         self._on_change = on_change
         self._is_low = False
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Read the free space. If that fails nothing changes; a failed save has its own message."""
         try:
             free = free_bytes(self._folder)
@@ -65,22 +65,22 @@ class DiskSpaceController(PartsController):
         self._is_low = self._in_trouble = self._dismissed = False
         self._space = FreeSpaceMonitor(parts.paths.data, self.changed.emit)
         self._timer = QTimer(self)
-        self._timer.setInterval(AGAIN_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer.setInterval(CHECK_INTERVAL_MS)
+        self._timer.timeout.connect(self.check)
         self.changed.connect(self._on_changed)
 
     def start(self) -> None:
-        self._parts.store.on_written = self._space.look
+        self._parts.store.on_written = self._space.check
         self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
         self._show()
-        self.look()
+        self.check()
 
     def close(self) -> None:
         self._timer.stop()
         self._parts.store.on_written = _nothing
 
-    def look(self) -> None:
-        self._parts.store.run_on_writer_thread(self._space.look)
+    def check(self) -> None:
+        self._parts.store.run_on_writer_thread(self._space.check)
 
     def on_save_state(self, problem: Problem | None) -> None:
         """Called when saving fails or works again; the message about it replaces this warning."""

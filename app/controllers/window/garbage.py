@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
-QUIET_MS = 1_500  # pause after the last activity
-OTHER_THREADS_MS = 10_000  # between two checks for garbage of other threads: kilobytes for each request
+IDLE_MS = 1_500  # pause after the last activity
+THREADS_INTERVAL_MS = 10_000  # between two checks for garbage of other threads: kilobytes for each request
 MAX_POSTPONED = 6  # maximum number of successive checks that are skipped because the window is busy
 
 
@@ -22,9 +22,9 @@ class GarbageController(QObject):
     def __init__(self, busy: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._busy = busy
-        self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
+        self._timer = QTimer(self, singleShot=True, interval=IDLE_MS)
         self._timer.timeout.connect(self._collect)
-        self._other_threads = QTimer(self, singleShot=True, interval=OTHER_THREADS_MS)
+        self._other_threads = QTimer(self, singleShot=True, interval=THREADS_INTERVAL_MS)
         self._other_threads.timeout.connect(self._collect_for_threads)
         self._num_postponed = 0
         gc.disable()

@@ -82,9 +82,9 @@ class HelpMenuController(PartsController):
 
             return newest_release()
 
-        self._jobs.run("updates", work, self._show_release, self._on_no_answer)
+        self._jobs.run("updates", work, self._show_release, self._on_update_problem)
 
-    def _on_no_answer(self, problem: Problem) -> None:
+    def _on_update_problem(self, problem: Problem) -> None:
         self._window.notice_banner.hide()
         self._window.show_problem(problem)
 

@@ -12,23 +12,23 @@ class LayoutController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._file = parts.paths.layout_file
-        self._kept = b""
-        self._soon = DebounceTimer(self)
-        self._soon.timeout.connect(self.keep)
+        self._saved_state = b""
+        self._save_timer = DebounceTimer(self)
+        self._save_timer.timeout.connect(self.save)
 
     def start(self) -> None:
-        self._kept = read_layout(self._file)
-        if self._kept:
-            self._window.layout_state.restore(self._kept)
-        self._window.layout_state.changed.connect(self._soon.changed)
+        self._saved_state = read_layout(self._file)
+        if self._saved_state:
+            self._window.layout_state.restore(self._saved_state)
+        self._window.layout_state.changed.connect(self._save_timer.restart)
 
-    def keep(self) -> None:
-        self._soon.stop()
+    def save(self) -> None:
+        self._save_timer.stop()
         layout = self._window.layout_state.save()
-        if layout != self._kept and write_layout(self._file, layout):
-            self._kept = layout
+        if layout != self._saved_state and write_layout(self._file, layout):
+            self._saved_state = layout
 
     def close(self) -> None:
         """Save, then ignore further changes: closing the window changes its layout."""
-        self._window.layout_state.changed.disconnect(self._soon.changed)
-        self.keep()
+        self._window.layout_state.changed.disconnect(self._save_timer.restart)
+        self.save()

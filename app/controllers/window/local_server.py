@@ -90,7 +90,7 @@ class LocalServerController(PartsController):
         if not values.values["server"]:
             return None
         names, wants_key = read_host_names(values.text("server_names")), bool(values.values["server_key"])
-        return ServerSetup(values.text("server_host"), values.whole("server_port") or 0, names, wants_key)
+        return ServerSetup(values.text("server_host"), values.integer("server_port") or 0, names, wants_key)
 
     def _begin(self, setup: ServerSetup) -> None:
         self._withdraw_problem()
@@ -180,7 +180,7 @@ class LocalServerController(PartsController):
             self._withdraw_problem()
         address = "" if server is None or self._setup is None else server.address  # the server may be stopping
         answer = self._state.answer
-        waits = self._is_full and answer is not None and answer.waits
+        waits = self._is_full and answer is not None and answer.is_waiting
         state = self._server_state(bool(address))
         self._window.local_server.set_view(
             ServerView(state, address, activity, self._problem, waits, self._served.guest)
@@ -209,8 +209,10 @@ class LocalServerController(PartsController):
     def _show_waiting(self) -> None:
         """Show in the chat why its question waits: other answers, a program's answer, or loading of the model."""
         answer = self._state.answer
-        if answer is not None and answer.waits:
-            self._window.transcript.show_waiting(self._is_full, self._reload_fraction, answer.before, answer.beside)
+        if answer is not None and answer.is_waiting:
+            self._window.transcript.show_waiting(
+                self._is_full, self._reload_fraction, answer.titles_before, answer.parallel_titles
+            )
         else:
             self._reload_fraction = None
 

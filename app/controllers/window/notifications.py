@@ -63,15 +63,15 @@ class NotificationController(PartsController):
         if self.tray is None:
             self.tray = QSystemTrayIcon(window.windowIcon(), self)
             self.tray.setToolTip("Paceline")
-            self.tray.messageClicked.connect(self._come_forward)
-            self.tray.activated.connect(self._come_forward)
+            self.tray.messageClicked.connect(self._raise_window)
+            self.tray.activated.connect(self._raise_window)
             application = QGuiApplication.instance()
             if isinstance(application, QGuiApplication):
                 application.focusWindowChanged.connect(self._on_focus)
         self.tray.show()
         self.tray.showMessage(title, words, window.windowIcon(), SHOWN_MS)
 
-    def _come_forward(self) -> None:
+    def _raise_window(self) -> None:
         window = self._parts.window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()

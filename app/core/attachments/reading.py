@@ -25,14 +25,14 @@ from app.core.domain.file_kinds import kind_of, shown_name
 from app.core.domain.text_decoding import decode
 from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.document_child import Section
-from engine.sandbox.helper import HelperSlowError, HelperStoppedError, run_helper
+from engine.sandbox.helper import HelperStoppedError, HelperTimeoutError, run_helper
 from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
 from engine.sentences import said, size_of
 
 log = logging.getLogger(__name__)
 MAX_DOCUMENT_BYTES = 200_000_000
 LIMIT_S = 60.0
-_OCR = said("Recognise its text first (OCR), or paste the text that matters.")
+_NO_TEXT_ADVICE = said("Recognise its text first (OCR), or paste the text that matters.")
 MAX_TEXT_BYTES = 16_000_000
 MAX_CHARS = 4_000_000  # about a million tokens; also the limit for a message of an imported chat
 _PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
@@ -62,7 +62,7 @@ def read_document(
     sections = tuple(Section(*each) for each in answer["sections"])
     empty, pages = int(answer["empty_pages"]), int(answer["pages"])
     if not sections and pages:
-        raise NoTextError(said("“{name}” has no text: its pages are scanned images.", name=name), _OCR)
+        raise NoTextError(said("“{name}” has no text: its pages are scanned images.", name=name), _NO_TEXT_ADVICE)
     if not sections:
         raise NoTextError(said("“{name}” is empty.", name=name))
     if not empty:
@@ -83,7 +83,7 @@ def _ask_child(
     words = [str(path.absolute()), str(max_chars), str(int(limit_s) + 1)]
     try:
         ended = run_helper("document", words, limit_s=limit_s, should_stop=should_stop)
-    except HelperSlowError:
+    except HelperTimeoutError:
         message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
         raise DocumentDamagedError(message, "Use a file with only the pages that matter.") from None
     except HelperStoppedError:
@@ -131,7 +131,7 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
         AttachmentError: the file cannot be attached; the message names the file and never its contents.
     """
     name = shown_name(path.name)
-    num_bytes, head = _look(path, name)
+    num_bytes, head = _read_kind(path, name)
     kind = AttachmentKind.PDF if _PDF_MARK in head else kind_of(path.name)
     if kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT):
         if num_bytes > MAX_DOCUMENT_BYTES:
@@ -180,9 +180,9 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
     return Attachment(0, name, kind_of(name), num_bytes, text)
 
 
-def _look(path: Path, name: str) -> tuple[int, bytes]:
+def _read_kind(path: Path, name: str) -> tuple[int, bytes]:
     """Returns the size and the first bytes; pipes and devices are not opened."""
-    with _opened(path, name) as handle:
+    with _open_checked(path, name) as handle:
         num_bytes = os.fstat(handle.fileno()).st_size
         if num_bytes == 0:
             raise NoTextError(said("“{name}” is empty.", name=name))
@@ -190,7 +190,7 @@ def _look(path: Path, name: str) -> tuple[int, bytes]:
 
 
 def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
-    with _opened(path, name) as handle:
+    with _open_checked(path, name) as handle:
         raw = handle.read(most + 1)
         grown = os.fstat(handle.fileno()).st_size
     if len(raw) > most:
@@ -199,7 +199,7 @@ def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
+def _open_checked(path: Path, name: str) -> Iterator[IO[bytes]]:
     """Open a regular file without blocking. Its type is checked again afterwards, since it may have been replaced."""
     try:
         _check_kind(path.stat().st_mode, name)

@@ -10,18 +10,18 @@ MAX_CHARS = 48
 MAX_TITLE_CHARS = 200
 # Invisible characters, and those that reverse the text direction. Joiners (U+200C, U+200D) and direction marks (U+200E,
 # U+200F) are needed in some scripts and stay.
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
-_MARKS = "#>*-`~= \t"
+_MARKDOWN_MARKS = "#>*-`~= \t"
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
     """One conversation. ``place``: its position among pinned conversations, or in its folder.
 
-    ``left_machine``: it has answers of a remote server.
+    ``used_remote_server``: it has answers of a remote server.
     """
 
     id: int
@@ -31,7 +31,7 @@ class ConversationRow:
     archived: bool = False
     folder_id: int | None = None
     place: int = 0
-    left_machine: bool = False
+    used_remote_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class SearchHit:
 
 def one_line(text: str, limit: int = MAX_TITLE_CHARS) -> str:
     """The text as one line of limited length, without invisible characters; may be empty."""
-    return " ".join(_UNSEEN.sub("", text[: 10 * limit]).split())[:limit].strip()
+    return " ".join(_INVISIBLE.sub("", text[: 10 * limit]).split())[:limit].strip()
 
 
 def title_from(text: str) -> str:
     """Make a title of a text: its first line, without Markdown, cut at a word."""
-    lines = (one_line(line.replace("**", "").strip(_MARKS)) for line in text.splitlines())
+    lines = (one_line(line.replace("**", "").strip(_MARKDOWN_MARKS)) for line in text.splitlines())
     line = next((line for line in lines if line), "")
     if not line:
         return "New chat"

@@ -7,7 +7,7 @@ import re
 from engine.records import DEFAULT_PLACEMENT, NO_DEVICE, Placement, SplitMode
 from engine.sentences import said
 
-MOST_PARTS = 16  # llama.cpp's maximum number of devices
+MAX_PARTS = 16  # llama.cpp's maximum number of devices
 _DEVICE = re.compile(r"[\w.:\-\[\]]+")
 _SPLIT = re.compile(r"\s*(\d+(\.\d+)?\s*([,/]\s*\d+(\.\d+)?\s*){0,15})?")
 _OVERRIDE = re.compile(r"[^=]+=[^=]+")
@@ -25,8 +25,8 @@ def device_names(text: str) -> tuple[str, ...]:
             raise ValueError(said("{name} is not a device name; separate several names with commas.", name=name))
     if NO_DEVICE in names and len(names) > 1:
         raise ValueError(said("“none” stands for the processor alone: name it without other devices."))
-    if len(names) > MOST_PARTS:
-        raise ValueError(said("llama.cpp uses at most {most} devices.", most=MOST_PARTS))
+    if len(names) > MAX_PARTS:
+        raise ValueError(said("llama.cpp uses at most {most} devices.", most=MAX_PARTS))
     return names
 
 

@@ -21,7 +21,7 @@ _LANGUAGES = {
     "tsx": "tsx", "vb": "vbnet", "vue": "html", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zig": "zig",
     "zsh": "bash",
 }  # fmt: skip
-_WHOLE_NAMES = {"makefile": "makefile", "dockerfile": "dockerfile", "cmakelists.txt": "cmake"}
+_LANGUAGES_BY_NAME = {"makefile": "makefile", "dockerfile": "dockerfile", "cmakelists.txt": "cmake"}
 _KINDS = {
     "md": AttachmentKind.MARKDOWN,
     "markdown": AttachmentKind.MARKDOWN,
@@ -34,24 +34,24 @@ _KINDS = {
 _FENCES = {AttachmentKind.MARKDOWN: "markdown", AttachmentKind.CSV: "csv"}
 
 
-def ending(name: str) -> str:
+def file_extension(name: str) -> str:
     """The part after the last dot, in lower case; empty without a dot."""
     return PurePath(name).suffix[1:].lower()
 
 
 def kind_of(name: str) -> AttachmentKind:
     """The kind of a file by its name; plain text for unknown names."""
-    suffix = ending(name)
+    suffix = file_extension(name)
     if suffix in _KINDS:
         return _KINDS[suffix]
-    return AttachmentKind.CODE if suffix in _LANGUAGES or name.lower() in _WHOLE_NAMES else AttachmentKind.TEXT
+    return AttachmentKind.CODE if suffix in _LANGUAGES or name.lower() in _LANGUAGES_BY_NAME else AttachmentKind.TEXT
 
 
 def language_of(name: str, kind: AttachmentKind) -> str:
     """The language name for a code fence; empty if the language has no common name."""
     if kind is AttachmentKind.CODE:
-        return _WHOLE_NAMES.get(name.lower(), _LANGUAGES.get(ending(name), ""))
-    return "tsv" if ending(name) == "tsv" else _FENCES.get(kind, "")
+        return _LANGUAGES_BY_NAME.get(name.lower(), _LANGUAGES.get(file_extension(name), ""))
+    return "tsv" if file_extension(name) == "tsv" else _FENCES.get(kind, "")
 
 
 def shown_name(name: str) -> str:

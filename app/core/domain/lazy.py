@@ -24,6 +24,6 @@ class Lazy(Generic[Made]):
             return self._made[0]
 
     @property
-    def made(self) -> Made | None:
+    def value(self) -> Made | None:
         """The value if it was made, else None; does not wait."""
         return self._made[0] if self._made is not None else None

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.framing import NOTHING
+from app.core.domain.framing import NO_PASSAGES
 from app.core.domain.messages import MessageView
 from app.core.domain.models import ModelRef
 from app.core.domain.settings.fields import SettingValue
 
-MOST_FILES = 10_000  # maximum number of files in one folder
+MAX_FILES = 10_000  # maximum number of files in one folder
 CHARS_PER_TOKEN = 3.0  # a low estimate, so that passages fit
 SEARCH_TOOL = "search_documents"
 SOURCE_LINK = "source:"  # links to passages within the app: ``source:ANSWER_ID/NUMBER``
-_HEADER = re.compile(r"^\[(\d{1,3})\] (.+)$", re.MULTILINE)
+_PASSAGE_HEADER = re.compile(r"^\[(\d{1,3})\] (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class FileState(StrEnum):
 
     READ = "read"
     FAILED = "failed"  # see `ProjectFile.problem`
-    GONE = "gone"  # its source is missing now; its passages stay in the index
+    MISSING = "gone"  # its source is missing now; its passages stay in the index
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +118,19 @@ def passages_attachment(passages: Sequence[Passage], first: int = 1) -> Attachme
 def format_passages(passages: Sequence[Passage], first: int = 1) -> str:
     """Format passages with numbers and locations; `cited_passages` parses the result."""
     if not passages:
-        return NOTHING
+        return NO_PASSAGES
     parts = (f"[{number}] {one.place}\n{_without_headers(one.text)}" for number, one in enumerate(passages, first))
     return "\n\n".join(parts)
 
 
 def _without_headers(text: str) -> str:
     """Change lines of a passage that look like the number of a passage."""
-    return _HEADER.sub(lambda found: f" {found[0]}", text)
+    return _PASSAGE_HEADER.sub(lambda found: f" {found[0]}", text)
 
 
 def cited_passages(text: str) -> tuple[CitedPassage, ...]:
     """Parse the output of `format_passages`."""
-    found = list(_HEADER.finditer(text))
+    found = list(_PASSAGE_HEADER.finditer(text))
     ends = [*(each.start() for each in found[1:]), len(text)]
     return tuple(
         CitedPassage(int(each[1]), each[2], text[each.end() : end].strip())

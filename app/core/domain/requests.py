@@ -26,7 +26,7 @@ from engine.records import (
 )
 
 Decode = Callable[[StoredPicture], Picture]  # for a model with vision
-MAX_TOOL_PICTURES, _DROPPED_AT_ONCE = 32, 16  # pictures of tool results in a prompt
+MAX_TOOL_PICTURES, _PICTURES_DROPPED_AT_ONCE = 32, 16  # pictures of tool results in a prompt
 
 
 def chat_request(
@@ -43,7 +43,7 @@ def chat_request(
         mode=mode,
         depth=depth,
         sampling=sampling_params(settings),
-        max_tokens=settings.whole("max_tokens"),
+        max_tokens=settings.integer("max_tokens"),
         overflow=Overflow(settings.text("overflow")),
         request_id=request_id,
         use_past=bool(settings.values["learn_past"]),
@@ -56,13 +56,13 @@ def chat_request(
 def sampling_params(settings: Settings) -> SamplingParams:
     return SamplingParams(
         temperature=settings.number("temperature"),
-        top_k=settings.whole("top_k") or 0,
+        top_k=settings.integer("top_k") or 0,
         top_p=settings.number("top_p"),
         min_p=settings.number("min_p"),
         repeat_penalty=settings.number("repeat_penalty"),
         frequency_penalty=settings.number("frequency_penalty"),
         presence_penalty=settings.number("presence_penalty"),
-        seed=settings.whole("seed"),
+        seed=settings.integer("seed"),
     )
 
 
@@ -101,7 +101,7 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
         if last is None or last.role != view.role:
             parts.append((message, view.id))
         else:
-            parts[-1] = (_joined(last, message) if view.role == "user" else message, view.id)
+            parts[-1] = (_join_questions(last, message) if view.role == "user" else message, view.id)
     while parts and parts[-1][0].role not in ("user", "tool"):
         parts.pop()
     while parts and parts[0][0].role != "user":
@@ -124,7 +124,7 @@ def _results_without_pictures(views: Iterable[MessageView]) -> frozenset[int]:
     """
     counts = [(view.id, sum(one.picture is not None for one in view.attachments)) for view in views if view.call]
     over = sum(count for _, count in counts) - MAX_TOOL_PICTURES
-    left, named = -(-over // _DROPPED_AT_ONCE) * _DROPPED_AT_ONCE, set[int]()
+    left, named = -(-over // _PICTURES_DROPPED_AT_ONCE) * _PICTURES_DROPPED_AT_ONCE, set[int]()
     for message_id, count in counts:
         if left > 0 and count:
             named.add(message_id)
@@ -142,7 +142,7 @@ def _message(view: MessageView, decode: Decode | None) -> Message:
     return Message(view.role, with_attachments(words, files), pictures=pictures)
 
 
-def _joined(first: Message, second: Message) -> Message:
+def _join_questions(first: Message, second: Message) -> Message:
     questions = (*(first.questions or (first.content,)), second.content)
     content = QUESTION_DIVIDER.join(questions)
     begin = len(content) - len(second.content)
@@ -177,7 +177,7 @@ def result_message(
     return Message("tool", words, tool_call_id=call.call_id, name=call.name, pictures=seen)
 
 
-def counted_text(messages: Iterable[Message]) -> str:
+def text_to_count(messages: Iterable[Message]) -> str:
     """The text that is counted against the context: messages and tool calls."""
     return "\n".join(
         "\n".join((one.content, *(f"{call.name} {call.arguments}" for call in one.tool_calls))) for one in messages

@@ -54,7 +54,7 @@ def record_sampling(settings: Settings, request: ChatRequest) -> SamplingRecord:
     return SamplingRecord(
         {key: settings.values[key] for key in RECORDED_KEYS},
         _digest([settings.text("system_prompt")]),
-        _digest(map(_facts, told)),
+        _digest(map(_message_facts, told)),
         _digest(request.tools),
     )
 
@@ -71,7 +71,7 @@ def new_seed() -> int:
     return int.from_bytes(os.urandom(8), "big") % _NUM_SEEDS
 
 
-def _facts(message: Message) -> list[object]:
+def _message_facts(message: Message) -> list[object]:
     """The parts of a message that can be in the prompt."""
     calls = [(call.call_id, call.name, call.arguments) for call in message.tool_calls]
     pictures = [(place, picture.digest) for place, picture in message.pictures]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.core.domain.attachment_errors import NotTextError
 from engine.sentences import said
 
-GUESSED = "“{name}” is not UTF-8 and was read as Western European text. If letters look wrong, save it as UTF-8."
+GUESSED_NOTICE = "“{name}” is not UTF-8 and was read as Western European text. If letters look wrong, save it as UTF-8."
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, since its mark starts with UTF-16's
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -16,7 +16,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_MAGIC = (
+_BINARY_SIGNATURES = (
     (b"\x89PNG", said("a picture")),
     (b"\xff\xd8\xff", said("a picture")),
     (b"GIF87a", said("a picture")),
@@ -33,8 +33,8 @@ _MAGIC = (
 )
 _TEXT_CONTROLS = b"\t\n\r\f\x08\x1b"
 _CONTROLS = bytes(code for code in range(0x20) if code not in _TEXT_CONTROLS) + b"\x7f"
-_MOST_CONTROLS = 0.005  # maximum share of control characters in text
-_WIDE_SHARE = 0.3  # share of zero bytes at odd or even offsets that means UTF-16 of mostly Latin letters
+_MAX_CONTROL_SHARE = 0.005  # maximum share of control characters in text
+_UTF16_NUL_SHARE = 0.3  # share of zero bytes at odd or even offsets that means UTF-16 of mostly Latin letters
 _SAMPLE = 65_536
 
 
@@ -54,21 +54,21 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
     Raises:
         NotTextError: the bytes are no text.
     """
-    for magic, what in _MAGIC:
+    for magic, what in _BINARY_SIGNATURES:
         if raw.startswith(magic):
             raise NotTextError(said("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
-            return Decoded(_plain(_decode_strictly(raw, encoding, name, whole=whole)))
+            return Decoded(_decode_plain(_decode_strictly(raw, encoding, name, whole=whole)))
     if b"\0" in raw:
-        return Decoded(_plain(_without_mark(raw, name, whole=whole)))
-    if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MOST_CONTROLS * min(len(raw), _SAMPLE):
+        return Decoded(_decode_plain(_decode_without_bom(raw, name, whole=whole)))
+    if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MAX_CONTROL_SHARE * min(len(raw), _SAMPLE):
         raise NotTextError(said("“{name}” is a binary file, not text.", name=name))
     try:
-        return Decoded(_plain(raw.decode("utf-8")))
+        return Decoded(_decode_plain(raw.decode("utf-8")))
     except UnicodeDecodeError:
         text = raw.decode("cp1252", "replace").replace("\ufffd", " ")
-        return Decoded(_plain(text), said(GUESSED, name=name))
+        return Decoded(_decode_plain(text), said(GUESSED_NOTICE, name=name))
 
 
 def utf_text(raw: bytes) -> str:
@@ -78,7 +78,7 @@ def utf_text(raw: bytes) -> str:
         UnicodeDecodeError: the bytes are invalid in that encoding.
     """
     encoding = next((encoding for mark, encoding in _BOMS if raw.startswith(mark)), "utf-8")
-    return _plain(raw.decode(encoding))
+    return _decode_plain(raw.decode(encoding))
 
 
 def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
@@ -92,11 +92,11 @@ def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> st
     return _without_nul(text, name)
 
 
-def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
+def _decode_without_bom(raw: bytes, name: str, *, whole: bool) -> str:
     """Decode UTF-16 without a byte order mark, recognized by its zero bytes."""
     sample = raw[:_SAMPLE]
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
-    if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
+    if max(zeros) > _UTF16_NUL_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
         return _decode_strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
     raise NotTextError(said("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
 
@@ -107,5 +107,5 @@ def _without_nul(text: str, name: str) -> str:
     return text
 
 
-def _plain(text: str) -> str:
+def _decode_plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from engine.records import ANSWER_FRAMES, BETWEEN_CHANNELS, REASONING_TAGS
+from engine.records import ANSWER_FRAMES, CHANNEL_SEPARATOR, REASONING_TAGS
 
 # The last pair is what gpt-oss's channels look like without control tokens.
 TAGS = (*REASONING_TAGS, ("analysis", "assistantfinal"))
@@ -20,18 +20,19 @@ _OPENINGS = tuple(opening for opening, _ in TAGS)
 _BARE_OPENING = "analysis"  # also an English word: a tag only if a capital letter follows
 _DIRECT_ANSWER = "<|channel|>final<|message|>"  # starts an answer of gpt-oss without reasoning
 _CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # start a call of gpt-oss after its reasoning
-_HEADS = (_DIRECT_ANSWER, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # no reasoning
+_ANSWER_HEADS = (_DIRECT_ANSWER, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # no reasoning
 _BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # enclose the answer of Apriel
-_LONGEST = max(map(len, (*_OPENINGS, *_HEADS)))
-_LONE = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT_ANSWER)
-_ANY_LONE = "|".join(map(re.escape, _LONE))
+_LONGEST = max(map(len, (*_OPENINGS, *_ANSWER_HEADS)))
+_CLOSING_TAGS = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT_ANSWER)
+_ANY_CLOSING_TAG = "|".join(map(re.escape, _CLOSING_TAGS))
 # A closing tag at the end of a line, or directly between two words. An answer that only mentions the tag has quotation
 # marks, backticks or blanks around it.
 _LONE_CLOSING = re.compile(
-    rf"^[^\n]*?(?:(?P<line>{_ANY_LONE})[ \t]*\n|(?<=[^\s`'\"“‘(])(?P<inline>{_ANY_LONE})(?=[^\s`'\"”’.,;:!?)]))",
+    rf"^[^\n]*?(?:(?P<line>{_ANY_CLOSING_TAG})[ \t]*\n"
+    rf"|(?<=[^\s`'\"“‘(])(?P<inline>{_ANY_CLOSING_TAG})(?=[^\s`'\"”’.,;:!?)]))",
     re.MULTILINE,
 )
-_INNER = re.compile("|".join(re.escape(tag) for pair in REASONING_TAGS for tag in pair))
+_ANY_TAG = re.compile("|".join(re.escape(tag) for pair in REASONING_TAGS for tag in pair))
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
@@ -42,19 +43,19 @@ class Split:
     ``opened``: reasoning has begun; ``closed``: it has ended. A possible start of a tag belongs to neither part.
     """
 
-    thought_start: int
-    thought_end: int
+    reasoning_start: int
+    reasoning_end: int
     answer_start: int
     answer_end: int
     opened: bool = False
     closed: bool = True
 
-    def thought(self, text: str) -> str:
-        return text[self.thought_start : self.thought_end]
+    def reasoning(self, text: str) -> str:
+        return text[self.reasoning_start : self.reasoning_end]
 
-    def shown_thought(self, text: str) -> str:
+    def shown_reasoning(self, text: str) -> str:
         """The reasoning with inner tags replaced by line ends of the same length, so that offsets stay valid."""
-        return _INNER.sub(lambda found: "\n" * len(found[0]), self.thought(text))
+        return _ANY_TAG.sub(lambda found: "\n" * len(found[0]), self.reasoning(text))
 
     def answer(self, text: str) -> str:
         return text[self.answer_start : self.answer_end]
@@ -69,16 +70,16 @@ def split_thinking(text: str, *, final: bool = True) -> Split:
     begin = len(text) - len(text.lstrip())
     tags = _tags_at(text, begin)
     if tags is not None:
-        return _inside(text, begin + len(tags[0]), tags[1], final=final)
-    if not final and _may_become_tag(text, begin, (*_OPENINGS, *_HEADS)):
+        return _split_open(text, begin + len(tags[0]), tags[1], final=final)
+    if not final and _may_become_tag(text, begin, (*_OPENINGS, *_ANSWER_HEADS)):
         return Split(0, 0, begin, begin)  # the text may still become a tag
-    if text.startswith(_HEADS, begin):
+    if text.startswith(_ANSWER_HEADS, begin):
         start = begin + len(_DIRECT_ANSWER) if text.startswith(_DIRECT_ANSWER, begin) else begin
         return Split(begin, begin, *_answer_range(text, start, "", final=final))
     lone = _lone_closing(text)
     if lone is not None:
         kind = lone.lastgroup or "line"
-        return _closed(text, (begin, lone.start(kind)), lone[kind], final=final)
+        return _split_closed(text, (begin, lone.start(kind)), lone[kind], final=final)
     return Split(0, 0, 0, len(text))
 
 
@@ -88,10 +89,10 @@ def without_thinking(text: str) -> str:
 
 
 def _tags_at(text: str, offset: int) -> tuple[str, str] | None:
-    return next((tags for tags in TAGS if text.startswith(tags[0], offset) and _counts(tags[0], text, offset)), None)
+    return next((tags for tags in TAGS if text.startswith(tags[0], offset) and _is_tag_at(tags[0], text, offset)), None)
 
 
-def _counts(opening: str, text: str, offset: int) -> bool:
+def _is_tag_at(opening: str, text: str, offset: int) -> bool:
     after = offset + len(_BARE_OPENING)
     return opening != _BARE_OPENING or text[after : after + 1].isupper()
 
@@ -104,30 +105,30 @@ def _may_become_tag(text: str, offset: int, tags: tuple[str, ...]) -> bool:
 
 def _lone_closing(text: str) -> re.Match[str] | None:
     """Find a closing tag outside code blocks that has no opening tag."""
-    if not any(closing in text for closing in _LONE):
+    if not any(closing in text for closing in _CLOSING_TAGS):
         return None
     fences = [fence.end() for fence in _FENCE.finditer(text)]
     closings = _LONE_CLOSING.finditer(text)
     return next((found for found in closings if bisect_right(fences, found.end()) % 2 == 0), None)
 
 
-def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
+def _split_open(text: str, start: int, closing: str, *, final: bool) -> Split:
     found = text.find(closing, start)
     calls = [offset for call in _CALLS if closing == _DIRECT_ANSWER and (offset := text.find(call, start)) >= 0]
     if calls and not 0 <= found < min(calls):
-        return _closed(text, (start, min(calls)), "", final=final)
+        return _split_closed(text, (start, min(calls)), "", final=final)
     if found >= 0:
-        return _closed(text, (start, found), closing, final=final)
-    end = len(text) if final else len(text) - held_length(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
+        return _split_closed(text, (start, found), closing, final=final)
+    end = len(text) if final else len(text) - held_length(text, (closing, *_CALLS, *CHANNEL_SEPARATOR), start)
     start, end = _trim(text, start, end)
     return Split(start, end, len(text), len(text), opened=True, closed=False)
 
 
-def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -> Split:
+def _split_closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -> Split:
     """The split after reasoning that ended with ``closing``. A directly following second block is included."""
     first, last = thought
     start = last + len(closing)
-    for glue in BETWEEN_CHANNELS:
+    for glue in CHANNEL_SEPARATOR:
         if text.endswith(glue, first, last):
             last -= len(glue)
             break
@@ -135,8 +136,8 @@ def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -
     start += len(text[start:]) - len(text[start:].lstrip())
     again = _tags_at(text, start)
     if again is not None and again[0] != _BARE_OPENING:
-        more = _inside(text, start + len(again[0]), again[1], final=final)
-        return replace(more, thought_start=first)
+        more = _split_open(text, start + len(again[0]), again[1], final=final)
+        return replace(more, reasoning_start=first)
     if not final and start < len(text) and _may_become_tag(text, start, _OPENINGS):
         return Split(first, last, start, start, opened=True)
     return Split(first, last, *_answer_range(text, start, closing, final=final), opened=True)

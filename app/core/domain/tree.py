@@ -66,7 +66,7 @@ class MessageTree:
                     waiting.append(child)
         return tuple(found)
 
-    def without(self, message_id: int, instead: int | None) -> MessageTree:
+    def without_message(self, message_id: int, instead: int | None) -> MessageTree:
         """A copy without a message; ``instead``, or the version before it, is shown in its place.
 
         Returns the tree unchanged if the message is unknown or has children.
@@ -81,7 +81,7 @@ class MessageTree:
             shown[parent] = instead if instead in left else next(iter(before), None)
         return MessageTree(left, shown)
 
-    def versions_beside(self, message_id: int) -> tuple[int, ...]:
+    def versions_of(self, message_id: int) -> tuple[int, ...]:
         """The other versions of a message; first the version to show in its place."""
         siblings = self.siblings(message_id)
         at = siblings.index(message_id)

@@ -31,10 +31,10 @@ def any_word_pattern(words: Iterable[str], *, whole: bool = False) -> str:
     Words in scripts without spaces also match inside a run of letters.
     """
     longest_first = sorted(words, key=len, reverse=True)
-    return "|".join(_edged(word, whole=whole) for word in longest_first)
+    return "|".join(_with_word_edges(word, whole=whole) for word in longest_first)
 
 
-def _edged(word: str, *, whole: bool) -> str:
+def _with_word_edges(word: str, *, whole: bool) -> str:
     before = "" if has_unspaced(word[:1]) else rf"(?:(?<!\w)|(?<=[{_LETTERS}]))"
     behind = "" if not whole or has_unspaced(word[-1:]) else rf"(?:(?!\w)|(?=[{_LETTERS}]))"
     return f"{before}{re.escape(word)}{behind}"

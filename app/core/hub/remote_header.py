@@ -20,7 +20,7 @@ from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
-from engine.gguf.source import ReadAt, broken, named, open_ordinary
+from engine.gguf.source import ReadAt, damaged_error, named_error, open_ordinary
 from engine.gguf.token_weights import token_weights
 from engine.pictures.side_file import find_side_file
 from engine.sentences import said
@@ -79,11 +79,13 @@ class RangeSource:
                 raise CancelledReadError("Reading the header was cancelled.")
             have = len(self._prefix)
             if have >= self._max_bytes:
-                raise broken("its header is longer than {max_bytes} MB", max_bytes=self._max_bytes // 2**20)
+                raise damaged_error("its header is longer than {max_bytes} MB", max_bytes=self._max_bytes // 2**20)
             block = min(max(have, FIRST_BLOCK_BYTES), LARGEST_BLOCK_BYTES)
             data = self._fetch(have, min(have + block, self._file_size, self._max_bytes))
             if not data:
-                raise broken("it ends after {have:,} of {file_size:,} bytes", have=have, file_size=self._file_size)
+                raise damaged_error(
+                    "it ends after {have:,} of {file_size:,} bytes", have=have, file_size=self._file_size
+                )
             self._prefix += data[:block]
         return bytes(self._prefix[offset:end])
 
@@ -218,7 +220,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
                 check_header(header)
             check_tokens(header, source.read_at)
     except ModelHeaderError as error:
-        raise named(error, file.name) from error
+        raise named_error(error, file.name) from error
     return KnownModel(file.name, header, source.read_at, file.size_bytes, file.num_parts, source.num_fetched, file.path)
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from app.core.domain.conversations import one_line
 from app.core.domain.projects import Project
-from app.core.domain.settings.layers import LAYERED_KEYS, for_toml, valid_values
+from app.core.domain.settings.layers import LAYERED_KEYS, as_toml_values, valid_values
 from app.core.projects.indexing import files_of
 from app.core.projects.projects import ProjectError, Projects, with_sources
 from app.core.storage.atomic import exported_file
@@ -26,9 +26,9 @@ from app.core.storage.exchange.transfer import import_chats, stored_chats
 from engine.sentences import said
 
 FORMAT, VERSION = "paceline-project", 1
-_HEAD, _CHATS, _FILES = "project.json", "chats.json", "files/"
-_MOST_HEAD_BYTES = 1 << 20
-MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # limits for the unpacked files of a project
+_HEAD_NAME, _CHATS_NAME, _FILES_FOLDER = "project.json", "chats.json", "files/"
+_MAX_HEAD_BYTES = 1 << 20
+MAX_FILES, MAX_BYTES = 10_000, 4 << 30  # limits for the unpacked files of a project
 # Settings that are not imported: a foreign project must not enable tools or allow calls.
 _NOT_IMPORTED = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
 _ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)
@@ -39,7 +39,7 @@ def is_project(file: Path) -> bool:
     """True if a file is an exported project."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _HEAD in archive.namelist()
+            return _HEAD_NAME in archive.namelist()
     except _ARCHIVE_ERRORS:
         return False
 
@@ -54,7 +54,7 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
         ProjectError: the file cannot be written.
         StorageError: the chats cannot be read.
     """
-    head = {"format": FORMAT, "version": VERSION, "name": project.name, "values": for_toml(project.values)}
+    head = {"format": FORMAT, "version": VERSION, "name": project.name, "values": as_toml_values(project.values)}
     chats = [row.id for row in store.conversations() if project.folder_id and row.folder_id == project.folder_id]
     left_out: list[str] = []
     with (
@@ -101,15 +101,15 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
         with zipfile.ZipFile(file) as archive:
             if directory_bytes(file) > MAX_DIRECTORY_BYTES:
                 raise ProjectError(said("{file} contains too many files for a project.", file=file.name))
-            head = json.loads(archive.open(_HEAD).read(_MOST_HEAD_BYTES))
+            head = json.loads(archive.open(_HEAD_NAME).read(_MAX_HEAD_BYTES))
             name = _name(head, projects, file.name)
             kept = _extract(archive, file.name, folder, name)
             project = projects.add(name)
             values = valid_values(head.get("values"), [key for key in LAYERED_KEYS if key not in _NOT_IMPORTED])
             project = replace(with_sources(project, kept), values=values)
             projects.update(project)
-            if _CHATS in archive.namelist():
-                _import_chats(archive.open(_CHATS), store, name)
+            if _CHATS_NAME in archive.namelist():
+                _import_chats(archive.open(_CHATS_NAME), store, name)
     except _ARCHIVE_ERRORS as error:
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _REEXPORT) from error
@@ -139,9 +139,9 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
     Raises:
         ProjectError: the files are too many or too large.
     """
-    entries = [one for one in archive.infolist() if one.filename.startswith(_FILES) and not one.is_dir()]
+    entries = [one for one in archive.infolist() if one.filename.startswith(_FILES_FOLDER) and not one.is_dir()]
     num_bytes = sum(one.file_size for one in archive.infolist())  # of the chats, too
-    if len(entries) > MOST_FILES or num_bytes > MOST_BYTES:
+    if len(entries) > MAX_FILES or num_bytes > MAX_BYTES:
         raise ProjectError(said("{file} contains too many files for a project.", file=file_name_))
     if not entries:
         return []
@@ -155,7 +155,7 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
     try:
         for entry in entries:
             archive.extract(entry, part)  # ignores "..", drives and roots in names, and creates no links
-        (part / _FILES).rename(wanted)
+        (part / _FILES_FOLDER).rename(wanted)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return sorted(str(path) for path in wanted.iterdir())
@@ -164,7 +164,7 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
 def _import_chats(chats: IO[bytes], store: ChatStore, name: str) -> None:
     """Import the chats of a project into the folder of chats with its name."""
     with tempfile.TemporaryDirectory() as folder, chats:
-        file = Path(folder) / _CHATS
+        file = Path(folder) / _CHATS_NAME
         with file.open("wb") as written:
             shutil.copyfileobj(chats, written)
         import_chats(store, file, into=name)

@@ -34,13 +34,14 @@ from engine.sentences import from_json, to_json
 log = logging.getLogger(__name__)
 
 VERSION = 1  # version of the tables
-BUSY_S = 10.0  # maximum wait for a lock of another process
-MOST_WORDS = 32  # maximum number of words of a query
-FEW_PASSAGES, COMMON_SHARE = 20, 20  # a word is common if it is in more than 20 passages and in more than 1 of 20
-CANDIDATES = 100  # number of passages in each of the two rankings
-MOST_FOUND = 50
-FEW_FILES = 3
-PASSAGE_WEIGHT = 0.3  # weight of a passage's score; its best sentence's has weight 1
+BUSY_TIMEOUT_S = 10.0  # maximum wait for a lock of another process
+MAX_QUERY_WORDS = 32  # maximum number of words of a query
+# A word is common if it is in more than 20 passages and in more than 1 of 20.
+MIN_PASSAGES_FOR_COMMON, COMMON_WORD_SHARE = 20, 20
+NUM_CANDIDATES = 100  # number of passages in each of the two rankings
+MAX_FOUND = 50
+MAX_BOOSTED_FILES = 3
+PASSAGE_RANK_WEIGHT = 0.3  # weight of a passage's score; its best sentence's has weight 1
 _RRF_K = 10  # the paper has 60; 10 keeps the top passages of both rankings: docs/projects.md, "Measured"
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
@@ -77,11 +78,11 @@ _LAYOUT = """
     CREATE VIRTUAL TABLE terms USING fts5vocab (words, 'row');
 """
 _PASSAGE = "files.path, files.name, passages.text, passages.page, passages.heading, passages.line"
-_JOINED = "passages JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id"
+_PASSAGE_TABLES = "passages JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id"
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class QuestionEmbedding:
     """The vector of a question, of length 1. ``model``: the name of the embedding model in the index."""
 
     model: str
@@ -135,18 +136,18 @@ class DocumentIndex:
             SELECT files.path, files.name, num_bytes, num_pages, problem, sources.path,
                 (SELECT count(*) FROM passages WHERE file_id = files.id)
             FROM files JOIN sources ON sources.id = files.source_id
-            WHERE sources.path IN ({_marks(sources)}) ORDER BY files.name, files.path
+            WHERE sources.path IN ({_placeholders(sources)}) ORDER BY files.name, files.path
         """  # noqa: S608  (question marks)
         there = {source: Path(source).exists() for source in sources}
         found = []
         for path, name, num_bytes, num_pages, problem, source, count in self._rows(sql, _raw_paths(sources)):
             state = FileState.FAILED if problem else FileState.READ
-            state = state if there[os.fsdecode(source)] else FileState.GONE
+            state = state if there[os.fsdecode(source)] else FileState.MISSING
             reason = from_json(json.loads(problem)) if problem else ""
             found.append(ProjectFile(os.fsdecode(path), name, num_bytes, state, num_pages, count, reason))
         return tuple(found)
 
-    def known(self, source: str) -> dict[str, tuple[int, int]]:
+    def file_of(self, source: str) -> dict[str, tuple[int, int]]:
         """For each indexed file of a source: size in bytes and modification time in nanoseconds when it was read."""
         sql = (
             "SELECT files.path, num_bytes, changed_ns FROM files JOIN sources ON sources.id = source_id "
@@ -155,7 +156,7 @@ class DocumentIndex:
         rows = self._rows(sql, (os.fsencode(source),))
         return {os.fsdecode(path): (num_bytes, changed_ns) for path, num_bytes, changed_ns in rows}
 
-    def find(self, sources: Sequence[str], question: str, meaning: Meaning | None = None) -> list[Passage]:
+    def find(self, sources: Sequence[str], question: str, meaning: QuestionEmbedding | None = None) -> list[Passage]:
         """Find the passages of these sources that match a question, best first. ``meaning``: also search by vector."""
         ranked: list[Sequence[int]] = []
         terms = terms_of(question, self._common_words(question))
@@ -163,67 +164,69 @@ class DocumentIndex:
             sql = f"""
                 SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
                 JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
-                WHERE words MATCH ? AND sources.path IN ({_marks(sources)})
-                ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {CANDIDATES}
+                WHERE words MATCH ? AND sources.path IN ({_placeholders(sources)})
+                ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {NUM_CANDIDATES}
             """  # noqa: S608  (question marks)
             found = [number for (number,) in self._rows(sql, (query, *_raw_paths(sources)))]
             texts = self._texts(found)
-            ranked.append(by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
+            ranked.append(rank_by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
         if meaning is not None:
             ranked.append(self._nearest(sources, meaning))
-        best = by_reciprocal_ranks(ranked)[:MOST_FOUND]
-        sql = f"SELECT passages.id, {_PASSAGE} FROM {_JOINED} WHERE passages.id IN ({_marks(best)})"  # noqa: S608
+        best = fuse_ranks(ranked)[:MAX_FOUND]
+        sql = f"SELECT passages.id, {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE passages.id IN ({_placeholders(best)})"  # noqa: S608
         rows = {number: _passage(row) for number, *row in self._rows(sql, best)}
         return [rows[number] for number in best if number in rows]
 
     def beginning(self, sources: Sequence[str]) -> list[Passage]:
-        """The first passages, for questions such as "sum it up". Empty for more than `FEW_FILES` files."""
-        if len(self.files(sources)) > FEW_FILES:
+        """The first passages, for questions such as "sum it up". Empty for more than `MAX_BOOSTED_FILES` files."""
+        if len(self.files(sources)) > MAX_BOOSTED_FILES:
             return []
         sql = f"""
-            SELECT {_PASSAGE} FROM {_JOINED} WHERE sources.path IN ({_marks(sources)})
-            ORDER BY passages.id LIMIT {MOST_FOUND}
+            SELECT {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE sources.path IN ({_placeholders(sources)})
+            ORDER BY passages.id LIMIT {MAX_FOUND}
         """  # noqa: S608
         return [_passage(row) for row in self._rows(sql, _raw_paths(sources))]
 
     def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_marks(numbers)})"  # noqa: S608
+        sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_placeholders(numbers)})"  # noqa: S608
         return dict(self._rows(sql, numbers))
 
     def _common_words(self, question: str) -> frozenset[str]:
         """The words of a question that many passages contain: they distinguish little and take most of the time."""
-        ((most,),) = self._rows(f"SELECT max({FEW_PASSAGES}, count(*) / {COMMON_SHARE}) FROM passages", ())  # noqa: S608
-        words = {_plain(word): word for word in _LETTERS.findall(question)}
-        sql = f"SELECT term FROM terms WHERE term IN ({_marks(words)}) AND doc > ?"  # noqa: S608
+        sql = f"SELECT max({MIN_PASSAGES_FOR_COMMON}, count(*) / {COMMON_WORD_SHARE}) FROM passages"  # noqa: S608
+        ((most,),) = self._rows(sql, ())
+        words = {_without_accents(word): word for word in _LETTERS.findall(question)}
+        sql = f"SELECT term FROM terms WHERE term IN ({_placeholders(words)}) AND doc > ?"  # noqa: S608
         return frozenset(words[term] for (term,) in self._rows(sql, (*words, most)))
 
-    def of_file(self, path: str) -> list[Passage]:
+    def passages_of_file(self, path: str) -> list[Passage]:
         """All passages of a file, in order."""
         first = "(SELECT id FROM files WHERE path = ? LIMIT 1)"
-        sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE files.id = {first} ORDER BY passages.id"  # noqa: S608
+        sql = f"SELECT {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE files.id = {first} ORDER BY passages.id"  # noqa: S608
         return [_passage(row) for row in self._rows(sql, (os.fsencode(path),))]
 
     def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
         """Find a cited passage by its location and text; None if its file has changed or is gone."""
-        sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE passages.text = ? AND sources.path IN ({_marks(sources)})"  # noqa: S608
+        where = f"passages.text = ? AND sources.path IN ({_placeholders(sources)})"
+        sql = f"SELECT {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE {where}"  # noqa: S608
         found = [_passage(row) for row in self._rows(sql, (text, *_raw_paths(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
     def passages_to_embed(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
         """Number and text of the passages without a vector of this model."""
         sql = f"""
-            SELECT passages.id, passages.heading || char(10) || passages.text FROM {_JOINED}
+            SELECT passages.id, passages.heading || char(10) || passages.text FROM {_PASSAGE_TABLES}
             LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
-            WHERE sources.path IN ({_marks(sources)}) AND vectors.passage_id IS NULL
+            WHERE sources.path IN ({_placeholders(sources)}) AND vectors.passage_id IS NULL
         """  # noqa: S608
         return list(self._rows(sql, (model, *_raw_paths(sources))))
 
-    def _nearest(self, sources: Sequence[str], meaning: Meaning) -> list[int]:
+    def _nearest(self, sources: Sequence[str], meaning: QuestionEmbedding) -> list[int]:
         """The passages whose pieces have the largest dot products with the question's vector, best first."""
         sql = f"""
             SELECT passage_id, vector FROM vectors JOIN passages ON passages.id = vectors.passage_id
             JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
-            WHERE sources.path IN ({_marks(sources)}) AND vectors.model = ?
+            WHERE sources.path IN ({_placeholders(sources)}) AND vectors.model = ?
         """  # noqa: S608
         rows = list(self._rows(sql, (*_raw_paths(sources), meaning.model)))
         if not rows:
@@ -232,12 +235,14 @@ class DocumentIndex:
         matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(-1, width)
         counts = np.array([len(each) // (2 * width) for _, each in rows])
         products = np.maximum.reduceat(matrix.astype(np.float32) @ meaning.vector, np.cumsum(counts) - counts)
-        best = np.argsort(-products)[:CANDIDATES]
+        best = np.argsort(-products)[:NUM_CANDIDATES]
         return [rows[place][0] for place in best]
 
     # ---- writing ----------------------------------------------------------------------------------------------------
 
-    def put(self, file: SourceFile, passages: Iterable[Section] = (), num_pages: int = 0, problem: str = "") -> None:
+    def put_file(
+        self, file: SourceFile, passages: Iterable[Section] = (), num_pages: int = 0, problem: str = ""
+    ) -> None:
         """Replace a file's passages, or store why it could not be read, in one transaction."""
         reason = json.dumps(to_json(problem)) if problem else ""
         source, path = os.fsencode(file.source), os.fsencode(file.path)
@@ -245,7 +250,7 @@ class DocumentIndex:
         def job(db: sqlite3.Connection) -> None:
             db.execute("INSERT OR IGNORE INTO sources (path) VALUES (?)", (source,))
             (source_id,) = db.execute("SELECT id FROM sources WHERE path = ?", (source,)).fetchone()
-            _forget(db, "source_id = ? AND path = ?", (source_id, path))
+            _delete_files(db, "source_id = ? AND path = ?", (source_id, path))
             sql = (
                 "INSERT INTO files (source_id, path, name, num_bytes, changed_ns, num_pages, problem) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -263,16 +268,16 @@ class DocumentIndex:
     def forget_file(self, source: str, path: str) -> None:
         """Remove a deleted file."""
         where = "source_id = (SELECT id FROM sources WHERE path = ?) AND path = ?"
-        self._write(lambda db: _forget(db, where, (os.fsencode(source), os.fsencode(path))))
+        self._write(lambda db: _delete_files(db, where, (os.fsencode(source), os.fsencode(path))))
 
     def keep_only(self, sources: Iterable[str]) -> None:
         """Remove all other sources."""
         kept = _raw_paths(list(sources))
 
         def job(db: sqlite3.Connection) -> None:
-            where = f"path NOT IN ({_marks(kept)})"
+            where = f"path NOT IN ({_placeholders(kept)})"
             for (number,) in db.execute(f"SELECT id FROM sources WHERE {where}", kept).fetchall():  # noqa: S608
-                _forget(db, "source_id = ?", (number,))
+                _delete_files(db, "source_id = ?", (number,))
                 db.execute("DELETE FROM sources WHERE id = ?", (number,))
 
         self._write(job)
@@ -324,7 +329,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
     Without write-ahead log: SQLite before 3.51.3 can damage the log if two processes have it open.
     """
-    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA synchronous = NORMAL")
@@ -340,7 +345,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> None:
+def _delete_files(db: sqlite3.Connection, where: str, values: Sequence[object]) -> None:
     """Delete files with their passages and entries in the full-text index, which does not store text itself."""
     sql = (
         "SELECT passages.id, passages.text, heading, name FROM passages JOIN files ON files.id = file_id "  # noqa: S608
@@ -364,8 +369,8 @@ def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
         if has_unspaced(word):
             terms += ["".join(pair) for pair in pairwise(letters)] or [word]
         else:
-            terms.append(_plain(word)[: max(4, len(word) - 3)])
-    return list(dict.fromkeys(terms))[:MOST_WORDS]
+            terms.append(_without_accents(word)[: max(4, len(word) - 3)])
+    return list(dict.fromkeys(terms))[:MAX_QUERY_WORDS]
 
 
 def match_any(terms: Iterable[str]) -> str:
@@ -377,13 +382,16 @@ def _is_beginning(term: str) -> bool:
     return len(term) >= 4 and not has_unspaced(term)
 
 
-def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> list[int]:
+def rank_by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> list[int]:
     """Rank passages (number, text) by the terms in their best sentence; terms in other sentences break ties.
 
     BM25 rates a passage with one word five times like a passage with five words in one sentence. Terms that fewer of
     these passages contain have more weight.
     """
-    plain = [(number, [_plain(each) for each in _SENTENCE.split(text) if each.strip()]) for number, text in passages]
+    plain = [
+        (number, [_without_accents(each) for each in _SENTENCE.split(text) if each.strip()])
+        for number, text in passages
+    ]
     patterns = [re.compile(re.escape(term) if has_unspaced(term) else rf"\b{re.escape(term)}") for term in terms]
     having = {
         number: [{place for place, pattern in enumerate(patterns) if pattern.search(each)} for each in sentences]
@@ -395,12 +403,12 @@ def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> l
     def score(number: int) -> float:
         sums = [sum(weights[place] for place in each) for each in having[number]]
         whole = set().union(*having[number]) if having[number] else set()
-        return max(sums, default=0.0) + PASSAGE_WEIGHT * sum(weights[place] for place in whole)
+        return max(sums, default=0.0) + PASSAGE_RANK_WEIGHT * sum(weights[place] for place in whole)
 
     return sorted((number for number, _ in passages), key=lambda number: -score(number))
 
 
-def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
+def fuse_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
     """Reciprocal rank fusion: the score of an item is the sum of ``1 / (10 + rank)`` over the lists."""
     scores: dict[int, float] = {}
     for numbers in ranked:
@@ -409,12 +417,12 @@ def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda number: -scores[number])
 
 
-def _plain(word: str) -> str:
+def _without_accents(word: str) -> str:
     """The word in lower case and without diacritics, as in the index."""
     return "".join(char for char in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(char))
 
 
-def _marks(values: Collection[object]) -> str:
+def _placeholders(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from app.core.attachments.reading import MAX_CHARS, MAX_DOCUMENT_BYTES, MAX_TEXT_BYTES, read_document
 from app.core.domain.attachment_errors import AttachmentError, FileTooLargeError
 from app.core.domain.attachments import AttachmentKind
-from app.core.domain.file_kinds import ending, kind_of
-from app.core.domain.projects import MOST_FILES
+from app.core.domain.file_kinds import file_extension, kind_of
+from app.core.domain.projects import MAX_FILES
 from app.core.domain.text_decoding import decode
 from app.core.projects.index import DocumentIndex, SourceFile
 from app.core.projects.passages import passages_of, text_sections
@@ -24,9 +24,9 @@ from engine.sandbox.document_child import Section
 from engine.sentences import said, size_of
 
 # In folders only files with known extensions are read; a file that the user added itself is always tried.
-_TEXTS = frozenset({"txt", "text", "rst", "org", "adoc", "log", "srt", "vtt"})
-_WEB = frozenset({"html", "htm", "xhtml"})
-_NOT_INTO = frozenset({"node_modules", "__pycache__", "venv", "build", "dist", "target"})
+_TEXT_KINDS = frozenset({"txt", "text", "rst", "org", "adoc", "log", "srt", "vtt"})
+_WEB_EXTENSIONS = frozenset({"html", "htm", "xhtml"})
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "build", "dist", "target"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def update(
     for source in sources:
         if not Path(source).exists():
             continue
-        known = index.known(source)
+        known = index.file_of(source)
         found = {one.path: one for one in files_of(source)}
         for path in known.keys() - found.keys():
             index.forget_file(source, path)
@@ -75,9 +75,9 @@ def files_of(source: str) -> Iterator[SourceFile]:
         return
     count = 0
     for folder, names, files in os.walk(source):
-        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _NOT_INTO)
+        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
         for name in sorted(files):
-            if count < MOST_FILES and _is_readable(name):
+            if count < MAX_FILES and _is_readable(name):
                 for found in _facts(source, Path(folder, name)):
                     count += 1
                     yield found
@@ -87,7 +87,9 @@ def _is_readable(name: str) -> bool:
     if name.startswith((".", "~$")):  # "~$": lock files of office programs
         return False
     kind = kind_of(name)
-    return kind is not AttachmentKind.PICTURE and (kind is not AttachmentKind.TEXT or ending(name) in _TEXTS)
+    return kind is not AttachmentKind.PICTURE and (
+        kind is not AttachmentKind.TEXT or file_extension(name) in _TEXT_KINDS
+    )
 
 
 def _facts(source: str, path: Path) -> Iterator[SourceFile]:
@@ -104,9 +106,9 @@ def _read(index: DocumentIndex, found: SourceFile, should_stop: Callable[[], boo
         sections, num_pages = _sections(found, should_stop)
     except AttachmentError as error:
         if not should_stop():
-            index.put(found, problem=error.message)
+            index.put_file(found, problem=error.message)
         return
-    index.put(found, passages_of(sections), num_pages)
+    index.put_file(found, passages_of(sections), num_pages)
 
 
 def _sections(found: SourceFile, should_stop: Callable[[], bool]) -> tuple[Sequence[Section], int]:
@@ -116,7 +118,7 @@ def _sections(found: SourceFile, should_stop: Callable[[], bool]) -> tuple[Seque
         AttachmentError: the file cannot be read; the message says why.
     """
     path, name, kind = Path(found.path), found.name, kind_of(found.path)
-    is_document = kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT) or ending(found.path) in _WEB
+    is_document = kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT) or file_extension(found.path) in _WEB_EXTENSIONS
     limit = MAX_DOCUMENT_BYTES if is_document else MAX_TEXT_BYTES
     if found.num_bytes > limit:
         words = said(

@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.projects.index import DocumentIndex, Meaning
-from app.core.projects.passages import PIECE_CHARS, pieces_of
+from app.core.projects.index import DocumentIndex, QuestionEmbedding
+from app.core.projects.passages import EMBEDDED_CHARS, embedded_parts
 from engine.embeddings import EmbeddingForm, Pooling
 from engine.errors import ModelLoadError
 from engine.process.embedder import Embedder
 from engine.sentences import said
 
-BATCH = 32  # number of passages between two calls of ``should_stop``
+BATCH_SIZE = 32  # number of passages between two calls of ``should_stop``
 # Prefixes for questions and for passages that models were trained with, by architecture. From the model cards:
 # https://huggingface.co/nomic-ai/nomic-embed-text-v1.5, https://huggingface.co/google/embeddinggemma-300m,
 # https://huggingface.co/Qwen/Qwen3-Embedding-0.6B
-_PREFIXES = {
+_PROMPT_PREFIXES = {
     "nomic-bert": ("search_query: ", "search_document: "),
     "gemma-embedding": ("task: search result | query: ", "title: none | text: "),
     "qwen3": ("Instruct: Find passages that answer the question\nQuery: ", ""),
 }
-_TRUNCATED = EmbeddingForm(is_cut=True)
+_TRUNCATED_CHARS = EmbeddingForm(is_cut=True)
 
 
 class PassageEmbedder:
@@ -47,9 +47,9 @@ class PassageEmbedder:
                 said("Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings."),
             )
 
-    def embed_question(self, question: str) -> Meaning:
+    def embed_question(self, question: str) -> QuestionEmbedding:
         """The embedding of a question."""
-        return Meaning(self.name, self._vectors([question], 0)[0])
+        return QuestionEmbedding(self.name, self._vectors([question], 0)[0])
 
     def fill_vectors(
         self,
@@ -60,12 +60,12 @@ class PassageEmbedder:
     ) -> None:
         """Compute the missing vectors of passages of these sources. If stopped, finished vectors are kept."""
         name, waiting = self.name, index.passages_to_embed(sources, self.name)
-        for done in range(0, len(waiting), BATCH):
+        for done in range(0, len(waiting), BATCH_SIZE):
             if should_stop():
                 return
             on_progress(done, len(waiting))
-            batch = waiting[done : done + BATCH]
-            pieces = [(number, piece) for number, text in batch for piece in pieces_of(text)]
+            batch = waiting[done : done + BATCH_SIZE]
+            pieces = [(number, piece) for number, text in batch for piece in embedded_parts(text)]
             vectors = dict[int, list[NDArray[np.float32]]]()
             for (number, _), vector in zip(pieces, self._vectors([piece for _, piece in pieces], 1), strict=True):
                 vectors.setdefault(number, []).append(vector)
@@ -75,13 +75,13 @@ class PassageEmbedder:
     def name(self) -> str:
         """The model's name in the index."""
         model = self._embedder.model()
-        return f"{model.name} {model.size_bytes} {PIECE_CHARS}"
+        return f"{model.name} {model.size_bytes} {EMBEDDED_CHARS}"
 
     def close(self) -> None:
         """Unload the model."""
         self._embedder.close()
 
     def _vectors(self, texts: Sequence[str], place: int) -> list[NDArray[np.float32]]:
-        before = _PREFIXES.get(self._embedder.model().architecture, ("", ""))[place]
-        found = self._embedder.embed([before + text for text in texts], _TRUNCATED)
+        before = _PROMPT_PREFIXES.get(self._embedder.model().architecture, ("", ""))[place]
+        found = self._embedder.embed([before + text for text in texts], _TRUNCATED_CHARS)
         return [np.array(one.vectors[0], np.float32) for one in found]

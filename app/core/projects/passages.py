@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from engine.sandbox.document_child import Section
 
 PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine processes three passages in some seconds
-PIECE_CHARS = 200  # a vector of much more text represents single sentences badly: see docs/projects.md
+EMBEDDED_CHARS = 200  # a vector of much more text represents single sentences badly: see docs/projects.md
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
 # Where a chunk may end, best first: after a paragraph, a line, a sentence, a word.
-_ENDS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
+_CUT_PATTERNS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s*(?=\S)|\n+")
-_LEAST_SHARE = 0.5  # minimum size of a chunk that ends early, relative to the limit
+_MIN_CUT_SHARE = 0.5  # minimum size of a chunk that ends early, relative to the limit
 
 
 def text_sections(text: str, *, has_headings: bool = False, has_columns: bool = False) -> Iterator[Section]:
@@ -51,11 +51,11 @@ def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
         yield waiting
 
 
-def pieces_of(text: str) -> list[str]:
-    """Cut a passage into pieces of whole sentences, of about `PIECE_CHARS` characters, which get a vector each."""
+def embedded_parts(text: str) -> list[str]:
+    """Cut a passage into pieces of whole sentences, of about `EMBEDDED_CHARS` characters, which get a vector each."""
     pieces = [""]
     for sentence in filter(str.strip, _SENTENCES.split(text)):
-        if pieces[-1] and len(pieces[-1]) + len(sentence) > PIECE_CHARS:
+        if pieces[-1] and len(pieces[-1]) + len(sentence) > EMBEDDED_CHARS:
             pieces.append("")
         pieces[-1] += f"{sentence} "
     return [piece.strip() for piece in pieces]
@@ -78,8 +78,8 @@ def _cut(section: Section) -> Iterator[Section]:
 
 
 def _end_of(text: str) -> int:
-    for pattern in _ENDS:
+    for pattern in _CUT_PATTERNS:
         places = [found.end() for found in pattern.finditer(text, 0, PASSAGE_CHARS)]
-        if places and places[-1] >= PASSAGE_CHARS * _LEAST_SHARE:
+        if places and places[-1] >= PASSAGE_CHARS * _MIN_CUT_SHARE:
             return places[-1]
     return PASSAGE_CHARS

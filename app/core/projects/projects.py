@@ -14,13 +14,13 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from app.core.domain.conversations import one_line
 from app.core.domain.errors import AppError, SettingsWriteError
 from app.core.domain.projects import Project
-from app.core.domain.settings.layers import for_toml, valid_values
+from app.core.domain.settings.layers import as_toml_values, valid_values
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
 from engine.sentences import said
 
 SCHEMA = 1
-MOST_PROJECTS, MOST_SOURCES = 500, 200
+MAX_PROJECTS, MAX_SOURCES = 500, 200
 
 
 class ProjectError(AppError):
@@ -69,7 +69,7 @@ class Projects:
             raise ProjectError(said("A project needs a name."), said("Give one."))
 
         def change(projects: list[Project]) -> list[Project]:
-            if len(projects) >= MOST_PROJECTS:
+            if len(projects) >= MAX_PROJECTS:
                 raise ProjectError(said("There are too many projects."), said("Remove one first."))
             return [*projects, project]
 
@@ -103,14 +103,14 @@ class Projects:
         read = self._file.read()
         self.problem = read.problem or self.problem
         entries = read.document.get("projects")
-        found = map(_project, entries[:MOST_PROJECTS] if isinstance(entries, list) else ())
+        found = map(_project, entries[:MAX_PROJECTS] if isinstance(entries, list) else ())
         return [one for one in found if one is not None]
 
 
 def with_sources(project: Project, paths: list[str]) -> Project:
     """Add files and folders, each once."""
     sources = tuple(dict.fromkeys((*project.sources, *(str(Path(path).absolute()) for path in paths))))
-    return replace(project, sources=sources[:MOST_SOURCES])
+    return replace(project, sources=sources[:MAX_SOURCES])
 
 
 def _table(project: Project) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _table(project: Project) -> dict[str, Any]:
         "name": project.name,
         "folder": project.folder_id,
         "sources": [Path(source).as_uri() for source in project.sources],  # names need not be UTF-8
-        "values": for_toml(project.values),
+        "values": as_toml_values(project.values),
         **({"model": Path(project.model_path).as_uri()} if project.model_path else {}),
     }
 

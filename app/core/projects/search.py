@@ -14,7 +14,7 @@ from app.core.storage.settings_file import read_settings
 from engine.errors import EngineError
 from engine.sentences import said
 
-FOUND_CHARS = 4_000  # maximum characters of passages for a question: about four passages
+MAX_FOUND_CHARS = 4_000  # maximum characters of passages for a question: about four passages
 
 
 def passages_for(paths: Paths, name: str, question: str) -> Attachment:
@@ -31,7 +31,7 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
     index = DocumentIndex(paths.documents_file)
     try:
         found = find_passages(index, project, question, paths) or index.beginning(project.sources)
-        return passages_attachment(fitting_passages(found, FOUND_CHARS))
+        return passages_attachment(fitting_passages(found, MAX_FOUND_CHARS))
     finally:
         index.close()
 

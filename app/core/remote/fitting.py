@@ -26,7 +26,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.session.summarising import ROOM_SHARE, Summariser
+from engine.session.summarising import SUMMARY_SHARE, Summariser
 
 CHARS_PER_TOKEN = 3.0  # if the server reports no count; low for English, so that enough is omitted
 MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer

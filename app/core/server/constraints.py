@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, warn
 from engine.errors import GrammarError
-from engine.grammar.json_schema import Grammar, grammar_of
+from engine.grammar.json_schema import Grammar, schema_grammar
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ModelInfo, ToolFormat
 from engine.tools.formats import SYNTAXES
@@ -88,7 +88,7 @@ def _response_format(given: Fields | None) -> str:
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
     """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
     try:
-        return _grammar_text(grammar_of(schema, strict=strict or not is_lenient()), param)
+        return _grammar_text(schema_grammar(schema, strict=strict or not is_lenient()), param)
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 

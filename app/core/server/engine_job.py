@@ -133,7 +133,7 @@ class CallJob:
 
 def drop_caches(session: Session) -> None:
     """Delete the caches of the server's requests."""
-    session.states.forget_guests()
+    session.states.forget_external()
 
 
 def unload(session: Session, _should_stop: object = None) -> bool:

@@ -22,7 +22,7 @@ from app.core.server.fields import (
     wrong_type,
 )
 from app.core.server.pictures import PictureSource
-from engine.prompt.pictures import MOST_PICTURES
+from engine.prompt.pictures import MAX_PICTURES
 from engine.records import Message, Picture, ToolCall
 
 MAX_MESSAGES = 10_000  # a prompt of so many messages takes a second
@@ -258,11 +258,11 @@ def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     Raises:
         ApiError: there are more, in strict mode.
     """
-    left, kept = MOST_PICTURES, list[Message]()
+    left, kept = MAX_PICTURES, list[Message]()
     for message in reversed(messages):
         over, left = max(0, len(message.pictures) - left), max(0, left - len(message.pictures))
         if over:
-            warn("messages", f"The model sees the last {MOST_PICTURES} pictures of a request, and no earlier ones.")
+            warn("messages", f"The model sees the last {MAX_PICTURES} pictures of a request, and no earlier ones.")
         kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
     return tuple(reversed(kept))
 

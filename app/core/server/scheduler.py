@@ -24,7 +24,7 @@ from engine.records import (
     PrefillProgress,
     TextChunk,
 )
-from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
+from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_request_id
 
 if TYPE_CHECKING:
     from app.core.server.library import ModelSwitch
@@ -233,7 +233,7 @@ class Scheduler:
                 return None
             self._next_alone = None
             self._waiting.remove(job)
-            job.number = next_number()
+            job.number = next_request_id()
             self._in_engine[job.number] = job
             self._last_number.pop(job.program, None)
             self._last_number[job.program] = job.number

@@ -12,7 +12,7 @@ from typing import Any
 
 from app.core.domain.engines import is_remote
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.layers import LAYERED_KEYS, for_toml, valid_values
+from app.core.domain.settings.layers import LAYERED_KEYS, as_toml_values, valid_values
 from app.core.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
 from engine.sentences import said
@@ -46,7 +46,7 @@ class ModelSettings:
         if table is not None:
             self._tables.remove(table)
         if values or foreign:
-            kept = {"file": _full_name(model), **foreign, **for_toml(valid_values(values))}
+            kept = {"file": _full_name(model), **foreign, **as_toml_values(valid_values(values))}
             self._tables = [*self._tables[-(MAX_MODELS - 1) :], kept]
         document = deepcopy({key: item for key, item in self._document.items() if key not in ("schema", "models")})
         schema = self._document.get("schema", SCHEMA)

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
 from engine.records import Mode
-from engine.storage.json_store import JsonStore, with_latest
+from engine.storage.json_store import JsonStore, merge_latest
 
 MAX_PAIRS = 64
 _FORMAT = 1
@@ -66,7 +66,7 @@ class PairSpeeds:
         with self._lock, self._file.locked():
             there = self._read()
             pair = change(there.get(key, PairSpeed(target, draft)))
-            entries = with_latest({}, there, key, pair, MAX_PAIRS)
+            entries = merge_latest({}, there, key, pair, MAX_PAIRS)
             self._file.write({key: _data(pair) for key, pair in entries.items()})
 
 

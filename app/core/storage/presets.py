@@ -53,7 +53,7 @@ class Presets:
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
         if len(kept) >= MAX_PRESETS:
             raise PresetError(said("There are already {limit} presets.", limit=MAX_PRESETS), "Delete one first.")
-        self._keep([*kept, preset])
+        self._save_own([*kept, preset])
         return preset
 
     def rename(self, name: str, new_name: str) -> None:
@@ -66,7 +66,7 @@ class Presets:
         taken = self.find(good)
         if taken is not None and taken is not preset:
             raise PresetError(said("There is already a preset named {name}.", name=taken.name), "Choose another name.")
-        self._keep([Preset(good, each.values) if each is preset else each for each in self._own])
+        self._save_own([Preset(good, each.values) if each is preset else each for each in self._own])
 
     def delete(self, name: str) -> None:
         """Delete a preset of the user.
@@ -75,7 +75,7 @@ class Presets:
             PresetError: no preset has this name.
         """
         preset = self._user_presets(name)
-        self._keep([each for each in self._own if each is not preset])
+        self._save_own([each for each in self._own if each is not preset])
 
     def _user_presets(self, name: str) -> Preset:
         preset = self.find(name)
@@ -96,7 +96,7 @@ class Presets:
             )
         return good
 
-    def _keep(self, own: list[Preset]) -> None:
+    def _save_own(self, own: list[Preset]) -> None:
         self._own = own
         tables = [{"name": preset.name, **preset.values} for preset in own]
         rest = {key: item for key, item in self._document.items() if key not in ("schema", "presets")}

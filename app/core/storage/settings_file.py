@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.domain.settings.fields import SettingField
-from app.core.domain.settings.table import DEFAULTS, FIELDS, complaint, normalised
+from app.core.domain.settings.table import DEFAULTS, FIELDS, normalised, value_problem
 from app.core.domain.settings.values import Settings
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
@@ -59,7 +59,7 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
         if not isinstance(section, dict) or row.key not in section:
             continue
         value = section[row.key]
-        sentence = complaint(row, value)
+        sentence = value_problem(row, value)
         if sentence:
             notices.append(
                 joined([sentence, said("The value in the settings file is not valid; the default is used.")])

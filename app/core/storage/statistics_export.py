@@ -22,7 +22,7 @@ from app.core.storage.atomic import exported_file
 from app.core.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_after, answers_of_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.chats.totals import read_totals
-from engine.intervals import upper_ms
+from engine.intervals import upper_bound_ms
 from engine.records import RunStats, Source
 
 Value = str | int | float | None
@@ -154,7 +154,7 @@ def _histograms(figures: RunStats | Sums) -> dict[str, object]:
         "drafted_passes_by_depth": list(stats.proposed_by_depth),
         "accepted_passes_by_depth": list(stats.accepted_by_depth),
         "passes_by_accepted_length": list(stats.accepted_lengths),
-        "tokens_by_time_up_to_ms": [[upper_ms(bucket), stats.interval_counts[bucket]] for bucket in times],
+        "tokens_by_time_up_to_ms": [[upper_bound_ms(bucket), stats.interval_counts[bucket]] for bucket in times],
     }
 
 

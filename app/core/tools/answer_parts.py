@@ -86,7 +86,7 @@ class AnswerParts:
 
     def _advance(self, *, is_end: bool) -> list[Part]:
         split = split_thinking(self._raw, final=is_end)
-        thought, said = split.shown_thought(self._raw), split.answer(self._raw)
+        thought, said = split.shown_reasoning(self._raw), split.answer(self._raw)
         new_thought, new_said = thought[self._num_thought :], said[self._num_answered :]
         self._num_thought, self._num_answered = len(thought), len(said)
         if split.opened and split.closed:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.framing import NOTHING, PASSAGES
+from app.core.domain.framing import NO_PASSAGES, PASSAGES_INTRODUCTION
 from app.core.domain.projects import SEARCH_TOOL, Passage, format_passages
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.policy import BUILT_IN
@@ -362,7 +362,7 @@ class BuiltInTools:
         found = self._sources.documents(question)
         first = self._num_passages + 1
         self._num_passages += len(found)
-        return f"{PASSAGES}\n\n{format_passages(found, first)}" if found else NOTHING
+        return f"{PASSAGES_INTRODUCTION}\n\n{format_passages(found, first)}" if found else NO_PASSAGES
 
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # independent of the locale

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
-from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
+from engine.tools.reading import PENDING, Pending, ReadCalls, Schemas, ends_in_string, read_calls, read_objects
 from engine.tools.streaming import StreamedArguments, StreamedObject, StreamedTags, call_start
 
 _FENCES = ("```json\n", "```\n")
@@ -278,7 +278,7 @@ class ToolOutput:
             base = max(base, start)
             if found is PENDING:
                 pending[tool_format] = buffer[start:]
-            if not isinstance(found, Read):
+            if not isinstance(found, ReadCalls):
                 continue
             if calls := self._calls_of(found):
                 self._block = self._block_after(tool_format, formats, mark)
@@ -363,15 +363,15 @@ class ToolOutput:
             self._streamed = StreamedObject()
             self._block = _Block((ToolFormat.HERMES,), (_OUTER, ";"), ("{",), (_OUTER, ";"))
             return _Taken([], "", len(self._buffer) - len(body) + begun.start, begun.name)
-        calls = self._calls_of(found) if isinstance(found, Read) else []
-        if not isinstance(found, Read) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
+        calls = self._calls_of(found) if isinstance(found, ReadCalls) else []
+        if not isinstance(found, ReadCalls) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
             self._begun = True  # no call: return the object as text
             return _Taken([], "", 0)
         ends = ("```" if fence else ";",)
         self._block = _Block((ToolFormat.HERMES,), ends, ("{",), ends)
         return _Taken(calls, "", len(self._buffer) - len(body) + found.end)
 
-    def _calls_of(self, found: Read) -> list[Called]:
+    def _calls_of(self, found: ReadCalls) -> list[Called]:
         """The calls; empty if a tool is unknown."""
         from engine.prompt.typed_text import whole_characters  # noqa: PLC0415  (NumPy: the first paint waits for none)
 

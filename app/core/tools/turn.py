@@ -22,7 +22,7 @@ from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
 from engine.records import Message, TextChunk
 from engine.records import ToolCall as WrittenCall
 from engine.tools.formats import SYNTAXES, ToolFormat
-from engine.tools.reading import Read, read_calls, read_objects
+from engine.tools.reading import ReadCalls, read_calls, read_objects
 from engine.tools.streaming import call_start
 
 MAX_STEPS = 10  # maximum number of answers with calls
@@ -158,9 +158,9 @@ def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolF
     syntax = SYNTAXES[tool_format]
     for start in _starts(text, syntax.mark):
         found = read_calls(text[start:], tool_format)
-        if not isinstance(found, Read):
+        if not isinstance(found, ReadCalls):
             found = read_objects(text[start:], needs_arguments=True)
-        if isinstance(found, Read) and (strange := [name for name, _ in found.calls if name not in known]):
+        if isinstance(found, ReadCalls) and (strange := [name for name, _ in found.calls if name not in known]):
             return strange[0], f"There is no tool named {strange[0]!r}. {_list_of(known)}"
         begun = call_start(text[start:], tool_format)
         if begun is not None and begun.name in known:

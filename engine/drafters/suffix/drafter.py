@@ -25,7 +25,9 @@ class SuffixRules:
     """Limits of proposals. ``max_match`` is at most `DEPTH` of the index."""
 
     min_match: int = 2  # a single token nearly always matches, and its continuation is right in one case of four
-    tail_match: int = 8  # shortest match after drafted tokens, where the draft model's next token is a good alternative
+    min_match_after_draft: int = (
+        8  # shortest match after drafted tokens, where the draft model's next token is a good alternative
+    )
     max_match: int = 32
     tokens_per_match: float = 4.0  # the paper's alpha: proposed tokens per matched token
     min_probability: float = 0.1  # of the whole proposal, estimated from frequencies
@@ -55,7 +57,7 @@ class SuffixDrafter:
         self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
         self._draft_match = self._past_draft_match = NO_MATCH  # matches of the history and of proposed tokens after it
-        self._unmatched: list[int] = []  # proposed tokens not matched yet, since they are fewer than a match needs
+        self._unmatched_ids: list[int] = []  # proposed tokens not matched yet, since they are fewer than a match needs
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index if ``history`` extends the indexed text, else start a new one."""
@@ -65,35 +67,35 @@ class SuffixDrafter:
         if self.predicted:  # indexed after the end of the prompt, so that its beginning can match too
             self.past = SuffixIndex([*history[-_PROMPT_TAIL:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
-        self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
-        self.follow(history[len(self._index) :].tolist())
+        self._extend_past_match(history[: len(self._index)][-self._rules.max_match :].tolist())
+        self.extend(history[len(self._index) :].tolist())
 
     def propose(self, history: History, limit: int) -> Draft:
         """Propose the most frequent continuation of the longest match, as far as the rules allow."""
-        self.follow(history[len(self._index) :].tolist())
+        self.extend(history[len(self._index) :].tolist())
         self._draft_match = self._index.suffix(self._rules.max_match)
-        self._past_draft_match, self._unmatched = self._past_match, []
-        return self._proposal(limit, self.min_match)
+        self._past_draft_match, self._unmatched_ids = self._past_match, []
+        return self._propose_from_match(limit, self.min_match)
 
-    def follow(self, ids: Sequence[int]) -> None:
+    def extend(self, ids: Sequence[int]) -> None:
         self._index.extend(ids)
-        self._follow_past(ids[-self._rules.max_match :])
+        self._extend_past_match(ids[-self._rules.max_match :])
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
         """Propose a continuation of the last `propose`'s history, followed by all ``ids`` since."""
-        self._unmatched += ids
-        reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched)
-        if reached < self._rules.tail_match:
-            return _EMPTY  # too few for ``tail_match``; this check runs after every token of a draft model
+        self._unmatched_ids += ids
+        reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched_ids)
+        if reached < self._rules.min_match_after_draft:
+            return _EMPTY  # too few for ``min_match_after_draft``; this check runs after every token of a draft model
         max_match = self._rules.max_match
-        for token_id in self._unmatched:
+        for token_id in self._unmatched_ids:
             self._draft_match = self._index.follow(self._draft_match, token_id, max_match)
             if self.past is not None:
                 self._past_draft_match = self.past.follow(self._past_draft_match, token_id, max_match)
-        self._unmatched = []
-        return self._proposal(limit, self._rules.tail_match)
+        self._unmatched_ids = []
+        return self._propose_from_match(limit, self._rules.min_match_after_draft)
 
-    def _proposal(self, limit: int, min_match: int) -> Draft:
+    def _propose_from_match(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
         if self._draft_match.length < min_match and self._past_draft_match.length < min_match:
             return _EMPTY
@@ -112,7 +114,7 @@ class SuffixDrafter:
 
     def observe(self, num_accepted: int) -> None: ...
 
-    def _follow_past(self, ids: Sequence[int]) -> None:
+    def _extend_past_match(self, ids: Sequence[int]) -> None:
         past = self.past
         if past is not None:
             for token_id in ids:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-NONE = 0  # no transition leads to the root, so its number can mean "none"
+NO_STATE = 0  # no transition leads to the root, so its number can mean "none"
 _IN_DICT = -1
-_MOST = 8  # a state with more transitions stores them in a dictionary
-DEPTH = 32  # counts are kept for substrings of up to this many tokens
+_MAX_LISTED_EDGES = 8  # a state with more transitions stores them in a dictionary
+MAX_SUBSTRING = 32  # counts are kept for substrings of up to this many tokens
 BOUNDARY = -1  # separates conversations in one index; matches no token, and proposals stop before it
 _ROOT = 0
 _ROUNDING = 1.000001  # factor that excludes rounding errors in a comparison
@@ -29,62 +29,62 @@ class SuffixEdges:
     """
 
     def __init__(self) -> None:
-        self._first = array("i")  # first edge of each state
-        self._token = array("i", [NONE])
-        self._to = array("i", [NONE])
-        self._next = array("i", [NONE])
+        self._first_edge = array("i")  # first edge of each state
+        self._token = array("i", [NO_STATE])
+        self._target_state = array("i", [NO_STATE])
+        self._next = array("i", [NO_STATE])
         self._dicts: dict[int, dict[int, int]] = {}
 
     def add_state(self) -> None:
-        self._first.append(NONE)
+        self._first_edge.append(NO_STATE)
 
     def find(self, state: int, token_id: int) -> int:
         """Target of the edge with ``token_id``, or NONE."""
-        edge = self._first[state]
+        edge = self._first_edge[state]
         if edge == _IN_DICT:
-            return self._dicts[state].get(token_id, NONE)
+            return self._dicts[state].get(token_id, NO_STATE)
         tokens, then = self._token, self._next
-        while edge != NONE and tokens[edge] != token_id:
+        while edge != NO_STATE and tokens[edge] != token_id:
             edge = then[edge]
-        return self._to[edge]
+        return self._target_state[edge]
 
     def find_or_add(self, state: int, token_id: int, new: int, only: tuple[int, int]) -> int:
         """Like `find`, but add an edge to ``new`` if there is none.
 
         ``only``: token and target of the state's single transition, if the state has no edges yet.
         """
-        first = edge = self._first[state]
+        first = edge = self._first_edge[state]
         if edge == _IN_DICT:
             target = self._dicts[state].setdefault(token_id, new)
-            return NONE if target == new else target
+            return NO_STATE if target == new else target
         tokens, then = self._token, self._next
         count = 0
-        while edge != NONE:
+        while edge != NO_STATE:
             if tokens[edge] == token_id:
-                return self._to[edge]
+                return self._target_state[edge]
             edge = then[edge]
             count += 1
-        if first == NONE:
+        if first == NO_STATE:
             self._add(state, *only)
         self._add(state, token_id, new)
-        if count == _MOST:
+        if count == _MAX_LISTED_EDGES:
             self._move_to_dict(state)
-        return NONE
+        return NO_STATE
 
     def copy(self, state: int, clone: int) -> None:
         """Copy the edges of ``state`` to ``clone``, which must have none."""
-        edge = self._first[state]
+        edge = self._first_edge[state]
         if edge == _IN_DICT:
-            self._first[clone] = _IN_DICT
+            self._first_edge[clone] = _IN_DICT
             self._dicts[clone] = self._dicts[state].copy()
             return
-        while edge != NONE:
-            self._add(clone, self._token[edge], self._to[edge])
+        while edge != NO_STATE:
+            self._add(clone, self._token[edge], self._target_state[edge])
             edge = self._next[edge]
 
     def redirect(self, state: int, token_id: int, old: int, new: int) -> bool:
         """Redirect the edge with ``token_id`` from ``old`` to ``new``; False if it does not lead to ``old``."""
-        edge = self._first[state]
+        edge = self._first_edge[state]
         if edge == _IN_DICT:
             steps = self._dicts[state]
             if steps.get(token_id) != old:
@@ -92,27 +92,27 @@ class SuffixEdges:
             steps[token_id] = new
             return True
         tokens, then = self._token, self._next
-        while edge != NONE and tokens[edge] != token_id:
+        while edge != NO_STATE and tokens[edge] != token_id:
             edge = then[edge]
-        if edge == NONE or self._to[edge] != old:
+        if edge == NO_STATE or self._target_state[edge] != old:
             return False
-        self._to[edge] = new
+        self._target_state[edge] = new
         return True
 
     def _add(self, state: int, token_id: int, target: int) -> None:
-        first = self._first
+        first = self._first_edge
         self._next.append(first[state])
-        first[state] = len(self._to)
+        first[state] = len(self._target_state)
         self._token.append(token_id)
-        self._to.append(target)
+        self._target_state.append(target)
 
     def _move_to_dict(self, state: int) -> None:
         self._dicts[state] = steps = {}
-        edge = self._first[state]
-        while edge != NONE:
-            steps[self._token[edge]] = self._to[edge]
+        edge = self._first_edge[state]
+        while edge != NO_STATE:
+            steps[self._token[edge]] = self._target_state[edge]
             edge = self._next[edge]
-        self._first[state] = _IN_DICT
+        self._first_edge[state] = _IN_DICT
 
 
 class Match(NamedTuple):
@@ -126,7 +126,7 @@ NO_MATCH = Match(_ROOT, 0)
 
 
 class SuffixIndex:
-    """Counts of all substrings of up to `DEPTH` tokens in linear memory, with amortised constant time per token.
+    """Counts all substrings of up to `MAX_SUBSTRING` tokens, in linear memory and amortised constant time per token.
 
     A state is a set of substrings that end at the same indices; the longest has ``_length`` tokens, and ``_link`` is
     the state of the next shorter suffixes. States are stored in flat arrays, six numbers each. A state with one
@@ -143,11 +143,11 @@ class SuffixIndex:
         self._link = array("i", [-1])
         self._count = array("i", [0])  # occurrences; counted if the shortest substring has up to DEPTH + 1 tokens
         self._last = array("i", [-1])  # index of the last occurrence's end
-        self._best = array("i", [NONE])  # the most frequent transition; of equally frequent ones the latest
+        self._best = array("i", [NO_STATE])  # the most frequent transition; of equally frequent ones the latest
         self._arrays = (self._ids, self._count, self._last, self._best, self._link, self._length)
         self._edges = SuffixEdges()
         self._edges.add_state()
-        self._whole = _ROOT
+        self._whole_state = _ROOT
         self._suffix = (_ROOT, 0)  # state and length of the sequence's suffix of up to DEPTH tokens
         self.extend(ids)
 
@@ -172,12 +172,12 @@ class SuffixIndex:
         ids, counts, last, best, links, lengths = self._arrays
         end = len(ids)
         ids.append(token_id)
-        state = self._whole
-        self._whole = whole = self._add_state(end + 1, _ROOT, 1, end, NONE)
-        following = NONE
+        state = self._whole_state
+        self._whole_state = whole = self._add_state(end + 1, _ROOT, 1, end, NO_STATE)
+        following = NO_STATE
         while state >= 0:
             most = best[state]
-            if most == NONE:
+            if most == NO_STATE:
                 best[state] = whole
             else:
                 usual = ids[last[most]]
@@ -185,13 +185,13 @@ class SuffixIndex:
                     following = most
                     break
                 following = self._edges.find_or_add(state, token_id, whole, (usual, most))
-                if following != NONE:
+                if following != NO_STATE:
                     break
                 if counts[most] <= 1:
                     best[state] = whole
             state = links[state]
-        if following == NONE:
-            self._suffix = (whole, min(self._suffix[1] + 1, DEPTH))
+        if following == NO_STATE:
+            self._suffix = (whole, min(self._suffix[1] + 1, MAX_SUBSTRING))
         else:
             if lengths[following] > lengths[state] + 1:
                 following = self._split(state, token_id, following)
@@ -202,8 +202,8 @@ class SuffixIndex:
         """The longest suffix of the sequence that occurred before, limited to ``max_length`` (<= DEPTH) tokens."""
         state, length = self._suffix
         if length > max_length:
-            state, length = self._restrict(state, length, max_length)
-        if self._best[state] == NONE:
+            state, length = self._shorten(state, length, max_length)
+        if self._best[state] == NO_STATE:
             state = self._continued_state(state)
             length = self._length[state]
         return Match(state, length)
@@ -214,15 +214,15 @@ class SuffixIndex:
         edges = self._edges
         state, length = match
         if length > max_length or lengths[links[state]] >= length:  # rare
-            state, length = self._restrict(state, length, max_length)
+            state, length = self._shorten(state, length, max_length)
         start = state
         while True:
             following = best[state]
-            if following != NONE:
+            if following != NO_STATE:
                 if ids[last[following]] == token_id:
                     break
                 following = edges.find(state, token_id)
-                if following != NONE:
+                if following != NO_STATE:
                     break
             if state == _ROOT:
                 return NO_MATCH
@@ -230,14 +230,14 @@ class SuffixIndex:
         if state != start:
             length = lengths[state]
         if length == max_length:
-            following, length = self._restrict(following, length + 1, max_length)
+            following, length = self._shorten(following, length + 1, max_length)
         else:
             length += 1
         return Match(following, length)
 
     def continued_match(self, match: Match) -> Match:
         """The longest suffix of ``match`` with a continuation."""
-        if self._best[match.state] != NONE:
+        if self._best[match.state] != NO_STATE:
             return match
         state = self._continued_state(match.state)
         return Match(state, self._length[state])
@@ -263,7 +263,7 @@ class SuffixIndex:
         probability = 1.0
         for room in range(limit - 1, -1, -1):
             following = best[state]
-            if following == NONE:
+            if following == NO_STATE:
                 state = self._continued_state(state)
                 length = lengths[state]
                 following = best[state]
@@ -280,9 +280,9 @@ class SuffixIndex:
             found.append(token_id)
             scores.append((count + 0.5) / (total + 1.0))
             state = following
-            if length == DEPTH:
+            if length == MAX_SUBSTRING:
                 link = links[following]
-                if lengths[link] >= DEPTH:
+                if lengths[link] >= MAX_SUBSTRING:
                     state = link
                 if state == begun:  # a cycle, which the rest of the walk would repeat
                     rounds = 1 + limit // len(found)
@@ -290,12 +290,12 @@ class SuffixIndex:
                         return (found * rounds)[:limit], (scores * rounds)[:limit]
                 continue
             length += 1
-            if count == 1 and length + room <= DEPTH and ended + room <= end:
-                rest = self._verbatim(ended + 1, room)  # a substring that occurred once has a single continuation
+            if count == 1 and length + room <= MAX_SUBSTRING and ended + room <= end:
+                rest = self._copy_tokens(ended + 1, room)  # a substring that occurred once has a single continuation
                 return found + rest, scores + [_SINGLE_SCORE] * len(rest)
         return found, scores
 
-    def _verbatim(self, start: int, count: int) -> list[int]:
+    def _copy_tokens(self, start: int, count: int) -> list[int]:
         """The sequence's next ``count`` tokens from ``start``, up to a boundary."""
         found = self._ids[start : start + count].tolist()
         return found[: found.index(BOUNDARY)] if BOUNDARY in found else found
@@ -303,11 +303,11 @@ class SuffixIndex:
     def _continued_state(self, state: int) -> int:
         """Follow the links of ``state`` to the first state with a continuation, or to the root."""
         best, links = self._best, self._link
-        while state != _ROOT and best[state] == NONE:
+        while state != _ROOT and best[state] == NO_STATE:
             state = links[state]
         return state
 
-    def _restrict(self, state: int, length: int, max_length: int) -> tuple[int, int]:
+    def _shorten(self, state: int, length: int, max_length: int) -> tuple[int, int]:
         """Shorten a substring of ``length`` tokens in ``state`` to ``max_length``; return its state and length."""
         length = min(length, max_length)
         lengths, links = self._length, self._link
@@ -347,14 +347,14 @@ class SuffixIndex:
     def _count_end(self, state: int, token_id: int, following: int) -> None:
         """Count the sequence's new end in ``following``, the target of ``state`` with ``token_id``, and in its links.
 
-        Substrings of more than `DEPTH` + 1 tokens are not counted. The latest of equally frequent continuations wins,
-        so each new count is compared with the best count only. The root needs no best continuation.
+        Substrings of more than `MAX_SUBSTRING` + 1 tokens are not counted. The latest of equally frequent continuations
+        wins, so each new count is compared with the best count only. The root needs no best continuation.
         """
         ids, counts, last, best, links, lengths = self._arrays
         end = len(ids) - 1
         longest, length = self._suffix
         if lengths[state] < length:
-            longest = self._whole
+            longest = self._whole_state
         else:
             state = longest
             longest = following = self._step(state, token_id)
@@ -373,15 +373,15 @@ class SuffixIndex:
         if upcoming != _ROOT:
             counts[upcoming] += 1
             last[upcoming] = end
-        if length < DEPTH:
+        if length < MAX_SUBSTRING:
             length += 1
-        elif lengths[links[longest]] >= DEPTH:
+        elif lengths[links[longest]] >= MAX_SUBSTRING:
             longest = links[longest]
         self._suffix = (longest, length)
 
     def _step(self, state: int, token_id: int) -> int:
         """Target of the transition with ``token_id``, or NONE."""
         following = self._best[state]
-        if following == NONE or self._ids[self._last[following]] == token_id:
+        if following == NO_STATE or self._ids[self._last[following]] == token_id:
             return following
         return self._edges.find(state, token_id)

@@ -20,16 +20,16 @@ def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str |
     try:
         check_pair(target[0], draft[0])
     except DraftRefusedError:
-        return translation(_side(*target), _side(*draft))
+        return translation(_prompt_side(*target), _prompt_side(*draft))
     return None
 
 
 def find_template_difference(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Sentence | None:
     """Describe the first difference of the chat templates of two models with one vocabulary; None if equal."""
-    return template_difference(_side(*target), _side(*draft))
+    return template_difference(_prompt_side(*target), _prompt_side(*draft))
 
 
-def _side(vocab: Vocab, template: str | None) -> PromptSide:
+def _prompt_side(vocab: Vocab, template: str | None) -> PromptSide:
     return PromptSide(vocab, PromptBuilder(vocab, template).build)
 
 

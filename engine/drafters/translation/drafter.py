@@ -8,14 +8,14 @@ from time import perf_counter
 import numpy as np
 
 from engine.drafters.base import Draft
-from engine.drafters.draft_model import DraftModelDrafter, Gate
+from engine.drafters.draft_model import DraftGate, DraftModelDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.spelling import begins_word, whole_characters
 from engine.interfaces import Candidates, TokenIds
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
 
-_SURE = 1.0  # score of a target token that ends within a draft token
+_CERTAIN = 1.0  # score of a target token that ends within a draft token
 
 
 class TranslatedDrafter(DraftModelDrafter):
@@ -39,64 +39,66 @@ class TranslatedDrafter(DraftModelDrafter):
         self._translated = model
         translation = model.translation
         no_text = [i for i, piece in enumerate(translation.draft.pieces) if not piece]
-        ends = translation.draft_ends
+        ends = translation.draft_eog_ids
         self._ends = np.array(sorted(ends), dtype=np.int64)
-        self._controls = np.array([i for i in no_text if i not in ends], dtype=np.int64)
-        self._writes, self._ignores_ends = True, False
-        self._is_ahead = False  # whether the draft reads tokens of its own proposal
+        self._control_ids = np.array([i for i in no_text if i not in ends], dtype=np.int64)
+        self._drafts_text, self._ignores_ends = True, False
+        self._reads_proposal = False  # whether the draft reads tokens of its own proposal
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        self._writes = sampler.greedy or not self._translated.translation.has_most
+        self._drafts_text = sampler.greedy or not self._translated.translation.shares_most_tokens
         self._ignores_ends = sampler.bans(self._eog_ids)
         super().begin(history, sampler)
 
-    def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
-        self._is_ahead = False
-        return super()._read(before, ahead=ahead)
+    def _read_new_tokens(self, before: History, *, ahead: bool) -> Row | Candidates | None:
+        self._reads_proposal = False
+        return super()._read_new_tokens(before, ahead=ahead)
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
         model, started = self._translated, perf_counter()
-        if self._is_ahead:
+        if self._reads_proposal:
             if len(ids):
                 model.append(int(ids[0]))
             ids = ()
         row: Row | Candidates
         if model.num_candidates:
-            row = model.own_candidates(ids) if self._writes else model.forward_candidates(ids)
+            row = model.draft_candidates(ids) if self._drafts_text else model.forward_candidates(ids)
         else:
-            row = model.forward_own(ids) if self._writes else model.forward(ids)[0]
+            row = model.forward_draft(ids) if self._drafts_text else model.forward(ids)[0]
         if model.num_last_read == 1:
             self._count_step(perf_counter() - started)
         return row
 
-    def _run_ahead(self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None) -> None:
-        self._is_ahead = True
-        if self._writes:
-            self._write(draft, row, limit, gate)
+    def _sample_tokens(
+        self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: DraftGate | None
+    ) -> None:
+        self._reads_proposal = True
+        if self._drafts_text:
+            self._draft_text(draft, row, limit, gate)
         else:
-            super()._run_ahead(draft, row, before, limit, gate)
+            super()._sample_tokens(draft, row, before, limit, gate)
 
-    def _write(self, draft: Draft, row: Row | Candidates, limit: int, gate: Gate | None) -> None:
+    def _draft_text(self, draft: Draft, row: Row | Candidates, limit: int, gate: DraftGate | None) -> None:
         """Let the draft write its most likely text; append the part that the target can spell to ``draft``."""
-        model, text = self._translated, _Text(self._translated, limit)
+        model, text = self._translated, _DraftedText(self._translated, limit)
         try:
             while True:
                 found = self._most_likely(row)
                 if found is None:
                     return
                 own_id, confidence = found
-                if gate is not None and not gate.worth_sampling(confidence):
+                if gate is not None and not gate.should_sample(confidence):
                     return
                 if not text.add(own_id, confidence):
                     return
-                if gate is not None and not gate.worth_running(own_id):
+                if gate is not None and not gate.should_run_model(own_id):
                     return
-                if model.num_own_free <= 0:
+                if model.num_free_draft_tokens <= 0:
                     return
                 row = self._pass(())
         finally:
             ids, scores = text.end()
-            model.claim(ids)
+            model.assign_text(ids)
             draft.ids.extend(ids)
             if draft.scores is not None:
                 draft.scores.extend(scores)
@@ -105,7 +107,7 @@ class TranslatedDrafter(DraftModelDrafter):
         """The draft's most likely text token and its confidence; None if an end-of-generation token is more likely."""
         if isinstance(row, Candidates):
             ids, logits = row.ids, row.logits
-            kept = ~np.isin(ids, self._controls)
+            kept = ~np.isin(ids, self._control_ids)
             if self._ignores_ends:
                 kept &= ~np.isin(ids, self._ends)
             ids, logits = ids[kept], logits[kept]
@@ -114,7 +116,7 @@ class TranslatedDrafter(DraftModelDrafter):
             index = argmax(logits)
             best, confidence = int(ids[index]), top_probability(logits, index)
         else:
-            row[self._controls] = -np.inf
+            row[self._control_ids] = -np.inf
             if self._ignores_ends:
                 row[self._ends] = -np.inf
             best = argmax(row)
@@ -122,7 +124,7 @@ class TranslatedDrafter(DraftModelDrafter):
         return None if not self._translated.translation.draft.pieces[best] else (best, confidence)
 
 
-class _Text:
+class _DraftedText:
     """The text that the draft writes for one pass, as the target's tokens."""
 
     def __init__(self, model: TranslatedSequence, limit: int) -> None:
@@ -137,7 +139,7 @@ class _Text:
         """Append a draft token; False if the limit is reached or the target cannot spell it."""
         model, translation = self._model, self._model.translation
         piece, begin = translation.draft.pieces[own_id], len(self._data)
-        model.write(own_id)
+        model.append_draft_token(own_id)
         self._data += piece
         self._ends.append(len(self._data))
         self._confidences.append(confidence)
@@ -156,7 +158,7 @@ class _Text:
         scores, index, end = list[float](), 0, 0
         for token_id in ids:
             end += len(pieces[token_id])
-            score = _SURE
+            score = _CERTAIN
             while index < len(self._ends) and (index == 0 or self._ends[index - 1] < end):
                 score *= self._confidences[index]
                 index += 1

@@ -30,7 +30,7 @@ _DELIMITER_POSITIONS = {
     ("", _SYSTEM): said("a system prompt"),
     (_SYSTEM, _QUESTION): said("the end of a system prompt"),
 }
-_MOST_SHOWN = 80  # characters of a template in an error
+_MAX_SHOWN_CHARS = 80  # characters of a template in an error
 Delimiters = dict[tuple[str, str], tuple[int, ...]]
 
 
@@ -49,11 +49,11 @@ class PromptSide:
 class Roles:
     """The draft's tokens for the target's control tokens.
 
-    ``single`` [target id]: control tokens with the same text in both, and end-of-generation tokens. ``delimiters``:
-    token runs between messages, grouped by the target's first token, longest first.
+    ``control_ids`` [target id]: control tokens with the same text in both, and end-of-generation tokens.
+    ``delimiters``: token runs between messages, grouped by the target's first token, longest first.
     """
 
-    single: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    control_ids: dict[int, tuple[int, ...]] = field(default_factory=dict)
     delimiters: dict[int, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = field(default_factory=dict)
 
     @property
@@ -61,7 +61,7 @@ class Roles:
         """Number of the target's tokens in the longest run."""
         return max((len(own) for each in self.delimiters.values() for own, _ in each), default=0)
 
-    def at(self, ids: Sequence[int], index: int) -> tuple[int, tuple[int, ...]] | None:
+    def match_at(self, ids: Sequence[int], index: int) -> tuple[int, tuple[int, ...]] | None:
         """Find a run at ``index`` of the target's ``ids``: its length and the draft's tokens for it."""
         for own, theirs in self.delimiters.get(ids[index], ()):
             if tuple(ids[index : index + len(own)]) == own:
@@ -75,7 +75,7 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
     Raises:
         DraftRefusedError: the draft's template has no equivalent of one; the message names the token and its position.
     """
-    single = _by_text(target.tokenizer, draft.tokenizer)
+    single = _control_ids_by_text(target.tokenizer, draft.tokenizer)
     ours = _delimiters(target)
     missing = {i for ids in ours.values() for i in ids if _is_control(target.tokenizer, i) and i not in single}
     if not missing:
@@ -87,7 +87,7 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
             said(
                 "The target's chat template uses the control token {token}, which the draft does not have, and the "
                 "draft's own template cannot be compared. {reason}",
-                token=_name(target.tokenizer, min(missing)),
+                token=_token_name(target.tokenizer, min(missing)),
                 reason=error.message,
             )
         ) from error
@@ -118,28 +118,28 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
                 "Both models read the target's chat template. At {place} it writes {ours}, but the draft's own "
                 "template writes {theirs}.",
                 place=words,
-                ours=_spelled_out(target.tokenizer, one),
-                theirs=_spelled_out(draft.tokenizer, other or ()),
+                ours=_text_of(target.tokenizer, one),
+                theirs=_text_of(draft.tokenizer, other or ()),
             )
     return None
 
 
-def _spelled_out(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+def _text_of(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     data = b"".join(tokenizer.piece(i) or tokenizer.token_text(i).encode() for i in ids)
     text = data.decode("utf-8", "replace")
-    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
+    return repr(text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}...")
 
 
 def _missing_delimiter(tokenizer: Tokenizer, delimiter: Sequence[int], words: Sentence) -> Sentence:
     return said(
         "At {place}, the target's chat template writes the control token {token}. The draft's template leaves out "
         "these messages.",
-        token=_name(tokenizer, delimiter[0]),
+        token=_token_name(tokenizer, delimiter[0]),
         place=words,
     )
 
 
-def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
+def _control_ids_by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
     """Map control tokens by equal text; an end-of-generation token without an equal is mapped to the draft's."""
     ours, theirs = _ids_by_text(target), _ids_by_text(draft)
     single: dict[int, tuple[int, ...]] = {i: (theirs[text],) for text, i in ours.items() if text in theirs}
@@ -170,7 +170,7 @@ def _is_control(tokenizer: Tokenizer, token_id: int) -> bool:
     return not tokenizer.piece(token_id) and not (tokenizer.add_bos and token_id == tokenizer.bos_id)
 
 
-def _name(tokenizer: Tokenizer, token_id: int) -> str:
+def _token_name(tokenizer: Tokenizer, token_id: int) -> str:
     return repr(tokenizer.token_text(token_id))
 
 
@@ -191,7 +191,7 @@ def _delimiters(side: PromptSide, *, strict: bool = False) -> Delimiters:
                 raise
             continue
         words = [message.content for message in messages]
-        edges = _edges(side.tokenizer, ids, words)
+        edges = _run_boundaries(side.tokenizer, ids, words)
         for i, (before, after) in enumerate(zip(["", *words], [*words, ""], strict=True)):
             if edges is not None:
                 begin, end = edges[2 * i], edges[2 * i + 1]
@@ -199,7 +199,7 @@ def _delimiters(side: PromptSide, *, strict: bool = False) -> Delimiters:
     return found
 
 
-def _edges(tokenizer: Tokenizer, ids: Sequence[int], words: Sequence[str]) -> list[int] | None:
+def _run_boundaries(tokenizer: Tokenizer, ids: Sequence[int], words: Sequence[str]) -> list[int] | None:
     """Alternating begins and ends of the token runs of ``ids`` around ``words``; None if a word is missing.
 
     A BOS token that the tokenizer adds is in no run.

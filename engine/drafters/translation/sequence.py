@@ -23,10 +23,10 @@ from engine.sampling.top_k import Row
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
-_CONTROL = 0  # the byte of a control token
-_PICTURE = b" image"  # text that the draft reads in place of a picture
+_CONTROL_BYTE = 0  # the byte of a control token
+_PICTURE_PLACEHOLDER = b" image"  # text that the draft reads in place of a picture
 _SEARCHED_BYTES = 48  # last bytes that are searched for the beginning of a word
-_SPLIT_EVERY = 2048  # bytes of text that are spelled at once
+_BYTES_PER_SPELLING = 2048  # bytes of text that are spelled at once
 
 
 class TranslatedSequence:
@@ -36,44 +36,48 @@ class TranslatedSequence:
     """
 
     def __init__(self, own: CachedSequence, translation: Translation) -> None:
-        self.own, self.translation = own, translation
+        self.draft_sequence, self.translation = own, translation
         self.n_vocab = translation.target.n_vocab
         self.num_last_read = 0  # draft tokens in the last pass
         self._row: Row = np.empty(self.n_vocab, dtype=np.float32)
-        self._ids: list[int] = []  # target ids
-        self._ends: list[int] = []  # the end of each target id in ``_data``
-        self._data = bytearray((_CONTROL,))  # the first byte stands for the tokens before a conversation
-        self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # draft tokens by index of the control byte
-        self._own_ids: list[int] = list(translation.start)
-        self._own_ends: list[int] = [1] * len(translation.start)
-        self._num_held = 0  # number of draft ids that are known to be a prefix of the cache
+        self._target_ids: list[int] = []  # target ids
+        self._target_ends: list[int] = []  # the end of each target id in ``_text_bytes``
+        self._text_bytes = bytearray((_CONTROL_BYTE,))  # the first byte stands for the tokens before a conversation
+        self._controls: dict[int, tuple[int, ...]] = {
+            0: translation.prefix_ids
+        }  # draft tokens by index of the control byte
+        self._draft_ids: list[int] = list(translation.prefix_ids)
+        self._draft_ends: list[int] = [1] * len(translation.prefix_ids)
+        self._num_cached = 0  # number of draft ids that are known to be a prefix of the cache
 
     # ---- contents -----------------------------------------------------------------------------------------------
 
     @property
     def num_past(self) -> int:
         """Number of target tokens that are completely in the draft's cache."""
-        held = min(self._num_held, self.own.num_past)
-        end = self._own_ends[held - 1] if held else 0
+        held = min(self._num_cached, self.draft_sequence.num_past)
+        end = self._draft_ends[held - 1] if held else 0
         while end in self._controls and not self._controls[end]:  # a control token without an equivalent in the draft
             end += 1
-        return bisect_right(self._ends, end)
+        return bisect_right(self._target_ends, end)
 
     @property
     def n_ctx(self) -> int:
         """Number of target tokens that fit into the draft's cache, if new text has as many tokens in both."""
-        return len(self._ids) + self.own.n_ctx - len(self._own_ids)
+        return len(self._target_ids) + self.draft_sequence.n_ctx - len(self._draft_ids)
 
     @property
     def num_candidates(self) -> int:
-        return self.own.num_candidates
+        return self.draft_sequence.num_candidates
 
     # ---- reading ------------------------------------------------------------------------------------------------
 
     def reuse(self, ids: History) -> int:
         """Keep the prefix that the cache shares with ``ids``; return its length."""
         self._replace_from(0, ids.tolist())
-        self._num_held = self.own.reuse(np.asarray(self._own_ids, dtype=np.int32)) if self._own_ids else 0
+        self._num_cached = (
+            self.draft_sequence.reuse(np.asarray(self._draft_ids, dtype=np.int32)) if self._draft_ids else 0
+        )
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
@@ -83,8 +87,8 @@ class TranslatedSequence:
             DecodeError: a pass failed, or the draft's context is full.
         """
         self._replace_from(self.num_past, ids.tolist())
-        yield from self.own.prefill(np.asarray(self._unread(), dtype=np.int32))
-        self._num_held = self.own.num_past
+        yield from self.draft_sequence.prefill(np.asarray(self._unread(), dtype=np.int32))
+        self._num_cached = self.draft_sequence.num_past
 
     def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:  # noqa: ARG002  (the protocol's signature)
         """Append ``ids``; return the logits after the last in the target's vocabulary [1, n_vocab].
@@ -94,88 +98,88 @@ class TranslatedSequence:
         Raises:
             DecodeError: the pass failed, or the draft's context is full.
         """
-        self.translation.overlap.spread(self.forward_own(ids), self._row)
+        self.translation.common_tokens.scatter_logits(self.forward_draft(ids), self._row)
         return self._row[None]
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """Like `forward`, but only for the draft's most likely tokens."""
-        return self.translation.overlap.select(self.own_candidates(ids))
+        return self.translation.common_tokens.to_target(self.draft_candidates(ids))
 
-    def forward_own(self, ids: TokenIds = ()) -> Row:
+    def forward_draft(self, ids: TokenIds = ()) -> Row:
         """Append ``ids``, and return logits in the draft's vocabulary [draft n_vocab]; raises like `forward`."""
-        row: Row = self.own.forward(self._next(ids), 1)[0]
-        self._num_held = self.own.num_past
+        row: Row = self.draft_sequence.forward(self._next(ids), 1)[0]
+        self._num_cached = self.draft_sequence.num_past
         return row
 
-    def own_candidates(self, ids: TokenIds = ()) -> Candidates:
-        """Like `forward_own`, but only for the most likely tokens."""
-        found = self.own.forward_candidates(self._next(ids))
-        self._num_held = self.own.num_past
+    def draft_candidates(self, ids: TokenIds = ()) -> Candidates:
+        """Like `forward_draft`, but only for the most likely tokens."""
+        found = self.draft_sequence.forward_candidates(self._next(ids))
+        self._num_cached = self.draft_sequence.num_past
         return found
 
     def _next(self, ids: TokenIds) -> list[int]:
         """Append ``ids``; return the draft tokens, at least one, to read for the row after the last."""
         if len(ids):
             self._replace_from(self.num_past, [int(i) for i in ids])
-        if self._num_held >= len(self._own_ids):  # none of ``ids`` has draft tokens
-            self._num_held = max(len(self._own_ids) - 1, 0)
-        if not self._own_ids:
-            self._own_ids, self._own_ends = [self.translation.stand_in], [len(self._data)]
+        if self._num_cached >= len(self._draft_ids):  # none of ``ids`` has draft tokens
+            self._num_cached = max(len(self._draft_ids) - 1, 0)
+        if not self._draft_ids:
+            self._draft_ids, self._draft_ends = [self.translation.placeholder_id], [len(self._text_bytes)]
         unread = self._unread()
         self.num_last_read = len(unread)
         return unread
 
     def _unread(self) -> list[int]:
-        if len(self._own_ids) > self.own.n_ctx:
+        if len(self._draft_ids) > self.draft_sequence.n_ctx:
             raise DecodeError(
                 said(
                     "the draft needs more than the {n_ctx:,} tokens of its context for this conversation",
-                    n_ctx=self.own.n_ctx,
+                    n_ctx=self.draft_sequence.n_ctx,
                 )
             )
         self._drop_mismatch()
-        return self._own_ids[self.own.num_past :]
+        return self._draft_ids[self.draft_sequence.num_past :]
 
     def _drop_mismatch(self) -> None:
         """Drop the part of the cache that differs from the draft's ids."""
-        if self.own.num_past > self._num_held and not self.own.rollback(self._num_held):
-            self.own.clear()
-        self._num_held = self.own.num_past
+        if self.draft_sequence.num_past > self._num_cached and not self.draft_sequence.rollback(self._num_cached):
+            self.draft_sequence.clear()
+        self._num_cached = self.draft_sequence.num_past
 
     # ---- drafting -----------------------------------------------------------------------------------------------
 
     def append(self, token_id: int) -> None:
         """Append a token of both vocabularies as a single draft token, without spelling the word again."""
-        self._data += self.translation.target.pieces[token_id]
-        self._ids.append(token_id)
-        self._ends.append(len(self._data))
-        self._own_ids.append(int(self.translation.overlap.of_target[token_id]))
-        self._own_ends.append(len(self._data))
+        self._text_bytes += self.translation.target.pieces[token_id]
+        self._target_ids.append(token_id)
+        self._target_ends.append(len(self._text_bytes))
+        self._draft_ids.append(int(self.translation.common_tokens.of_target[token_id]))
+        self._draft_ends.append(len(self._text_bytes))
 
-    def write(self, own_id: int) -> None:
-        """Append a draft token that belongs to no target token until `claim`."""
-        self._data += self.translation.draft.pieces[own_id]
-        self._own_ids.append(own_id)
-        self._own_ends.append(len(self._data))
+    def append_draft_token(self, own_id: int) -> None:
+        """Append a draft token that belongs to no target token until `assign_text`."""
+        self._text_bytes += self.translation.draft.pieces[own_id]
+        self._draft_ids.append(own_id)
+        self._draft_ends.append(len(self._text_bytes))
 
     @property
-    def num_own_free(self) -> int:
+    def num_free_draft_tokens(self) -> int:
         """How many more draft tokens fit into the cache."""
-        return self.own.n_ctx - len(self._own_ids)
+        return self.draft_sequence.n_ctx - len(self._draft_ids)
 
-    def claim(self, ids: Sequence[int]) -> None:
+    def assign_text(self, ids: Sequence[int]) -> None:
         """Assign the bytes that the draft wrote to these target tokens, and drop the rest."""
-        pieces, end = self.translation.target.pieces, self._end
+        pieces, end = self.translation.target.pieces, self._num_bytes
         for token_id in ids:
             end += len(pieces[token_id])
-            self._ids.append(token_id)
-            self._ends.append(end)
-        self._cut(end)
+            self._target_ids.append(token_id)
+            self._target_ends.append(end)
+        self._truncate_bytes(end)
 
     # ---- going back ---------------------------------------------------------------------------------------------
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
-        self.own.checkpoint(num_uncertain)
+        self.draft_sequence.checkpoint(num_uncertain)
 
     def rollback(self, num_past: int) -> bool:
         """Drop all but the first ``num_past`` target tokens; always possible.
@@ -185,12 +189,12 @@ class TranslatedSequence:
         Raises:
             DecodeError: tokens could not be read again.
         """
-        begin, ends = num_past, self._ends
+        begin, ends = num_past, self._target_ends
         if 0 < num_past < len(ends) and ends[num_past] == ends[num_past - 1]:
             begin = bisect_left(ends, ends[num_past])  # start of the run, which is translated as a whole
-        kept = self._ids[begin:num_past]
+        kept = self._target_ids[begin:num_past]
         self._drop_ids(begin)
-        self._cut(self._end)
+        self._truncate_bytes(self._num_bytes)
         if kept:
             self._append_ids(kept)
             self._spell()
@@ -199,45 +203,45 @@ class TranslatedSequence:
 
     def clear(self) -> None:
         """Clear the cache, but keep the recorded ids and bytes."""
-        self.own.clear()
-        self._num_held = 0
+        self.draft_sequence.clear()
+        self._num_cached = 0
 
     @property
-    def _end(self) -> int:
-        return self._ends[-1] if self._ends else 1
+    def _num_bytes(self) -> int:
+        return self._target_ends[-1] if self._target_ends else 1
 
     def _drop_ids(self, count: int) -> None:
         """Keep the first ``count`` target ids, and all bytes."""
-        del self._ids[count:], self._ends[count:]
+        del self._target_ids[count:], self._target_ends[count:]
 
-    def _cut(self, end: int) -> None:
-        del self._data[end:]
+    def _truncate_bytes(self, end: int) -> None:
+        del self._text_bytes[end:]
         while next(reversed(self._controls)) >= end:  # the first byte stays
             self._controls.popitem()
-        while self._own_ends and self._own_ends[-1] > end:
-            self._own_ends.pop()
-            self._own_ids.pop()
-        self._num_held = min(self._num_held, len(self._own_ids))
+        while self._draft_ends and self._draft_ends[-1] > end:
+            self._draft_ends.pop()
+            self._draft_ids.pop()
+        self._num_cached = min(self._num_cached, len(self._draft_ids))
 
     # ---- spelling -----------------------------------------------------------------------------------------------
 
     def _replace_from(self, start: int, ids: list[int]) -> None:
-        held = self._ids[start : start + len(ids)]
+        held = self._target_ids[start : start + len(ids)]
         same = len(held)
         if held != ids[:same]:
             same = next(i for i, (one, other) in enumerate(zip(held, ids, strict=False)) if one != other)
         first = start + same
-        if same < len(ids) or first < len(self._ids):
+        if same < len(ids) or first < len(self._target_ids):
             first = self._run_start(first)
-        more = [*self._ids[first:start], *ids[max(0, first - start) :]]
+        more = [*self._target_ids[first:start], *ids[max(0, first - start) :]]
         self._drop_ids(first)
-        self._cut(self._end)
+        self._truncate_bytes(self._num_bytes)
         self._append_ids(more)
         self._spell()
 
     def _run_start(self, index: int) -> int:
         """Index from which ids must be appended again so that a run at ``index`` is translated as a whole."""
-        roles, ids, ends = self.translation.roles, self._ids, self._ends
+        roles, ids, ends = self.translation.roles, self._target_ids, self._target_ends
         reach = range(max(0, index - roles.longest + 1), index)
         index = next((begin for begin in reach if ids[begin] in roles.delimiters), index)
         while 0 < index < len(ends) and ends[index] == ends[index - 1]:
@@ -249,21 +253,23 @@ class TranslatedSequence:
         translation, index = self.translation, 0
         pieces, roles = translation.target.pieces, translation.roles
         while index < len(ids):
-            count, piece = (1, pieces[ids[index]]) if ids[index] >= 0 else (_picture_length(ids, index), _PICTURE)
+            count, piece = (
+                (1, pieces[ids[index]]) if ids[index] >= 0 else (_picture_length(ids, index), _PICTURE_PLACEHOLDER)
+            )
             if not piece:
-                run = roles.at(ids, index)
-                count, own = run if run is not None else (1, roles.single.get(ids[index], ()))
-                self._controls[len(self._data)] = own
-                piece = bytes((_CONTROL,))
-            self._data += piece
-            self._ids += ids[index : index + count]
-            self._ends += [len(self._data)] * count
+                run = roles.match_at(ids, index)
+                count, own = run if run is not None else (1, roles.control_ids.get(ids[index], ()))
+                self._controls[len(self._text_bytes)] = own
+                piece = bytes((_CONTROL_BYTE,))
+            self._text_bytes += piece
+            self._target_ids += ids[index : index + count]
+            self._target_ends += [len(self._text_bytes)] * count
             index += count
 
     def _spell(self) -> None:
-        own_ids, own_ends = self._own_ids, self._own_ends
+        own_ids, own_ends = self._draft_ids, self._draft_ends
         done = own_ends[-1] if own_ends else 0
-        if done == len(self._data):
+        if done == len(self._text_bytes):
             return
         first = self._respell_from(done)
         ids, ends = self._spelled(own_ends[first - 1] if first else 0)
@@ -273,12 +279,12 @@ class TranslatedSequence:
                 break
             same += 1
         own_ids[first:], own_ends[first:] = ids, ends
-        self._num_held = min(self._num_held, first + same)
+        self._num_cached = min(self._num_cached, first + same)
 
     def _respell_from(self, done: int) -> int:
         """Number of draft ids to keep: up to the last position before ``done`` where every tokenizer splits."""
-        ends, count, data, controls = self._own_ends, len(self._own_ends), self._data, self._controls
-        if self.own.num_snapshots is not None:
+        ends, count, data, controls = self._draft_ends, len(self._draft_ends), self._text_bytes, self._controls
+        if self.draft_sequence.num_snapshots is not None:
             return count
         while count and ends[count - 1] > done - _SEARCHED_BYTES:
             end = ends[count - 1]
@@ -291,35 +297,35 @@ class TranslatedSequence:
         """Spell the bytes from ``begin`` on: the draft ids and their ends."""
         ids, ends = list[int](), list[int]()
         controls = list(takewhile(lambda index: index >= begin, reversed(self._controls)))
-        for index in [*reversed(controls), len(self._data)]:
+        for index in [*reversed(controls), len(self._text_bytes)]:
             while begin < index:
-                end = self._split(begin, index)
+                end = self._split_position(begin, index)
                 self._spell_text(begin, end, ids, ends)
                 begin = end
-            if index < len(self._data):
+            if index < len(self._text_bytes):
                 own = self._controls[index]
                 ids += own
                 ends += [index + 1] * len(own)
                 begin = index + 1
         return ids, ends
 
-    def _split(self, begin: int, end: int) -> int:
+    def _split_position(self, begin: int, end: int) -> int:
         """Where to split a long text, since a tokenizer may take more than linear time."""
-        if end - begin <= _SPLIT_EVERY:
+        if end - begin <= _BYTES_PER_SPELLING:
             return end
-        cuts = range(begin + _SPLIT_EVERY, begin + _SPLIT_EVERY // 2, -1)
-        return next((index for index in cuts if begins_word(self._data, index)), end)
+        cuts = range(begin + _BYTES_PER_SPELLING, begin + _BYTES_PER_SPELLING // 2, -1)
+        return next((index for index in cuts if begins_word(self._text_bytes, index)), end)
 
     def _spell_text(self, begin: int, end: int, ids: list[int], ends: list[int]) -> None:
         spell, pieces = self.translation.draft.spell, self.translation.draft.pieces
         while begin < end:
-            for own_id in spell(bytes(self._data[begin:end])):
+            for own_id in spell(bytes(self._text_bytes[begin:end])):
                 begin += len(pieces[own_id])
                 ids.append(own_id)
                 ends.append(begin)
             if begin < end:  # a byte that the draft cannot spell
                 begin += 1
-                ids.append(self.translation.stand_in)
+                ids.append(self.translation.placeholder_id)
                 ends.append(begin)
 
 

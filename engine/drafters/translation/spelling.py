@@ -9,11 +9,11 @@ from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import adds_space
 
 _LONGEST_PIECE = 64  # longest token, in bytes, that is searched for without the tokenizer
-_MOST_KEPT, _LONGEST_KEPT = 20_000, 48  # number of cached spellings, and their longest text in bytes
+_MAX_CACHED, _MAX_CACHED_BYTES = 20_000, 48  # number of cached spellings, and their longest text in bytes
 _UTF8_LENGTHS = ((0xF0, 4), (0xE0, 3), (0xC0, 2))  # bytes of a character by its first byte
 
 
-class Speller:
+class ByteTokenizer:
     """Spells bytes in the text tokens of one vocabulary. UTF-8 text is spelled as its tokenizer does.
 
     Control tokens (including reasoning tags) and end-of-generation tokens have no bytes here, so they are never a
@@ -46,15 +46,15 @@ class Speller:
         if kept is not None:
             return kept
         found = tuple(self._spelled(data))
-        if len(data) <= _LONGEST_KEPT:
-            if len(self._kept) >= _MOST_KEPT:
+        if len(data) <= _MAX_CACHED_BYTES:
+            if len(self._kept) >= _MAX_CACHED:
                 self._kept.clear()
             self._kept[data] = found
         return found
 
     def _spelled(self, data: bytes) -> list[int]:
         ids: list[int] = []
-        for part, text in _parts(data):
+        for part, text in _utf8_parts(data):
             found = self._tokens_of(text, part) if text else None
             if found is None:
                 found, num_bytes = self._longest_tokens(part)
@@ -92,10 +92,10 @@ class Speller:
         return ids, index
 
 
-def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
+def _utf8_parts(data: bytes) -> Iterator[tuple[bytes, str]]:
     """Split ``data`` into UTF-8 parts, each with its text, and invalid parts with an empty text."""
     while data:
-        begin, end = _broken(data)
+        begin, end = _invalid_range(data)
         if begin:
             yield data[:begin], data[:begin].decode("utf-8")
         if end > begin:
@@ -103,7 +103,7 @@ def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
         data = data[end:]
 
 
-def _broken(data: bytes) -> tuple[int, int]:
+def _invalid_range(data: bytes) -> tuple[int, int]:
     """Begin and end of the first bytes that are not UTF-8; the end of ``data`` if all are."""
     try:
         data.decode("utf-8")

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.drafters.translation.roles import PromptSide, Roles, compare_roles, default_eog
-from engine.drafters.translation.spelling import Speller
+from engine.drafters.translation.spelling import ByteTokenizer
 from engine.errors import DraftRefusedError
 from engine.interfaces import Candidates, Tokenizer
 from engine.sampling.top_k import Row
 
-MIN_SHARE = 0.75  # of common tokens, for sampling from the draft's distribution; below it, the draft writes text
+MIN_COMMON_SHARE = 0.75  # of common tokens, for sampling from the draft's distribution; below it, the draft writes text
 _NONE = -1
 # Everyday text. Common tokens are weighted by their use in it, since most tokens of a vocabulary hardly ever occur.
-SAMPLE = """\
+SAMPLE_TEXT = """\
 Of course! Here is how I would do it. First, read the question again and write down what is known; then look for the \
 step that is missing. If the result is larger than 1,000 or smaller than 0.5, something went wrong, and it is worth \
 checking the units before you go on.
@@ -49,7 +49,7 @@ window, and listened to the old man's stories about the sea. {"name": "Anna", "a
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class CommonTokens:
     """Common tokens: ``target_ids`` [n], ascending, and ``draft_ids`` [n]; one is the end-of-generation token."""
 
     target_ids: NDArray[np.int64]
@@ -58,12 +58,12 @@ class Overlap:
     of_draft: NDArray[np.int32]  # [draft n_vocab] the target's text token, or -1
     n_vocab: int  # size of the target's vocabulary
 
-    def spread(self, own: Row, row: Row) -> None:
+    def scatter_logits(self, own: Row, row: Row) -> None:
         """Copy the draft's logits ``own`` [draft n_vocab] to ``row`` [target n_vocab]; missing tokens get -inf."""
         row.fill(-np.inf)
         row[self.target_ids] = own[self.draft_ids]
 
-    def select(self, own: Candidates) -> Candidates:
+    def to_target(self, own: Candidates) -> Candidates:
         """The draft's candidates as target tokens, without candidates that the target lacks."""
         indices = np.full(len(self.of_draft), _NONE, dtype=np.int64)
         indices[self.draft_ids] = np.arange(len(self.draft_ids))
@@ -81,20 +81,20 @@ class Translation:
     is the share of the draft's tokens that are one token for the target.
     """
 
-    target: Speller
-    draft: Speller
-    overlap: Overlap
+    target: ByteTokenizer
+    draft: ByteTokenizer
+    common_tokens: CommonTokens
     roles: Roles
     coverage: float
     draft_share: float
-    draft_ends: frozenset[int]
-    start: tuple[int, ...]  # the draft's tokens before a conversation
-    stand_in: int  # the draft's token for bytes that it cannot spell
+    draft_eog_ids: frozenset[int]
+    prefix_ids: tuple[int, ...]  # the draft's tokens before a conversation
+    placeholder_id: int  # the draft's token for bytes that it cannot spell
 
     @property
-    def has_most(self) -> bool:
+    def shares_most_tokens(self) -> bool:
         """Whether most tokens are common, so that sampling from the draft's distribution is useful."""
-        return min(self.coverage, self.draft_share) >= MIN_SHARE
+        return min(self.coverage, self.draft_share) >= MIN_COMMON_SHARE
 
 
 def translation(target: PromptSide, draft: PromptSide) -> Translation:
@@ -104,16 +104,16 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
         DraftRefusedError: no token is common, or the draft's chat template lacks an equivalent of a control token.
     """
     roles = compare_roles(target, draft)
-    ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
+    ours, theirs = ByteTokenizer(target.tokenizer), ByteTokenizer(draft.tokenizer)
     overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
-    coverage, draft_share = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
+    coverage, draft_share = _single_token_share(ours, theirs.id_of), _single_token_share(theirs, ours.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
     stand_in = space if space is not None else int(overlap.draft_ids[0])
     return Translation(ours, theirs, overlap, roles, coverage, draft_share, draft.tokenizer.eog_ids, start, stand_in)
 
 
-def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
+def make_overlap(ours: ByteTokenizer, theirs: ByteTokenizer, target: Tokenizer, draft: Tokenizer) -> CommonTokens:
     """Find the common tokens; raises `DraftRefusedError` if there are none."""
     of_target = np.full(ours.n_vocab, _NONE, dtype=np.int32)
     of_draft = np.full(theirs.n_vocab, _NONE, dtype=np.int32)
@@ -131,10 +131,10 @@ def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Token
     if ends[0] is not None and ends[1] is not None:
         index = int(target_ids.searchsorted(ends[0]))
         target_ids, draft_ids = np.insert(target_ids, index, ends[0]), np.insert(draft_ids, index, ends[1])
-    return Overlap(target_ids, draft_ids, of_target, of_draft, ours.n_vocab)
+    return CommonTokens(target_ids, draft_ids, of_target, of_draft, ours.n_vocab)
 
 
-def _share(ours: Speller, id_of: Callable[[bytes], int | None]) -> float:
+def _single_token_share(ours: ByteTokenizer, id_of: Callable[[bytes], int | None]) -> float:
     """Share of the tokens of everyday text that are one token in the other vocabulary."""
-    ids = ours.spell(SAMPLE.encode())
+    ids = ours.spell(SAMPLE_TEXT.encode())
     return sum(id_of(ours.pieces[i]) is not None for i in ids) / len(ids) if ids else 0.0

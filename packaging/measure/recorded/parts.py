@@ -17,7 +17,7 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.learning import AcceptanceStats
 from engine.pacing.pacer import Pacer
-from engine.pacing.prices import Prices
+from engine.pacing.prices import PassPrices
 
 _MIDDLE_CLASS = 4  # class of `GREEDY_CHANCES` with the value 0.75
 _MATCH_OF_TWO = 6  # class of the first token after a match of 2 tokens; the next three tokens have the next classes
@@ -58,10 +58,10 @@ def _text_else_draft(self: ChainedDrafter, history: Any, limit: int) -> Draft:  
 
 _BEGIN = Pacer.begin
 PARTS: dict[str, Callable[[], None]] = {
-    "rollback": _setter(lambda *_: 0.0, (Prices, "rollback_ms")),
-    "graph-replay": _setter(0.0, (GraphReplayCost, "start_ms")),
+    "rollback": _setter(lambda *_: 0.0, (PassPrices, "rollback_ms")),
+    "graph-replay": _setter(0.0, (GraphReplayCost, "graph_replay_ms")),
     "graph-replay-all": lambda: (
-        _setter(0.0, (GraphReplayCost, "start_ms"))(),
+        _setter(0.0, (GraphReplayCost, "graph_replay_ms"))(),
         _setter(lambda _self, _n, passes_ms: passes_ms, (GraphReplayCost, "observe"))(),
     )[0],
     "own-text": _setter(
@@ -78,8 +78,8 @@ PARTS: dict[str, Callable[[], None]] = {
     "follow": _setter(lambda _self: None, (CostCurve, "_follow_observed")),
     "corrections": _setter(lambda *_: None, (CostCurve, "observe")),
     "tries": _setter(lambda *_: None, (CostCurve, "_try")),
-    "draft-scaling": _setter(lambda *_: None, (Prices, "_scale_drafting")),
-    "gate": _setter(lambda *_: True, (Pacer, "worth_sampling"), (Pacer, "worth_running")),
+    "draft-scaling": _setter(lambda *_: None, (PassPrices, "_scale_drafting")),
+    "gate": _setter(lambda *_: True, (Pacer, "should_sample"), (Pacer, "should_run_model")),
     "reading": _setter(lambda *_: 0, (DraftModelDrafter, "num_unread")),
     "chained": _setter(_text_else_draft, (ChainedDrafter, "propose")),
     "uncertain": _setter(False, (CostCurve, "is_plain_uncertain")),

@@ -79,7 +79,7 @@ class Replay:
         if self.machine.is_doubted:
             curve.replace(curve.known_ms, doubted=True)
         self.pacer = Pacer(curve, rollback=rollback, graph_replay=graph_replay)
-        self.pacer.expect_drafting(self._step_ms)
+        self.pacer.use_draft_prices(self._step_ms)
         self.suffix, self.num_answers = SuffixDrafter(), 0
         if depth is None:
             self.suffix.min_match = 1

@@ -18,7 +18,7 @@ from app.cli.run import load_request, make_request
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import builtin_draft, builtin_target
 from engine.llama import library
-from engine.llama.pass_check import Compared, PassShape
+from engine.llama.pass_check import PassComparison, PassShape
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode
 from engine.session.session import Progress, Session
@@ -234,7 +234,7 @@ def test_check_proves_that_rows_are_equal_to_the_last_bit(capsys: Capture, monke
     assert main(["check", str(builtin_target()), str(builtin_draft()), "--json"]) == 0
     exact = json.loads(capsys.readouterr().out)["exactness"]
     assert (exact["num_rows"] > 100, exact["num_different"], exact["reason"]) == (True, 0, "")
-    rows = Compared(PassShape(1, (4,)), 0, 16, 3, 0.25)
+    rows = PassComparison(PassShape(1, (4,)), 0, 16, 3, 0.25)
     monkeypatch.setattr("app.cli.check.compare_passes", lambda *_, **__: iter([rows]))
     assert main(["check", str(builtin_target())]) == 1
     assert (

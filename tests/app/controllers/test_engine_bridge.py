@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from app.controllers.engine_bridge import EngineBridge, merged
+from app.controllers.engine_bridge import EngineBridge, merge_events
 from engine.records import (
     Event,
     Finished,
@@ -68,7 +68,7 @@ def stats(tokens: int, request_id: int = 1) -> StatsUpdate:
 
 def test_text_and_counters_that_alternate_become_one_of_each() -> None:
     events = [chunk("a"), stats(1), chunk("b"), stats(2), chunk("c"), stats(3)]
-    joined = merged(events)
+    joined = merge_events(events)
     assert joined == [TextChunk(1, "abc", (TokenSpan(1, Source.TARGET),) * 3), stats(3)]
 
 
@@ -77,18 +77,18 @@ def test_answers_that_are_made_at_once_are_joined_each_by_itself() -> None:
     events += [stats(2), PrefillProgress(3, 2, 9)]
     spans = (TokenSpan(1, Source.TARGET),) * 2
     text = [TextChunk(1, "ab", spans), TextChunk(2, "xy", spans)]
-    assert merged(events) == [*text, stats(2), PrefillProgress(3, 2, 9), stats(7, 2)]
+    assert merge_events(events) == [*text, stats(2), PrefillProgress(3, 2, 9), stats(7, 2)]
 
 
 def test_the_end_and_another_answer_keep_their_place() -> None:
     end = Finished(1, FinishReason.END, RunStats())
-    assert merged([chunk("a"), end, chunk("b", 2), stats(1, 2)]) == [chunk("a"), end, chunk("b", 2), stats(1, 2)]
+    assert merge_events([chunk("a"), end, chunk("b", 2), stats(1, 2)]) == [chunk("a"), end, chunk("b", 2), stats(1, 2)]
 
 
 def test_progress_keeps_only_the_newest() -> None:
     events: list[Event] = [LoadProgress("t", 0.1), LoadProgress("t", 0.2), LoadProgress("d", 0.5)]
     events += [PrefillProgress(1, 1, 9), PrefillProgress(1, 5, 9)]
-    assert merged(events) == [LoadProgress("t", 0.2), LoadProgress("d", 0.5), PrefillProgress(1, 5, 9)]
+    assert merge_events(events) == [LoadProgress("t", 0.2), LoadProgress("d", 0.5), PrefillProgress(1, 5, 9)]
 
 
 EVENTS = st.one_of(
@@ -105,7 +105,7 @@ def last_counters(of: list[Event]) -> dict[int, Event]:
 
 @given(st.lists(EVENTS, max_size=40))
 def test_merging_loses_no_text_no_span_and_no_end(events: list[Event]) -> None:
-    joined = merged(events)
+    joined = merge_events(events)
 
     def said(of: list[Event]) -> list[object]:
         """The text of each answer up to its end: this must not change."""

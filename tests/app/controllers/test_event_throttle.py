@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.controllers.engine_bridge import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, EventThrottle
+from app.controllers.engine_bridge import (
+    MAX_INTERVAL_MS,
+    MAX_RUSH_INTERVAL_MS,
+    MAX_UNREAD_INTERVAL_MS,
+    MIN_INTERVAL_MS,
+    EventThrottle,
+)
 
 
 def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:
@@ -19,24 +25,28 @@ def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens
 
 @pytest.mark.parametrize(
     ("cost_ms", "num_cores", "interval_ms"),
-    [(0.5, 2, SHORTEST_MS), (1.0, 2, 40.0), (9.0, 2, LONGEST_MS), (2.0, 8, SHORTEST_MS), (3.0, 8, 30.0)],
+    [(0.5, 2, MIN_INTERVAL_MS), (1.0, 2, 40.0), (9.0, 2, MAX_INTERVAL_MS), (2.0, 8, MIN_INTERVAL_MS), (3.0, 8, 30.0)],
 )
 def test_the_pause_is_what_a_delivery_takes_over_the_share(cost_ms: float, num_cores: int, interval_ms: float) -> None:
     assert settled(cost_ms, num_cores) == pytest.approx(interval_ms, rel=0.01)
 
 
 def test_text_that_nobody_can_follow_comes_in_larger_pieces() -> None:
-    assert settled(2.0, 2, num_tokens=2) == LONGEST_MS  # 50 tokens/s
+    assert settled(2.0, 2, num_tokens=2) == MAX_INTERVAL_MS  # 50 tokens/s
     assert settled(2.0, 2, num_tokens=4) == pytest.approx(80.0, rel=0.01)
-    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=6) == pytest.approx(LONGEST_UNREAD_MS, rel=0.01)  # 120 tokens/s
+    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=6) == pytest.approx(
+        MAX_UNREAD_INTERVAL_MS, rel=0.01
+    )  # 120 tokens/s
     assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=9) == pytest.approx(150.0, rel=0.01)
-    assert settled(9.0, 2, num_tokens=20) == LONGEST_RUSH_MS
-    assert settled(9.0, 2, elapsed_ms=LONGEST_RUSH_MS + 10.0, num_tokens=100) == LONGEST_RUSH_MS  # still streaming
-    assert settled(0.5, 2, num_tokens=20) == SHORTEST_MS
+    assert settled(9.0, 2, num_tokens=20) == MAX_RUSH_INTERVAL_MS
+    assert (
+        settled(9.0, 2, elapsed_ms=MAX_RUSH_INTERVAL_MS + 10.0, num_tokens=100) == MAX_RUSH_INTERVAL_MS
+    )  # still streaming
+    assert settled(0.5, 2, num_tokens=20) == MIN_INTERVAL_MS
 
 
 def test_what_was_done_while_the_engine_was_quiet_says_nothing() -> None:
-    assert settled(12.0, 2, elapsed_ms=2.0 * LONGEST_RUSH_MS + 100.0) == SHORTEST_MS
+    assert settled(12.0, 2, elapsed_ms=2.0 * MAX_RUSH_INTERVAL_MS + 100.0) == MIN_INTERVAL_MS
 
 
 def test_one_dialog_that_opens_does_not_make_text_slow() -> None:
@@ -45,7 +55,7 @@ def test_one_dialog_that_opens_does_not_make_text_slow() -> None:
     for cost_ms in (0.5, 0.5, 0.5, 400.0):
         own_s[0] += cost_ms / 1000.0
         pace.delivered(30.0, 1)
-    assert pace.interval_ms == LONGEST_MS
+    assert pace.interval_ms == MAX_INTERVAL_MS
     for _ in range(12):
         own_s[0] += 0.0005
         pace.delivered(30.0, 1)

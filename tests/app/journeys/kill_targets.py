@@ -46,8 +46,8 @@ def rename_and_type(folder: Path) -> None:
     sent = store.add_message(chat, "user", "sent").id
     for number in itertools.count(1):
         store.rename_conversation(chat, str(number))
-        store.library.keep_unsent(chat, f"typed {number}").result()
-        store.edits.keep(sent, f"typed {number}").result()
+        store.library.save_unsent(chat, f"typed {number}").result()
+        store.edits.save(sent, f"typed {number}").result()
         tell(str(number))
 
 

@@ -185,7 +185,7 @@ def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     pin_the_open_chat(harness, qtbot)
     qtbot.keyClicks(harness.window.composer.edit, "not sent yet")
     shown = texts(harness.messages())
-    harness.controller.conversations.unsent.keep()
+    harness.controller.conversations.unsent.save()
     before = everything(harness)
     harness.close()
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.parts import DEBOUNCE_MS
 from app.core.storage.exchange.own_format import to_json
 from app.core.storage.exchange.records import PortableChat, PortableMessage
-from app.core.storage.exchange.transfer import BATCH, import_chats
+from app.core.storage.exchange.transfer import CHATS_PER_TRANSACTION, import_chats
 from app.core.storage.settings_file import read_settings
 from tests.app.fakes import open_app
 from tests.app.journeys.kill_targets import opened
@@ -50,7 +50,7 @@ def test_settings_are_the_last_or_the_next_whole_ones(tmp_path: Path) -> None:
         number = int(str(loaded.settings.values["system_prompt"]).split(" ", 1)[0])
         assert number in (last, last + 1)
         assert loaded.settings.values["system_prompt"] == (f"{number} " * 20_000)
-        assert loaded.settings.whole("top_k") == number % 100
+        assert loaded.settings.integer("top_k") == number % 100
 
 
 def test_an_import_leaves_whole_chats_and_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_import_leaves_whole_chats_and_goes_on_where_it_was(tmp_path: Path) -
         begun = run_and_kill("import", folder, rng.uniform(0.0, 0.01), num_lines=2 + number)
         store = opened(folder)
         num_there = len(store.conversations())
-        assert num_there in (begun * BATCH, (begun + 1) * BATCH)
+        assert num_there in (begun * CHATS_PER_TRANSACTION, (begun + 1) * CHATS_PER_TRANSACTION)
         assert store.read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]
         counts = "SELECT DISTINCT (SELECT count(*) FROM messages WHERE conversation_id = c.id) FROM conversations c"
         assert store.read(lambda db: db.execute(counts).fetchall()) in ([], [(NUM_MESSAGES,)])  # noqa: B023

@@ -131,7 +131,7 @@ def test_the_longest_unused_goes_where_the_limit_is_reached(tmp_path: Path) -> N
     assert files.num_bytes <= 3 * MIB
     write(files, StateKey("model", 4), state(4 * MIB), 3 * MIB)
     assert [stored.key for stored in files.stored] == [keys[0], keys[2]]
-    files.shrink(MIB)
+    files.evict_to(MIB)
     assert files.stored == ()
 
 

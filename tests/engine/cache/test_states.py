@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.cache.states import MOST_GUESTS, StateCache
+from engine.cache.states import MAX_EXTERNAL_STATES, StateCache
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
@@ -102,7 +102,7 @@ def pair(tmp_path: Path) -> Iterator[Session]:
 
 def drop_memory(cache: StateCache) -> None:
     """Drop caches in memory that are also on disk, as at the next start."""
-    cache._kept = {key: kept for key, kept in cache._kept.items() if kept.dirty}
+    cache._memory_entries = {key: kept for key, kept in cache._memory_entries.items() if kept.dirty}
 
 
 def test_the_draft_comes_back_with_the_target(pair: Session) -> None:
@@ -224,9 +224,9 @@ def test_slow_bringing_back_is_left_and_tried_again_one_day() -> None:
     sequence = scripted(markov(), cache)
     read(cache, sequence, ONE, 1)
     read(cache, sequence, TWO, 2)
-    cache._speeds.note("scripted", "prompt", 1e9, 1.0)
-    cache._speeds.note("scripted", "prompt", 1e9, 1.0)
-    cache._speeds.note("scripted", "memory", 800.0, 1.0)
+    cache._speeds.record("scripted", "prompt", 1e9, 1.0)
+    cache._speeds.record("scripted", "prompt", 1e9, 1.0)
+    cache._speeds.record("scripted", "memory", 800.0, 1.0)
     stats = read(cache, sequence, ONE, 1)
     assert stats.restored_tokens == 0
     assert any("decoded again" in decision for decision in stats.decisions)
@@ -273,7 +273,7 @@ def test_a_state_that_is_refused_is_dropped_and_decoded_again() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.states.MOST_MEMORY_BYTES", 4000)
+    monkeypatch.setattr("engine.cache.states.MAX_MEMORY_BYTES", 4000)
     cache = StateCache()
     cache.set_limit(DISK_BYTES)
     sequence = scripted(markov(), cache)
@@ -281,11 +281,11 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         read(cache, sequence, (ONE + owner) % 61, owner)
     assert read(cache, sequence, (ONE + 6) % 61, 6).restored_tokens == len(ONE) - 1
     assert read(cache, sequence, (ONE + 1) % 61, 1).restored_tokens == 0
-    assert sum(kept.state.num_bytes for kept in cache._kept.values()) <= 4000
+    assert sum(kept.state.num_bytes for kept in cache._memory_entries.values()) <= 4000
 
 
 def test_what_is_too_large_to_be_kept_is_not_copied_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.states.MOST_MEMORY_BYTES", 700)
+    monkeypatch.setattr("engine.cache.states.MAX_MEMORY_BYTES", 700)
     cache, model = StateCache(), markov()
     cache.set_limit(DISK_BYTES)
     copied: list[int] = []
@@ -311,7 +311,7 @@ def two_conversations(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[St
 def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache, _ = two_conversations(tmp_path, monkeypatch)
     cache.work(0.0)
-    cache._write_a_little()
+    cache._write_chunk()
     cache.set_limit(1000)
     while cache.has_work:
         cache.work(LONG_S)
@@ -323,7 +323,7 @@ def writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[StateCache
     """A cache that is writing the state of the first conversation; the second is in use."""
     cache, sequence = two_conversations(tmp_path, monkeypatch)
     for _ in range(3):
-        cache._write_a_little()
+        cache._write_chunk()
     assert list(tmp_path.glob("*.part"))
     return cache, sequence
 
@@ -448,7 +448,7 @@ def test_guests_come_back_from_memory_and_never_reach_the_disk(tmp_path: Path, *
     rest(session)
     stored = session.states._files.stored if session.states._files is not None else ()
     assert {one.key.owner for one in stored} == ({7} if keeps else set())
-    session.states.forget_guests()
+    session.states.forget_external()
     _, stats = answer(session, theirs)
     assert stats.restored_tokens == 0
     session.close()
@@ -456,7 +456,7 @@ def test_guests_come_back_from_memory_and_never_reach_the_disk(tmp_path: Path, *
 
 def test_only_a_few_guests_are_kept() -> None:
     session = opened(str(builtin_target()), keeps=False)
-    for guest in range(1, MOST_GUESTS + 5):
+    for guest in range(1, MAX_EXTERNAL_STATES + 5):
         answer(session, request(f"{guest} " + FOX, -guest, max_tokens=1))
-    assert len(session.states._kept) == MOST_GUESTS
+    assert len(session.states._memory_entries) == MAX_EXTERNAL_STATES
     session.close()

@@ -20,7 +20,7 @@ import engine.decoding.verifier
 from engine.decoding.verifier import Verdict, verify, verify_block
 from engine.drafters.base import Draft
 from engine.records import Source, TokenProbs
-from engine.sampling.distribution import Distribution, excess, point_mass, residual
+from engine.sampling.distribution import Distribution, point_mass, residual, weighted_excess
 from tests.engine.decoding.test_verifier import N_VOCAB, Scripted, chi_square_p
 
 NUM_TOKENS = 3
@@ -219,10 +219,10 @@ def test_the_proof_notices_a_residual_without_the_weight(monkeypatch: pytest.Mon
 
 def test_the_proof_notices_a_last_token_judged_like_the_inner_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     def like_inner(i: int, rows: list[Distribution], q: list[Distribution], weights: list[float]) -> float:
-        left = float(excess(rows[i], q[min(i, len(q) - 1)], weights[i]).sum())
+        left = float(weighted_excess(rows[i], q[min(i, len(q) - 1)], weights[i]).sum())
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
-    monkeypatch.setattr(engine.decoding.verifier, "_keep_probability", like_inner)
+    monkeypatch.setattr(engine.decoding.verifier, "_acceptance_probability", like_inner)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
@@ -356,7 +356,7 @@ def test_rows_after_a_token_that_the_target_cannot_give_are_not_asked_for() -> N
 def test_a_draft_with_a_smaller_vocabulary(p_sparse: bool, q_sparse: bool) -> None:
     p = Distribution(np.array([0.2, 0.3, 0.5]), np.array([0, 1, 2]) if p_sparse else None)
     q = Distribution(np.array([0.6, 0.4]), np.array([0, 1]) if q_sparse else None)
-    np.testing.assert_allclose(excess(p, q, 0.5), [0.0, 0.0, 0.25])
+    np.testing.assert_allclose(weighted_excess(p, q, 0.5), [0.0, 0.0, 0.25])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))

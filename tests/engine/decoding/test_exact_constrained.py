@@ -14,7 +14,7 @@ from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
-from engine.grammar.constraint import ForcedText, GrammarConstraint, State
+from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
 from engine.pacing.chained import ChainedDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
@@ -38,7 +38,7 @@ class ForcedTable(ForcedText):
     def __init__(self) -> None:
         pass
 
-    def after(self, state: State, written: Sequence[int] = ()) -> list[int]:
+    def forced_ids(self, state: ConstraintState, written: Sequence[int] = ()) -> list[int]:
         ids, here = list[int](), state
         while len(allowed := here.all_allowed()) == 1 and len(ids) < DEPTH:
             ids.append(int(allowed[0]))
@@ -87,12 +87,12 @@ def largest_error(shares: dict[tuple[int, ...], float], answer: list[int]) -> fl
 def paced() -> tuple[Drafter, Pacer | None]:
     pacer = DicePacer(CostCurve(STAIRCASE), 0.05)
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model), pacer
+    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model), pacer
 
 
 def chained() -> tuple[Drafter, Pacer | None]:
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return ChainedDrafter(SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model), None
+    return ChainedDrafter(SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model), None
 
 
 def drafted() -> tuple[Drafter, Pacer | None]:

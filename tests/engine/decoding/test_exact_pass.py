@@ -22,7 +22,7 @@ from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.base import Draft
-from engine.drafters.draft_model import DraftModelDrafter, Gate
+from engine.drafters.draft_model import DraftGate, DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
@@ -180,11 +180,11 @@ class DicePacer(Pacer):
         super().__init__(curve, draft_step_ms)
         self._dice = np.random.default_rng(9)
 
-    def choose(
+    def decide(
         self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
-        """See `Pacer.choose`; like the real one, it must not use a token before it is sampled."""
-        super().choose(text, has_model=has_model, limit=limit, may_pause=may_pause, num_unread=num_unread)
+        """See `Pacer.decide`; like the real one, it must not use a token before it is sampled."""
+        super().decide(text, has_model=has_model, limit=limit, may_pause=may_pause, num_unread=num_unread)
         roll, most_text = self._dice.random(), min(len(text), limit)
         if roll < 0.4 and most_text > 0:
             self.decision = Decision(Choice.TEXT, int(self._dice.integers(1, most_text + 1)))
@@ -199,7 +199,7 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDra
     """The errors of passes in answers whose pacer has learnt from all earlier ones."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     model = model or DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model)
+    drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model)
     prompt = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
     pick, found = np.random.default_rng(5), 0
     for seed in range(1000):
@@ -246,7 +246,7 @@ def test_a_leaf_that_is_judged_like_an_inner_token_is_noticed(monkeypatch: pytes
         left = excess_sum(rows[i], q[min(i, len(q) - 1)], weights[i])
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
-    monkeypatch.setattr(verifier, "_keep_probability", as_inner)
+    monkeypatch.setattr(verifier, "_acceptance_probability", as_inner)
     assert max(errors(Stage(monkeypatch), dice(), Counter())) > 0.01
 
 
@@ -254,7 +254,11 @@ def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.Monk
     propose = DraftModelDrafter.propose
 
     def without_a_zero_at_the_end(
-        self: DraftModelDrafter, history: History, limit: int, gate: Gate | None = None, pending: tuple[int, ...] = ()
+        self: DraftModelDrafter,
+        history: History,
+        limit: int,
+        gate: DraftGate | None = None,
+        pending: tuple[int, ...] = (),
     ) -> Draft:
         draft = propose(self, history, limit, gate, pending)
         if draft.q is None:
@@ -269,5 +273,5 @@ def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.Monk
 def test_draft_length_may_depend_on_sampled_tokens_if_all_are_submitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine.pacing.drafter._Gate, "worth_running", lambda _self, drawn_id: drawn_id != 0)
+    monkeypatch.setattr(engine.pacing.drafter._PacedGate, "should_run_model", lambda _self, drawn_id: drawn_id != 0)
     assert max(errors(Stage(monkeypatch), dice(), Counter())) < 1e-12

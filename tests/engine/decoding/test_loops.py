@@ -49,7 +49,7 @@ def test_what_the_question_asks_to_be_repeated_is_repeated() -> None:
 
 
 def test_it_is_looked_for_at_fixed_places() -> None:
-    assert [next_check(n) for n in (0, 400, 448)] == [400, 448, 512]
+    assert [next_check_at(n) for n in (0, 400, 448)] == [400, 448, 512]
 
 
 def finished(mode: Mode, depth: int | None = None, question: str = "\x00", **changes: object) -> Finished:

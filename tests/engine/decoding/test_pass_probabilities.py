@@ -107,6 +107,6 @@ def test_an_answer_hands_them_on() -> None:
     answer.stats = Run(NoDrafter(), OPEN, [1, 2]).stats
     answer.stats.count_pass(1, 1, 0.1)
     probabilities = PassProbabilities(((0.5, None),), 0.125)
-    answer._take(StepOutput([65, 66], [Source.NGRAM, Source.BONUS], [], 1, probabilities))
+    answer._accept_block(StepOutput([65, 66], [Source.NGRAM, Source.BONUS], [], 1, probabilities))
     fed += [span.probabilities for span in answer._piece.spans]
     assert fed == [None, probabilities]

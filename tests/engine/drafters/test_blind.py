@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from engine.drafters.blind import BlindSequence
+from engine.drafters.blind import PicturelessSequence
 from engine.sequence import CachedSequence
 from tests.scripted_pair import MarkovModel
 
@@ -30,7 +30,7 @@ def own() -> CachedSequence:
 
 def test_each_stretch_is_one_word(own: CachedSequence) -> None:
     """Adjacent pictures count as one."""
-    blind = BlindSequence(own, WORD)
+    blind = PicturelessSequence(own, WORD)
     given = history(1, 2, (-10, 4), 3, (-30, 2), (-50, 3), 4)
     for _ in blind.prefill(given):
         pass
@@ -41,17 +41,17 @@ def test_each_stretch_is_one_word(own: CachedSequence) -> None:
 
 def test_what_is_shared_stays_and_is_counted_in_places(own: CachedSequence) -> None:
     """Text after a picture that changed."""
-    blind = BlindSequence(own, WORD)
+    blind = PicturelessSequence(own, WORD)
     for _ in blind.prefill(history(1, (-10, 4), 3, 4, 6)):
         pass
-    assert BlindSequence(own, WORD).reuse(history(1, (-10, 4), 3, 7, 8)) == 6
+    assert PicturelessSequence(own, WORD).reuse(history(1, (-10, 4), 3, 7, 8)) == 6
     assert own.ids.tolist() == [1, WORD, 3]
 
 
 def test_going_back_anywhere_agrees_with_what_is_held(own: CachedSequence) -> None:
     """Random histories and cuts, compared with a list of pairs."""
     dice = random.Random(3)  # noqa: S311  (no secret)
-    blind, next_id = BlindSequence(own, WORD), -100
+    blind, next_id = PicturelessSequence(own, WORD), -100
     held = list[int]()
     for _ in range(300):
         if held and dice.random() < 0.4:

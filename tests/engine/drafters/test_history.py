@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from engine.drafters import history
-from engine.drafters.history import PastTextIndex, VocabularyIdentity
+from engine.drafters.history import PastTextIndex, VocabularyDigest
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import BOUNDARY
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 from tests.engine.tiny_tokenizer import TinyTokenizer
 
-VOCABULARY, OTHER = (VocabularyIdentity(TinyTokenizer([word])) for word in (b"one", b"other"))
+VOCABULARY, OTHER = (VocabularyDigest(TinyTokenizer([word])) for word in (b"one", b"other"))
 CHAT = list(range(100, 300))
 LONG_S = 60.0
 
@@ -198,7 +198,7 @@ def test_a_large_vocabulary_is_looked_at_a_little_at_a_time(tmp_path: Path, monk
     ticks = itertools.count()
     monkeypatch.setattr(history.time, "perf_counter", lambda: next(ticks) / 1000.0)  # a millisecond per query
     tokenizer = WatchedTokenizer([b"%d" % number for number in range(20_000)])
-    past = PastTextIndex(tmp_path, VocabularyIdentity(tokenizer))
+    past = PastTextIndex(tmp_path, VocabularyDigest(tokenizer))
     assert tokenizer.num_texts == 0
     past.work(0.02)
     assert 0 < tokenizer.num_texts <= 20 * 256
@@ -209,7 +209,7 @@ def test_a_large_vocabulary_is_looked_at_a_little_at_a_time(tmp_path: Path, monk
 def test_files_of_earlier_versions_are_still_those_of_their_vocabulary() -> None:
     tokenizer = TinyTokenizer([b"a", b"\xff", b""])
     texts = [tokenizer.token_text(token_id).encode() + b"\0" for token_id in range(tokenizer.n_vocab)]
-    assert VocabularyIdentity(tokenizer).digest() == hashlib.sha256(b"".join(texts)).digest()
+    assert VocabularyDigest(tokenizer).digest() == hashlib.sha256(b"".join(texts)).digest()
 
 
 @pytest.mark.parametrize("closes", [False, True])
@@ -217,7 +217,7 @@ def test_what_is_learnt_before_the_file_is_read_goes_behind_it(tmp_path: Path, c
     first = PastTextIndex(tmp_path, VOCABULARY)
     first.learn(CHAT)
     first.save()
-    second = PastTextIndex(tmp_path, VocabularyIdentity(TinyTokenizer([b"one"])))
+    second = PastTextIndex(tmp_path, VocabularyDigest(TinyTokenizer([b"one"])))
     second.learn([5, 6, 7])
     if closes:
         second.save()

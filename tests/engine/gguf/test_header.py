@@ -40,7 +40,7 @@ def refusal(file: GgufFile) -> str:
 
 def test_a_good_file(tmp_path: Path) -> None:
     header = read_header(TINY.write(tmp_path / "tiny.gguf"))
-    assert (header.version, header.architecture, header.own("block_count")) == (3, "llama", 2)
+    assert (header.version, header.architecture, header.arch_value("block_count")) == (3, "llama", 2)
     assert header.num_params == sum(t.dims[0] * (t.dims[1] if len(t.dims) > 1 else 1) for t in TINY.tensors)
     assert header.weights_bytes == sum(len(t.data) for t in TINY.tensors)
     assert header.data_offset % 32 == 0
@@ -202,7 +202,7 @@ def test_a_file_is_read_once_while_it_stays_the_same(tmp_path: Path, monkeypatch
     for _ in range(2):
         read_header(path)
     assert len(parsed) == 2, "it was written just now, and may be again"
-    monkeypatch.setattr(engine.gguf.header, "SETTLED_S", 0.0)
+    monkeypatch.setattr(engine.gguf.header, "MIN_FILE_AGE_S", 0.0)
     assert read_header(path) == read_header(path)
     assert len(parsed) == 3
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns

@@ -67,7 +67,7 @@ def test_memory_and_time_are_allowed_for_all_parts(tmp_path: Path, monkeypatch: 
         raise RuntimeError
 
     monkeypatch.setattr(engine.sandbox.probe, "ask_child", ask)
-    monkeypatch.setattr(engine.sandbox.probe, "SLOWEST_BYTES_PER_S", 1.0)
+    monkeypatch.setattr(engine.sandbox.probe, "MIN_BYTES_PER_S", 1.0)
     with pytest.raises(RuntimeError):
         probe(path)
     assert waits[0] > sizes

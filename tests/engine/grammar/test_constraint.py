@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.grammar.constraint import ForcedText, GrammarConstraint, State
+from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
 from tests.engine.grammar.scripted_state import NO_THIRD, ScriptedState
 from tests.engine.grammar.walks import begin, model
 
 PROMPT = [2, 2, 2]
 
 
-def reference(ids: list[int]) -> State | None:
+def reference(ids: list[int]) -> ConstraintState | None:
     state: ScriptedState | None = ScriptedState(NO_THIRD)
     for one in ids:
         state = None if state is None else state.advanced(one)
@@ -57,7 +57,7 @@ def forced(grammar: str, written: str = "") -> str:
         following = state.advanced(one)
         assert following is not None
         state = following
-    return b"".join(vocab.piece(one) for one in ForcedText(vocab).after(state)).decode()
+    return b"".join(vocab.piece(one) for one in ForcedText(vocab).forced_ids(state)).decode()
 
 
 def test_what_a_grammar_leaves_no_choice_about_is_forced() -> None:
@@ -77,10 +77,10 @@ def test_an_end_that_may_follow_is_a_choice() -> None:
 def test_what_was_found_to_be_forced_is_not_found_again() -> None:
     vocab, grammar = model().vocab, 'root ::= "{\\"name\\": 1, \\"more\\": " [0-9] "}"'
     text, state = ForcedText(vocab), begin(grammar)
-    first = text.after(state)
+    first = text.forced_ids(state)
     following = state.advanced(first[0])
     assert following is not None
     text._find = lambda _state: b""  # type: ignore[method-assign]
-    again = text.after(following, first[:1])
+    again = text.forced_ids(following, first[:1])
     assert b"".join(map(vocab.piece, again)) == b"".join(map(vocab.piece, first[1:]))
-    assert text.after(following, vocab.tokenize("other", special=False)) == []
+    assert text.forced_ids(following, vocab.tokenize("other", special=False)) == []

@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import GrammarError
-from engine.grammar.constraint import State
-from engine.grammar.json_schema import grammar_of
+from engine.grammar.constraint import ConstraintState
+from engine.grammar.json_schema import schema_grammar
 from engine.grammar.lark import is_lark
 from tests.engine.grammar.random_schemas import random_schema
 from tests.engine.grammar.validator import Json, is_valid
@@ -45,7 +45,7 @@ def test_whatever_the_grammar_allows_is_valid_by_the_schema(seed: int) -> None:
     rng = np.random.default_rng(seed)
     schema = random_schema(rng)
     try:
-        grammar = grammar_of(schema, strict=True)
+        grammar = schema_grammar(schema, strict=True)
     except GrammarError:
         assume(False)  # for example, a range of numbers is too narrow
     for _ in range(3):
@@ -149,14 +149,14 @@ def test_whatever_the_grammar_allows_is_valid_by_the_schema(seed: int) -> None:
     ],
 )  # fmt: skip
 def test_texts_are_allowed_or_not(schema: Json, good: list[str], bad: list[str]) -> None:
-    grammar = grammar_of(schema)
+    grammar = schema_grammar(schema)
     assert [text for text in good if not accepts(grammar, text)] == []
     assert [text for text in bad if accepts(grammar, text)] == []
 
 
 def test_any_object_is_an_object() -> None:
-    assert accepts(grammar_of({"type": "object"}), '{"a": {"b": [1, "two", null]}}')
-    assert not accepts(grammar_of({"type": "object"}), "[]")
+    assert accepts(schema_grammar({"type": "object"}), '{"a": {"b": [1, "two", null]}}')
+    assert not accepts(schema_grammar({"type": "object"}), "[]")
 
 
 def nested(depth: int) -> Json:
@@ -171,7 +171,7 @@ BASE = {"$defs": {"base": {"type": "object", "properties": {"id": {"type": "inte
 
 
 def test_alternatives_with_different_names_exclude_each_other() -> None:
-    grammar = grammar_of({**PETS, "$ref": "#/$defs/any"}, strict=True)
+    grammar = schema_grammar({**PETS, "$ref": "#/$defs/any"}, strict=True)
     assert accepts(grammar, '{"kind": "cat", "of": {"kind": "dog"}}')
     assert not accepts(grammar, '{"kind": "eel"}')
 
@@ -179,11 +179,11 @@ def test_alternatives_with_different_names_exclude_each_other() -> None:
 def test_what_stands_together_has_the_names_of_all_its_parts_and_no_others() -> None:
     more = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     for closing in ({}, {"unevaluatedProperties": False}):
-        grammar = grammar_of({**BASE, "allOf": [{"$ref": "#/$defs/base"}, more], **closing}, strict=True)
+        grammar = schema_grammar({**BASE, "allOf": [{"$ref": "#/$defs/base"}, more], **closing}, strict=True)
         assert accepts(grammar, '{"id": 1, "name": "A"}')
         assert not accepts(grammar, '{"id": 1}')
         assert not accepts(grammar, '{"id": 1, "name": "A", "other": 1}')
-    alone = grammar_of({**BASE, "allOf": [{"$ref": "#/$defs/base"}], "additionalProperties": True}, strict=True)
+    alone = schema_grammar({**BASE, "allOf": [{"$ref": "#/$defs/base"}], "additionalProperties": True}, strict=True)
     assert accepts(alone, '{"id": 1, "other": 1}')
 
 
@@ -211,28 +211,28 @@ def test_what_stands_together_has_the_names_of_all_its_parts_and_no_others() -> 
     ],
 )  # fmt: skip
 def test_what_no_grammar_can_promise_is_left_out_and_named_or_refused(schema: Json, word: str, text: str) -> None:
-    grammar = grammar_of(schema)
+    grammar = schema_grammar(schema)
     assert len(grammar.warnings) == 1
     assert word in grammar.warnings[0]
     assert accepts(grammar, text)
     with pytest.raises(GrammarError) as caught:
-        grammar_of(schema, strict=True)
+        schema_grammar(schema, strict=True)
     assert word in caught.value.message
 
 
 def test_a_warning_names_the_place_and_each_word_once() -> None:
     unique = {"type": "array", "uniqueItems": True}
-    warnings = grammar_of({"type": "object", "properties": {"tags": unique, "more": unique}}).warnings
+    warnings = schema_grammar({"type": "object", "properties": {"tags": unique, "more": unique}}).warnings
     assert warnings == (
         "No grammar can hold uniqueItems of the schema (at #/properties/tags): the answer may break it.",
     )
 
 
 def test_a_format_that_is_not_known_demands_nothing() -> None:
-    grammar = grammar_of({"type": "string", "format": "colour"}, strict=True)
+    grammar = schema_grammar({"type": "string", "format": "colour"}, strict=True)
     assert grammar.warnings == ("The format colour of the schema is not known here: it was passed over.",)
     assert accepts(grammar, '"red"')
-    assert grammar_of({"type": "integer", "format": "int32"}).warnings == ()
+    assert schema_grammar({"type": "integer", "format": "int32"}).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_format_that_is_not_known_demands_nothing() -> None:
     ],
 )  # fmt: skip
 def test_words_that_demand_nothing_are_passed_over(schema: Json) -> None:
-    assert grammar_of(schema, strict=True).warnings == ()
+    assert schema_grammar(schema, strict=True).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -279,14 +279,14 @@ def test_words_that_demand_nothing_are_passed_over(schema: Json) -> None:
 )
 def test_what_is_no_schema_or_allows_nothing_is_refused(schema: Json, word: str) -> None:
     with pytest.raises(GrammarError) as caught:
-        grammar_of(schema)
+        schema_grammar(schema)
     assert word in caught.value.message
     assert "\n" not in caught.value.message
 
 
 def test_what_has_no_end_is_refused_before_the_first_token() -> None:
     with pytest.raises(GrammarError, match="Nothing can be written"):
-        begin(grammar_of({"allOf": [{"$ref": "#"}]}))
+        begin(schema_grammar({"allOf": [{"$ref": "#"}]}))
 
 
 def chain(kind: str) -> Json:
@@ -317,7 +317,7 @@ def chain(kind: str) -> Json:
 def test_few_words_cannot_make_work_without_a_bound(schema: Json) -> None:
     began = time.process_time()
     with contextlib.suppress(GrammarError):
-        state: State | None = begin(grammar_of(schema))
+        state: ConstraintState | None = begin(schema_grammar(schema))
         for byte in b'["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa':
             assert state is not None
             state.all_allowed()
@@ -351,4 +351,4 @@ def memory_peak_bytes() -> int:
 )
 def test_nonsense_gives_a_grammar_or_a_refusal(schema: Json) -> None:
     with contextlib.suppress(GrammarError):
-        assert is_lark(grammar_of(schema).text)
+        assert is_lark(schema_grammar(schema).text)

@@ -12,9 +12,9 @@ from llguidance import LLParserLimits
 
 from engine.errors import GrammarError
 from engine.grammar import matcher
-from engine.grammar.json_schema import grammar_of
+from engine.grammar.json_schema import schema_grammar
 from engine.grammar.lark import HEADER
-from engine.grammar.matcher import MatcherState, start_of
+from engine.grammar.matcher import MatcherState, initial_state
 from engine.llama.model import LlamaModel
 from tests.engine.grammar.walks import byte_tokens, model
 from tests.shared_files import shared_file
@@ -29,7 +29,7 @@ PERSON = {
 
 
 def after(grammar: str, data: bytes) -> MatcherState | None:
-    state: MatcherState | None = start_of(VOCAB, grammar)
+    state: MatcherState | None = initial_state(VOCAB, grammar)
     for byte in data:
         state = None if state is None else state.advanced(byte_tokens()[byte])
     return state
@@ -52,7 +52,7 @@ def test_all_allowed_tokens_are_those_allowed_singly_and_can_follow(data: bytes)
 
 
 def test_every_spelling_of_what_must_follow_is_allowed() -> None:
-    state = start_of(VOCAB, HEADER + 'start: "name"')
+    state = initial_state(VOCAB, HEADER + 'start: "name"')
     pieces = {VOCAB.piece(one) for one in state.all_allowed().tolist()}
     known = {VOCAB.piece(one) for one in range(VOCAB.n_vocab)}
     assert pieces == {b"name"[:count] for count in range(1, 5)} & known
@@ -96,8 +96,8 @@ def test_nothing_but_utf8_is_written() -> None:
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_place_is_the_same_whatever_places_were_asked_about_before(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    grammar = grammar_of(PERSON).text
-    places, paths = [start_of(VOCAB, grammar)], [list[int]()]
+    grammar = schema_grammar(PERSON).text
+    places, paths = [initial_state(VOCAB, grammar)], [list[int]()]
     for _ in range(60):
         chosen = int(rng.integers(len(places))) if rng.random() < 0.3 else len(places) - 1
         allowed = [one for one in places[chosen].all_allowed().tolist() if not VOCAB.is_eog(one)]
@@ -109,7 +109,7 @@ def test_a_place_is_the_same_whatever_places_were_asked_about_before(seed: int) 
         places.append(following)
         paths.append([*paths[chosen], token_id])
     for number in rng.permutation(len(places))[:20].tolist():
-        fresh: MatcherState | None = start_of(VOCAB, grammar)
+        fresh: MatcherState | None = initial_state(VOCAB, grammar)
         for token_id in paths[number]:
             assert fresh is not None
             fresh = fresh.advanced(token_id)
@@ -119,7 +119,7 @@ def test_a_place_is_the_same_whatever_places_were_asked_about_before(seed: int) 
 
 
 def test_a_long_answer_keeps_few_masks() -> None:
-    state: MatcherState | None = start_of(VOCAB, HEADER + "start: /a*/")
+    state: MatcherState | None = initial_state(VOCAB, HEADER + "start: /a*/")
     for _ in range(3000):
         assert state is not None
         state.all_allowed()
@@ -128,29 +128,29 @@ def test_a_long_answer_keeps_few_masks() -> None:
     while place is not None:
         num_masks += place.mask is not None
         place = place.before
-    assert num_masks <= matcher._KEPT_MASKS
+    assert num_masks <= matcher._MAX_MASKS
     del state, place
 
 
 @pytest.mark.parametrize("text", [HEADER, HEADER + 'start: "a', HEADER + "start: x", HEADER + "start: /(/"])
 def test_what_is_no_grammar_is_an_error(text: str) -> None:
     with pytest.raises(GrammarError):
-        start_of(VOCAB, text)
+        initial_state(VOCAB, text)
 
 
 def test_too_much_work_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matcher, "LIMITS", LLParserLimits(step_max_items=20, verbose_errors=False))
     many = {"type": "object", "properties": {f"p{number}": {"type": "null"} for number in range(50)}}
     with pytest.raises(GrammarError, match=r"The grammar cannot be followed: [^\n]+\.$"):
-        start_of(VOCAB, grammar_of(many).text)
+        initial_state(VOCAB, schema_grammar(many).text)
 
 
 def test_the_vocabulary_is_read_once_and_let_go_with_its_model() -> None:
     with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as large:
         vocab, known = large.vocab, len(matcher._known)
-        first = start_of(vocab, STRING)
+        first = initial_state(vocab, STRING)
         read = matcher._known[vocab]
-        assert first.all_allowed().tolist() == start_of(vocab, STRING).all_allowed().tolist()
+        assert first.all_allowed().tolist() == initial_state(vocab, STRING).all_allowed().tolist()
         assert matcher._known[vocab] is read
         assert {vocab.piece(one)[:1] for one in first.all_allowed().tolist()} == {b'"', b"n"}
         del vocab, first

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from engine.errors import GrammarError
-from engine.grammar.json_schema import grammar_of
+from engine.grammar.json_schema import schema_grammar
 from engine.grammar.tool_calls import calls_grammar
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
-from engine.tools.reading import Read, read_calls
+from engine.tools.reading import ReadCalls, read_calls
 from tests.engine.grammar.walks import accepts
 
 WEATHER = {
@@ -140,7 +140,7 @@ def test_what_a_form_writes_is_what_its_grammar_takes_and_what_is_read(tool_form
     assert accepts(calls_grammar(tool_format, [FIND, CLOCK], many=True), text), text
     start = len(syntax.mark) if syntax.block else 0
     found = read_calls(text[start:] + " ", tool_format, {"find": PARAMETERS})
-    assert isinstance(found, Read)
+    assert isinstance(found, ReadCalls)
     assert found.calls == (("find", arguments),)
 
 
@@ -205,7 +205,7 @@ def test_names_are_written_as_they_are() -> None:
 
 @pytest.mark.parametrize("tool_format", [name for name, syntax in SYNTAXES.items() if syntax.mark])
 def test_an_answer_may_be_a_form_in_place_of_a_call(tool_format: ToolFormat) -> None:
-    form = grammar_of({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
+    form = schema_grammar({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
     either = calls_grammar(tool_format, [WEATHER], many=True, otherwise=form.text).text
     assert accepts(either, '{"name": "Rome"}')
     assert not accepts(either, '{"name": "Rome"')
@@ -217,7 +217,7 @@ def test_an_answer_may_be_a_form_in_place_of_a_call(tool_format: ToolFormat) -> 
 
 
 def test_calls_stay_as_they_are_beside_a_form() -> None:
-    form = grammar_of({"type": "object"}).text
+    form = schema_grammar({"type": "object"}).text
     either = calls_grammar(ToolFormat.HERMES, [WEATHER, CLOCK], many=True, otherwise=form).text
     one = f"<tool_call>\n{ROME}\n</tool_call>"
     assert accepts(either, one)

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 
 from app.core.paths import builtin_target
-from engine.grammar.constraint import State
+from engine.grammar.constraint import ConstraintState
 from engine.grammar.json_schema import Grammar
-from engine.llama.grammar import start_of
+from engine.llama.grammar import initial_state
 from engine.llama.model import LlamaModel
 
 _CLOSING, _LETTERS = b'"]}', b"abc"
@@ -28,10 +28,10 @@ def byte_tokens() -> dict[int, int]:
     return {byte: token_id for token_id, byte in model().vocab.token_prefixes.single.items()}
 
 
-def begin(grammar: str | Grammar) -> State:
+def begin(grammar: str | Grammar) -> ConstraintState:
     """The state before the first token."""
     text = grammar if isinstance(grammar, str) else grammar.text
-    return start_of(model().vocab, text)
+    return initial_state(model().vocab, text)
 
 
 def accepts(grammar: str | Grammar, text: str) -> bool:

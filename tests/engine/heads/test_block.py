@@ -103,7 +103,7 @@ def chain_of(session: Session, temperature: float) -> Chain:
     head = session._draft
     assert isinstance(head, LoadedHead)
     target = session._loaded().sequence
-    head.follow(on=False)
+    head.record_rows(on=False)
     chain = Chain(np.zeros((N_VOCAB, N_VOCAB)), np.zeros((N_VOCAB, N_VOCAB)))
     for token_id in range(N_VOCAB):
         for sequence, found in ((target, chain.p), (head.sequence, chain.q)):

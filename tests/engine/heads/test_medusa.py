@@ -86,7 +86,7 @@ def test_at_most_a_token_per_head_is_proposed_and_only_mapped_ones(tmp_path: Pat
     assert max(one.proposed for one in passes) == 2
     head = session._draft
     assert isinstance(head, LoadedMedusa)
-    head.follow(on=False)
+    head.record_rows(on=False)
     head.sequence.clear()
     row = head.sequence.forward([5], 1)[0]
     assert np.flatnonzero(np.isfinite(row)).tolist() == KEPT.tolist()
@@ -104,7 +104,7 @@ def test_scores_are_what_the_published_formulas_give(tmp_path: Path) -> None:
         session, _ready = load(tmp_path, target, file)
         head, sequence = session._draft, session._loaded().sequence
         assert isinstance(head, LoadedMedusa)
-        head.follow(on=True)
+        head.record_rows(on=True)
         ids = [5, 9, 60, 71, 80, 90]
         sequence.clear()
         head.sequence.clear()
@@ -171,7 +171,7 @@ def chain_of(session: Session, noise_file: GgufFile, temperature: float) -> Chai
     number = head.weights.layout.n_vocab
     embedding = values(unit_embeddings(markov_llama()), "token_embd.weight")
     own = embedding @ values(noise_file, "output.weight").T
-    head.follow(on=False)
+    head.record_rows(on=False)
     chain = Chain(np.zeros((number, number)), np.zeros((number, number)))
     for token_id in range(number):
         target.clear()

@@ -12,9 +12,9 @@ import pytest
 
 from engine.errors import DecodeError, DraftRefusedError
 from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
-from engine.heads.model import MOST_LOST
-from engine.heads.tap import CAPACITY, FOLLOW_AT
-from engine.interfaces import Run
+from engine.heads.model import MAX_LOST_ROWS
+from engine.heads.tap import CAPACITY, READ_AT_ROWS
+from engine.interfaces import PictureRun
 from engine.llama.head_context import BlockContext, HeadContext, RowContext
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -49,7 +49,7 @@ def opened(files: tuple[Path, Path | None]) -> Iterator[Opened]:
     """A target and the head that follows it."""
     target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
     head = open_head(files, target)
-    head.follow(on=True)
+    head.record_rows(on=True)
     try:
         yield target, head
     finally:
@@ -116,8 +116,8 @@ def test_it_reads_along_where_rows_wait_and_never_more_are_kept(files: tuple[Pat
         for size in sizes:
             target.sequence.forward(ids[target.sequence.num_past :][:size], 0)
             waiting.append(head.tap.end - head.tap.first)
-        assert max(waiting) <= FOLLOW_AT < CAPACITY
-        assert head.sequence.num_past >= len(ids) - FOLLOW_AT
+        assert max(waiting) <= READ_AT_ROWS < CAPACITY
+        assert head.sequence.num_past >= len(ids) - READ_AT_ROWS
         row = head.sequence.forward(ids[head.sequence.num_past :], 1)[0].copy()
     with opened(files) as (target, head):
         for size in sizes:
@@ -171,19 +171,19 @@ def test_rows_that_llama_cpp_does_not_give_are_done_without(
 
 
 def test_drafted_text_that_may_be_refused_is_not_read_along(files: tuple[Path, Path | None]) -> None:
-    ids = text(FOLLOW_AT + 60)
+    ids = text(READ_AT_ROWS + 60)
     with opened(files) as (target, head):
-        target.sequence.forward(ids[: FOLLOW_AT - 20], 0)
-        target.sequence.forward(ids[FOLLOW_AT - 20 :][:40], 1)
-        assert 0 < head.sequence.num_past <= FOLLOW_AT - 20
+        target.sequence.forward(ids[: READ_AT_ROWS - 20], 0)
+        target.sequence.forward(ids[READ_AT_ROWS - 20 :][:40], 1)
+        assert 0 < head.sequence.num_past <= READ_AT_ROWS - 20
 
 
 def test_where_rows_are_lost_it_begins_behind_them(files: tuple[Path, Path | None]) -> None:
     ids = text(60)
     with opened(files) as (target, head):
-        head.follow(on=False)
+        head.record_rows(on=False)
         target.sequence.forward(ids[:40], 0)
-        head.follow(on=True)
+        head.record_rows(on=True)
         target.sequence.forward(ids[40:59], 0)
         row = head.sequence.forward(ids, 1)[0]
         assert np.isfinite(row).any()
@@ -199,13 +199,13 @@ def test_where_rows_are_lost_it_begins_behind_them(files: tuple[Path, Path | Non
 
 def test_a_few_lost_rows_in_the_middle_do_not_make_it_begin_anew(files: tuple[Path, Path | None]) -> None:
     ids = text(80)
-    for num_lost, begins_anew in ((MOST_LOST - 8, False), (MOST_LOST + 8, True)):
+    for num_lost, begins_anew in ((MAX_LOST_ROWS - 8, False), (MAX_LOST_ROWS + 8, True)):
         with opened(files) as (target, head):
             target.sequence.forward(ids[:30], 0)
             head.sequence.forward(ids[:30], 0)
-            head.follow(on=False)
+            head.record_rows(on=False)
             target.sequence.forward(ids[30 : 30 + num_lost], 0)
-            head.follow(on=True)
+            head.record_rows(on=True)
             target.sequence.forward(ids[30 + num_lost : 79], 0)
             head.sequence.forward(ids[30:], 1)
             first = head.context._lib.llama_memory_seq_pos_min(head.context._memory, 0)
@@ -213,27 +213,27 @@ def test_a_few_lost_rows_in_the_middle_do_not_make_it_begin_anew(files: tuple[Pa
 
 
 class _Places:
-    """A run (`engine.interfaces.Runs`) of positions that the target also skips."""
+    """A run (`engine.interfaces.PictureRuns`) of positions that the target also skips."""
 
-    def __init__(self, target: LoadedModel, run: Run) -> None:
+    def __init__(self, target: LoadedModel, run: PictureRun) -> None:
         self._target, self._run = target, run
 
-    def run_of(self, place_id: int) -> Run | None:
+    def run_of(self, place_id: int) -> PictureRun | None:
         return self._run if place_id in self._run.ids else None
 
-    def name_of(self, _run: Run) -> str:
+    def name_of(self, _run: PictureRun) -> str:
         return "places"
 
-    def named(self, _name: str, _num_tokens: int, _num_positions: int) -> Run:
+    def named(self, _name: str, _num_tokens: int, _num_positions: int) -> PictureRun:
         return self._run
 
-    def append(self, run: Run) -> None:
+    def append(self, run: PictureRun) -> None:
         self._target.context.append_run(run.num_tokens, 0, lambda _handle, _position: 0)
 
 
 def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tuple[Path, Path | None]) -> None:
     """After the skipped positions it predicts as without them; the first token after them has no row."""
-    before, behind, run = text(40), text(13, 2)[1:], Run(-5, 10, 0)
+    before, behind, run = text(40), text(13, 2)[1:], PictureRun(-5, 10, 0)
     with opened(files) as (target, head):
         target.sequence.forward([*before, *behind[:-1]], 0)
         tap = head.tap  # type: ignore[attr-defined]
@@ -256,7 +256,7 @@ def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tup
 
 def test_a_picture_at_the_beginning_is_passed_over(files: tuple[Path, Path | None]) -> None:
     """The text after it is read again after a rollback as usual."""
-    run, behind = Run(-5, 30, 0), text(13, 2)
+    run, behind = PictureRun(-5, 30, 0), text(13, 2)
     ids = np.array([*run.ids, *behind], dtype=np.int32)
     with opened(files) as (target, head):
         target.sequence.runs = _Places(target, run)
@@ -274,13 +274,13 @@ def test_its_cache_can_be_kept_and_brought_back(files: tuple[Path, Path | None])
     with opened(files) as (target, head):
         target.sequence.forward(ids[:49], 0)
         head.sequence.forward(ids[:49], 0)
-        state = head.sequence.export()
+        state = head.sequence.export_state()
         assert state is not None
         told = head.sequence.forward(ids[49:], 1)[0].copy()
         target.sequence.clear()
         head.sequence.clear()
         target.sequence.forward([1, 5, 6, 7], 0)
-        assert head.sequence.adopt(state)
+        assert head.sequence.import_state(state)
         assert head.sequence.num_past == 49
         target.sequence.clear()
         target.sequence.forward(ids[:49], 0)
@@ -292,9 +292,9 @@ def test_a_cache_that_is_damaged_is_refused_and_the_head_stays_usable(files: tup
     with opened(files) as (target, head):
         target.sequence.forward(ids[:29], 0)
         told = head.sequence.forward(ids, 1)[0].copy()
-        state = head.sequence.export()
+        state = head.sequence.export_state()
         assert state is not None
-        assert not head.sequence.adopt(replace(state, data=state.data[: len(state.data) // 2].copy()))
+        assert not head.sequence.import_state(replace(state, data=state.data[: len(state.data) // 2].copy()))
         assert head.sequence.num_past == 0
         target.sequence.clear()
         target.sequence.forward(ids[:29], 0)
@@ -309,8 +309,8 @@ def test_what_it_read_needs_no_checkpoint(files: tuple[Path, Path | None]) -> No
         assert not head.sequence.save()  # any tail can be dropped
         told = head.sequence.forward(ids[10:], 1)[0].copy()
         assert head.sequence.rollback(10)
-        found = head.reader.forward_candidates(ids[10:])
-        assert found.ids.tolist() == list(range(head.reader.n_vocab))
+        found = head.row_model.forward_candidates(ids[10:])
+        assert found.ids.tolist() == list(range(head.row_model.n_vocab))
         assert_same(told, found.logits)
 
 
@@ -361,7 +361,7 @@ def test_rows_leave_the_logits_of_the_target_as_they_are(files: tuple[Path, Path
     told = []
     for on in (True, False):
         with opened(files) as (target, head):
-            head.follow(on=on)
+            head.record_rows(on=on)
             rows = [target.sequence.forward(ids[:32], num_rows).copy()]
             rows += [target.sequence.forward(ids[i : i + size], 1).copy() for i, size in ((32, 1), (33, 8), (41, 3))]
             told.append(np.concatenate(rows))

@@ -10,7 +10,7 @@ import pytest
 
 from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_ORDERED
 from engine.llama import library
-from engine.llama.library import FEW_TOKENS, file_name, find_variant, load_backends
+from engine.llama.library import FEW_TOKENS, file_name, find_kernel_variant, load_backends
 
 
 class Function:
@@ -58,7 +58,7 @@ def test_a_processor_of_our_kernels_gets_them_and_the_devices(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kernels: str, name: str
 ) -> None:
     on(kernels, monkeypatch)
-    assert find_variant(folder) == folder / FEW_TOKENS / file_name(f"ggml-cpu-{name}")
+    assert find_kernel_variant(folder) == folder / FEW_TOKENS / file_name(f"ggml-cpu-{name}")
     fake = Ggml()
     load_backends(fake, folder)
     assert fake.loaded == [file_name(f"ggml-{each}") for each in (f"cpu-{name}", "vulkan", "rpc")]
@@ -67,7 +67,7 @@ def test_a_processor_of_our_kernels_gets_them_and_the_devices(
 
 def test_any_other_is_left_to_ggml(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on("", monkeypatch)
-    assert find_variant(folder) is None
+    assert find_kernel_variant(folder) is None
     fake = Ggml()
     load_backends(fake, folder)
     assert (fake.loaded, fake.folders) == ([], [folder.name])
@@ -91,7 +91,7 @@ def test_where_backends_are_compiled_in_nothing_is_loaded(folder: Path, monkeypa
 def test_a_variable_names_one(folder: Path, monkeypatch: pytest.MonkeyPatch, named: str, found: bool) -> None:
     on(KERNELS_256_BIT, monkeypatch)
     monkeypatch.setenv(library.VARIANT_VARIABLE, named)
-    assert find_variant(folder) == (folder / file_name("ggml-cpu-haswell") if found else None)
+    assert find_kernel_variant(folder) == (folder / file_name("ggml-cpu-haswell") if found else None)
 
 
 def test_the_library_in_this_process_has_backends() -> None:

@@ -36,7 +36,7 @@ def test_a_block_filled_after_asking_has_huge_pages() -> None:
         pytest.skip("this system gives huge pages to everybody or to nobody")
     size = 64 * MIB
     with mmap.mmap(-1, size, access=mmap.ACCESS_COPY) as block:
-        assert model.back_with_huge_pages() >= size - 2 * (2 * MIB)
+        assert model.request_huge_pages() >= size - 2 * (2 * MIB)
         block.write(b"x" * size)
         rollup = Path("/proc/self/smaps_rollup").read_text()
         huge_kib = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("AnonHugePages"))
@@ -47,9 +47,9 @@ def test_a_block_filled_after_asking_has_huge_pages() -> None:
 
 def test_a_system_that_does_not_tell_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "_HUGE_PAGE_SETTING", tmp_path / "enabled")
-    assert model.back_with_huge_pages() == 0
+    assert model.request_huge_pages() == 0
     (tmp_path / "enabled").write_text("always madvise [never]\n")
-    assert model.back_with_huge_pages() == 0
+    assert model.request_huge_pages() == 0
 
 
 def test_names_of_files_may_be_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,4 +59,4 @@ def test_names_of_files_may_be_no_text(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "enabled").write_text("always [madvise] never\n")
     line = _line(0, 64 * MIB, inode="42", name="/m/").encode()
     (tmp_path / "maps").write_bytes(line + b"caf\xe9.gguf\n" + line + b"a\x1cb\xe2\x80\xa8c\x85.gguf\n")
-    assert model.back_with_huge_pages() == 0
+    assert model.request_huge_pages() == 0

@@ -162,7 +162,7 @@ def test_ctrl_c_while_llama_cpp_logs_a_line_is_not_lost(monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(library, "_keep_line", interrupted)
+        patch.setattr(library, "_record_line", interrupted)
         with pytest.raises(KeyboardInterrupt):
             LlamaModel(shared_model("stories260K-f16.gguf"))
     LlamaModel(shared_model("stories260K-f16.gguf")).close()

@@ -87,7 +87,7 @@ def test_another_folder_takes_the_place_of_the_package(compiled: Path, tmp_path:
 
 def examined(path: Path, content: bytes) -> LoadedLibrary:
     path.write_bytes(content)
-    return library._examine(str(path))
+    return library._describe_libraries(str(path))
 
 
 def test_kernels_are_found_by_the_names_beside_them(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
     assert first.build != second.build
     assert examined(tmp_path / "libempty.so", b"").build == ""
     assert (
-        library._examine(str(tmp_path / "libggml.so (deleted)")).description
+        library._describe_libraries(str(tmp_path / "libggml.so (deleted)")).description
         == "ANOTHER library: libggml.so (build unknown)"
     )
 
@@ -173,7 +173,7 @@ def test_a_library_is_exact_with_every_kernel_and_without_a_bad_check(
     monkeypatch.setattr(library, "_inexact", [])
     built(*KERNEL_MARKS)
     assert library.has_every_kernel()
-    library.note_inexact()
+    library.mark_inexact()
     assert not library.has_every_kernel()
     monkeypatch.setattr(library, "_inexact", [])
     monkeypatch.setattr(library, "_disabled", ["repacking"])

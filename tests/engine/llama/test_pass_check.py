@@ -46,10 +46,10 @@ def test_one_bit_in_one_shape_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(LlamaContext, "forward", forward)
     with LlamaModel(builtin_target()) as model:
-        found = list(compare_passes(model, befores=(0,), threads=(1,)))
+        found = list(compare_passes(model, num_before_values=(0,), threads=(1,)))
     of_four = next(one for one in found if one.shape.sizes == (4,))
     assert of_four.num_different >= NUM_ROWS // 4
-    assert of_four.largest > 0.0
+    assert of_four.largest_difference > 0.0
 
 
 def test_what_a_shared_pass_changes_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_what_a_shared_pass_changes_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(LlamaContext, "forward_joined", forward_joined)
     with LlamaModel(builtin_target()) as model:
-        found = list(compare_passes(model, befores=(0,), threads=(1,)))
+        found = list(compare_passes(model, num_before_values=(0,), threads=(1,)))
     assert [one.num_different for one in found if one.shape.is_shared] == [NUM_ROWS]
 
 
@@ -69,7 +69,7 @@ def test_every_kind_of_memory_gives_the_same_rows(make: Callable[[], GgufFile], 
     path = make().write(tmp_path / "made.gguf")
     require_exact(str(path))
     with LlamaModel(path) as model:
-        found = list(compare_passes(model, befores=(0, 60)))
+        found = list(compare_passes(model, num_before_values=(0, 60)))
         assert any(one.shape.is_shared for one in found) is not model.is_recurrent
     assert [one for one in found if one.num_different] == []
     assert {one.num_before for one in found} == {0, 60}

@@ -114,7 +114,7 @@ def test_a_name_is_an_address() -> None:
 
 def test_while_a_model_lies_there_the_server_is_not_greeted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     greeted: list[str] = []
-    monkeypatch.setattr(rpc, "_greet", lambda name, _endpoint: greeted.append(name))
+    monkeypatch.setattr(rpc, "_check_server", lambda name, _endpoint: greeted.append(name))
     monkeypatch.setitem(rpc._devices, "10.0.0.2:50052", (1,))
     name = "rpc:10.0.0.2:50052"
     assert rpc.connect(name) == (1,)

@@ -9,7 +9,7 @@ from time import process_time
 import pytest
 
 from engine.llama.model import LlamaModel
-from engine.llama.vocab import PIECE_CHARS, SpecialCuts
+from engine.llama.vocab import PIECE_CHARS, SpecialTokenSplitter
 from tests.engine.llama.test_vocab import with_tokens
 from tests.engine.vocabularies import CONTROL
 from tests.long_form import rounds
@@ -31,11 +31,11 @@ def test_the_tokens_are_those_of_the_whole(tmp_path: Path, seed: int) -> None:
 
 
 def test_pieces_begin_with_a_text_that_no_other_reaches_into() -> None:
-    cuts = SpecialCuts(["<a>"], ["<a>", "><", "b<a"])
+    cuts = SpecialTokenSplitter(["<a>"], ["<a>", "><", "b<a"])
     plain, touched, held = "x" * PIECE_CHARS, "<a><", "b<a>"
     assert list(cuts.pieces(plain + touched + held + "<a>y")) == [plain + touched + held + "<a>y"]
     assert list(cuts.pieces(f"{plain} <a>y")) == [f"{plain} ", "<a>y"]
-    assert list(SpecialCuts([], ["<a>"]).pieces(plain + "<a>")) == [plain + "<a>"]
+    assert list(SpecialTokenSplitter([], ["<a>"]).pieces(plain + "<a>")) == [plain + "<a>"]
 
 
 def test_many_messages_take_time_by_their_number(tmp_path: Path) -> None:

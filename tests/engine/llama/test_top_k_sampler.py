@@ -165,7 +165,7 @@ def test_without_it_whole_rows_come_and_the_log_says_so_once(
     with LlamaContext(model, ContextParams(512, 1)) as plain:
         rows = rows_of(plain)
     with LlamaContext(model, ContextParams(512, 1, num_candidates=COUNT)) as context:
-        context._top = TopKSampler(binding, context.handle, context.n_vocab, COUNT)
+        context._top_k_sampler = TopKSampler(binding, context.handle, context.n_vocab, COUNT)
         for row, token_id in zip(rows, IDS, strict=True):
             found = context.forward_candidates([token_id])
             np.testing.assert_array_equal(found.ids, np.arange(model.vocab.n_vocab))

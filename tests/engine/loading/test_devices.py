@@ -13,7 +13,7 @@ from engine.fit.estimate import DeviceSplit, estimate_memory
 from engine.gguf.header import read_header
 from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory, split_over
+from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts, split_over
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -29,7 +29,7 @@ from tests.engine.moe_factory import N_LAYER, tiny_moe
 
 GB = 10**9
 SETUP = CacheSetup(8192)
-LADDER = [Attempt(layers) for layers in (32, 16, 8, 0)]
+LADDER = [LoadAttempt(layers) for layers in (32, 16, 8, 0)]
 
 
 def gpus(*free_bytes: int | None) -> tuple[Device, ...]:
@@ -41,9 +41,9 @@ def fixture_moe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return GEOMETRIES["Qwen3 30B-A3B"].write(tmp_path_factory.mktemp("moe") / "moe.gguf")
 
 
-def tried(path: Path, monkeypatch: pytest.MonkeyPatch, found: tuple[Device, ...], **options: int) -> list[Attempt]:
+def tried(path: Path, monkeypatch: pytest.MonkeyPatch, found: tuple[Device, ...], **options: int) -> list[LoadAttempt]:
     monkeypatch.setattr(devices, "find_devices", lambda _names: found)
-    return list(attempts(path, Placement(), SETUP, **options))
+    return list(load_attempts(path, Placement(), SETUP, **options))
 
 
 def test_shares_are_by_free_memory_or_as_given() -> None:
@@ -82,7 +82,11 @@ def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
 
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tried(moe, monkeypatch, gpus(40 * GB))
-    assert found == [Attempt(ALL_LAYERS), Attempt(ALL_LAYERS, 48), *LADDER]  # the second, if the first did not fit
+    assert found == [
+        LoadAttempt(ALL_LAYERS),
+        LoadAttempt(ALL_LAYERS, 48),
+        *LADDER,
+    ]  # the second, if the first did not fit
 
 
 @pytest.mark.parametrize("free", [4 * GB, 8 * GB, 12 * GB, 16 * GB])
@@ -110,10 +114,10 @@ def test_more_experts_stay_where_a_draft_is_to_lie_beside(moe: Path, monkeypatch
 
 
 def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == Attempt(ALL_LAYERS)
+    assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == LoadAttempt(ALL_LAYERS)
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(20 * GB, 4 * GB))
     even = Placement(tensor_split=(1.0, 1.0))
-    number = next(iter(attempts(moe, even, SETUP))).cpu_moe_layers or 0
+    number = next(iter(load_attempts(moe, even, SETUP))).cpu_moe_layers or 0
     # Layers of the second device: experts of its first layers, and of all layers before, must move.
     assert number > 24
 
@@ -121,19 +125,19 @@ def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.
 def test_what_was_asked_for_is_not_changed(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(GB))
     asked = Placement(cpu_moe_layers=3)
-    assert {one.cpu_moe_layers for one in attempts(moe, asked, SETUP)} == {3}
+    assert {one.cpu_moe_layers for one in load_attempts(moe, asked, SETUP)} == {3}
 
 
 def test_a_dense_model_asks_for_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(devices, "find_devices")
     path = tiny_llama().write(tmp_path / "dense.gguf")
-    assert list(attempts(path, Placement(), SETUP)) == [Attempt(ALL_LAYERS), *LADDER]
+    assert list(load_attempts(path, Placement(), SETUP)) == [LoadAttempt(ALL_LAYERS), *LADDER]
 
 
 def test_without_figures_of_the_driver_all_is_tried_before_no_experts(
     moe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tried(moe, monkeypatch, gpus(None)) == [Attempt(ALL_LAYERS), Attempt(ALL_LAYERS, 48), *LADDER]
+    assert tried(moe, monkeypatch, gpus(None)) == [LoadAttempt(ALL_LAYERS), LoadAttempt(ALL_LAYERS, 48), *LADDER]
 
 
 def test_loading_tries_them_one_after_the_other_and_says_what_stayed(

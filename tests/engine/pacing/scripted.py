@@ -147,7 +147,7 @@ class ScriptedAnswer:
         self.draft_model = ScriptedModel(
             [*drafted, wrong], script.confidence, self.clock, lambda n: step_ms * (1.0 + READ_SHARE * (n - 1))
         )
-        self.pacer.expect_drafting(step_ms, READ_SHARE * step_ms)
+        self.pacer.use_draft_prices(step_ms, READ_SHARE * step_ms)
         return DraftModelDrafter(CachedSequence(self.draft_model), self.model.n_vocab, frozenset())
 
     @property

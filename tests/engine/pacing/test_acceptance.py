@@ -37,19 +37,19 @@ def test_a_class_learns_its_own_chance() -> None:
     for _ in range(600):
         estimate.observe([SURE], int(rng.random() < 0.6))
         estimate.observe([UNSURE], int(rng.random() < 0.1))
-    assert estimate.chance(SURE) == pytest.approx(0.6, abs=0.15)
-    assert estimate.chance(UNSURE) == pytest.approx(0.1, abs=0.1)
+    assert estimate.probability(SURE) == pytest.approx(0.6, abs=0.15)
+    assert estimate.probability(UNSURE) == pytest.approx(0.1, abs=0.1)
 
 
 def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
     for greedy, chances in ((True, GREEDY_CHANCES), (False, SAMPLED_CHANCES)):
         estimate = draft_estimate(greedy=greedy)
-        assert [estimate.chance(kind) for kind in range(len(chances))] == pytest.approx(list(chances))
+        assert [estimate.probability(kind) for kind in range(len(chances))] == pytest.approx(list(chances))
         assert not estimate.is_observed
         estimate.observe([SURE], 1)
         assert estimate.is_observed
-        assert estimate.chance(SURE) > chances[SURE]
-        assert estimate.chance(UNSURE) == pytest.approx(chances[UNSURE])
+        assert estimate.probability(SURE) > chances[SURE]
+        assert estimate.probability(UNSURE) == pytest.approx(chances[UNSURE])
 
 
 def test_every_confidence_has_a_class_and_surer_ones_are_likelier() -> None:
@@ -67,7 +67,7 @@ def test_what_changes_is_forgotten() -> None:
         estimate.observe([SURE], 1)
     for _ in range(100):
         estimate.observe([SURE], 0)
-    assert estimate.chance(SURE) < 0.3
+    assert estimate.probability(SURE) < 0.3
 
 
 @given(st.integers(0, len(TEXT_PRIORS) - 1), st.lists(st.booleans(), max_size=50), st.booleans())
@@ -75,23 +75,23 @@ def test_a_chance_is_a_probability(kind: int, seen: list[bool], watches: bool) -
     estimate = AcceptanceEstimate(TEXT_PRIORS, adapts_to_answer=watches)
     for kept in seen:
         estimate.observe([kind], int(kept))
-    assert 0.0 <= estimate.chance(kind) <= 1.0
+    assert 0.0 <= estimate.probability(kind) <= 1.0
 
 
 def test_tokens_count_up_to_the_first_rejection() -> None:
     estimate = AcceptanceEstimate([0.5] * 4)
     for _ in range(200):
         estimate.observe([0, 1, 2], 1)
-    assert estimate.chance(0) > 0.9
-    assert estimate.chance(1) < 0.1
-    assert estimate.chance(2) == estimate.chance(3) == 0.5  # nothing is known
+    assert estimate.probability(0) > 0.9
+    assert estimate.probability(1) < 0.1
+    assert estimate.probability(2) == estimate.probability(3) == 0.5  # nothing is known
 
 
 def test_of_what_was_kept_to_its_end_no_token_after_it_is_counted() -> None:
     estimate = AcceptanceEstimate([0.5])
     for _ in range(200):
         estimate.observe([0, 0], 2)
-    assert estimate.chance(0) > 0.9
+    assert estimate.probability(0) > 0.9
 
 
 def test_an_unusual_answer_is_noticed_and_forgotten_at_its_end() -> None:
@@ -100,23 +100,23 @@ def test_an_unusual_answer_is_noticed_and_forgotten_at_its_end() -> None:
     for _ in range(300):
         estimate.observe([kind], 1)
     estimate.begin()
-    known = estimate.chance(kind)
+    known = estimate.probability(kind)
     for _ in range(5):
         estimate.observe([kind], 0)
-    assert estimate.chance(kind) < 0.5
+    assert estimate.probability(kind) < 0.5
     estimate.begin()
-    assert estimate.chance(kind) > known - 0.1
+    assert estimate.probability(kind) > known - 0.1
 
 
 def test_bad_text_of_one_class_lowers_all_classes_of_the_answer() -> None:
     estimate = text_estimate()
     one, other = (text_kinds(Draft([1], Source.NGRAM, match_length=length))[0] for length in (1, 20))
-    before = estimate.chance(other)
+    before = estimate.probability(other)
     for _ in range(8):
         estimate.observe([one], 0)
-    assert estimate.chance(other) < 0.8 * before
+    assert estimate.probability(other) < 0.8 * before
     estimate.begin()
-    assert estimate.chance(other) == pytest.approx(before)
+    assert estimate.probability(other) == pytest.approx(before)
 
 
 def test_what_was_learnt_goes_on_where_it_ended() -> None:
@@ -125,7 +125,7 @@ def test_what_was_learnt_goes_on_where_it_ended() -> None:
         estimate.observe([3, 4, 5], number % 4)
     again.restore(estimate.saved)
     estimate.begin()
-    assert [again.chance(kind) for kind in range(8)] == [estimate.chance(kind) for kind in range(8)]
+    assert [again.probability(kind) for kind in range(8)] == [estimate.probability(kind) for kind in range(8)]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_what_cannot_be_counts_is_refused(numbers: list[float]) -> None:
 def chances_of(draft: Draft) -> list[float]:
     """The chances before anything was learnt."""
     estimate = text_estimate()
-    return [estimate.chance(kind) for kind in text_kinds(draft)]
+    return [estimate.probability(kind) for kind in text_kinds(draft)]
 
 
 @pytest.mark.parametrize("length", [1, 2, 8, 20])

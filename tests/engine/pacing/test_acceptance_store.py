@@ -48,9 +48,11 @@ def test_the_next_start_goes_on_where_the_last_one_ended(tmp_path: Path, accepta
     for pacer in (before, after):
         pacer.begin("drafted greedy")
     kind = draft_kind(0.91)
-    assert after.acceptance.draft.chance(kind) == pytest.approx(before.acceptance.draft.chance(kind), rel=0.01)
-    assert after.acceptance.drafted.chance(0) == pytest.approx(before.acceptance.drafted.chance(0), rel=0.01)
-    decisions = [pacer.choose([], has_model=True, limit=8) for pacer in (before, after)]
+    assert after.acceptance.draft.probability(kind) == pytest.approx(
+        before.acceptance.draft.probability(kind), rel=0.01
+    )
+    assert after.acceptance.drafted.probability(0) == pytest.approx(before.acceptance.drafted.probability(0), rel=0.01)
+    decisions = [pacer.decide([], has_model=True, limit=8) for pacer in (before, after)]
     assert decisions[1].choice is decisions[0].choice
     assert decisions[1].draft_gain_ms == pytest.approx(decisions[0].draft_gain_ms, rel=0.05)
     assert (decisions[1].draft_gain_ms or 0.0) * (acceptance - 0.5) > 0.0
@@ -62,7 +64,7 @@ def test_what_a_slower_machine_taught_is_reported_in_plain_passes() -> None:
     quick.restore(slow.saved)
     for pacer in (slow, quick):
         pacer.begin("drafted greedy")
-    gains = [pacer.choose([], has_model=True, limit=8).draft_gain_ms for pacer in (slow, quick)]
+    gains = [pacer.decide([], has_model=True, limit=8).draft_gain_ms for pacer in (slow, quick)]
     assert gains[0] == pytest.approx(10.0 * (gains[1] or 0.0), rel=0.05)
 
 
@@ -72,7 +74,7 @@ def test_answers_that_are_drawn_learn_apart_from_greedy_ones() -> None:
     after.begin("drafted sampled", greedy=False)
     assert not after.acceptance.drafted.is_observed
     after.begin("drafted greedy")
-    assert after.acceptance.drafted.chance(0) < 0.3
+    assert after.acceptance.drafted.probability(0) < 0.3
 
 
 def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
@@ -102,7 +104,7 @@ def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
     for kind in ("drafted greedy", "looked up greedy"):
         assert again.get(f"own {kind}")
         after.begin(kind)
-        assert after.acceptance.drafted.chance(0) < 0.2
+        assert after.acceptance.drafted.probability(0) < 0.2
 
 
 def test_a_pair_of_which_nothing_was_learnt_puts_no_other_out(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel
 from tests.scripted_pair import unseeded
 
-RULES = SuffixRules(min_match=1, tail_match=1)
+RULES = SuffixRules(min_match=1, min_match_after_draft=1)
 BEFORE = [1, 2, 3, 6, 8, 9, 0, 1, 3]  # long enough to be trusted when it repeats
 
 
@@ -59,7 +59,7 @@ def test_text_follows_what_the_model_has_drawn() -> None:
     others = [x for x in range(N_VOCAB) if x not in (9, drawn)]
     before = [*BEFORE[:9], 9]
     history = np.array([*before, drawn, *others, *before], dtype=np.int32)
-    drafter = chained(rules=SuffixRules(min_match=11, tail_match=11))
+    drafter = chained(rules=SuffixRules(min_match=11, min_match_after_draft=11))
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     draft = drafter.propose(history, 3)
     assert draft.ids == [drawn, *others[:2]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.drafters.base import Draft
 from engine.pacing.acceptance import text_kinds
-from engine.pacing.constants import MAX_PASS, POINTS, UNKNOWN_SHAPE
+from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, UNKNOWN_SHAPE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
 from engine.records import Source
@@ -88,13 +88,13 @@ AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in ra
 
 
 def test_jumps_after_tiles_of_16_and_32_rows_are_not_smoothed() -> None:
-    curve = CostCurve({n: AMX[n] for n in POINTS})
+    curve = CostCurve({n: AMX[n] for n in MEASURED_SIZES})
     assert curve.points_ms == pytest.approx(AMX, rel=0.01)
     assert [n for n in range(1, MAX_PASS + 1) if curve.padded(n) != n] == []
 
 
 def test_a_pass_before_a_jump_is_used_and_one_behind_it_is_not() -> None:
-    pacer = Pacer(CostCurve({n: AMX[n] for n in POINTS}))
+    pacer = Pacer(CostCurve({n: AMX[n] for n in MEASURED_SIZES}))
     sure = text_kinds(Draft([1] * 32, Source.NGRAM, match_length=32))
     for _ in range(100):
         pacer.observe_text(sure, 32)

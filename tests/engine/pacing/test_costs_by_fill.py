@@ -10,9 +10,9 @@ import pytest
 from app.core.paths import builtin_target
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
-from engine.pacing.constants import POINTS
+from engine.pacing.constants import MEASURED_SIZES
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.measuring import OtherLoad
+from engine.pacing.measuring import ForeignCpuLoad
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.plain_speed import BAND_ENDS, band_of
 from engine.records import LoadRequest
@@ -38,9 +38,11 @@ def target() -> Iterator[LoadedModel]:
 def scripted(target: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes with scripted times, whatever else runs on the machine."""
     target.sequence.clear()
-    monkeypatch.setattr(OtherLoad, "is_low", True)
+    monkeypatch.setattr(ForeignCpuLoad, "is_low", True)
     monkeypatch.setattr(pair_costs, "choose_threads", lambda *_, **__: 1)
-    monkeypatch.setattr(pair_costs, "measure_passes", lambda sequence, *_: {n: takes_ms(sequence, n) for n in POINTS})
+    monkeypatch.setattr(
+        pair_costs, "measure_passes", lambda sequence, *_: {n: takes_ms(sequence, n) for n in MEASURED_SIZES}
+    )
     monkeypatch.setattr(
         pair_costs, "few_passes_ms", lambda sequence, sizes, *_, **__: {n: takes_ms(sequence, n) for n in sizes}
     )
@@ -128,7 +130,7 @@ def test_a_curve_that_was_wrong_takes_those_of_other_fills_with_it(
     costs.measure()
     target.sequence.clear()
     costs.observe_passes(1, [1.1])
-    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict.fromkeys(POINTS, 0.3))
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict.fromkeys(MEASURED_SIZES, 0.3))
     monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: dict.fromkeys(sizes, 0.3))
     costs.request_check()
     costs.measure()
@@ -150,7 +152,7 @@ def test_another_model_of_this_machine_gives_the_shape(
 def test_a_disturbed_measurement_is_used_now_but_not_stored(
     target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OtherLoad, "is_low", False)
+    monkeypatch.setattr(ForeignCpuLoad, "is_low", False)
     first = PairCosts(target, None, REQUEST, CostStore(tmp_path))
     first.measure()
     assert curve(first).cost_ms(8) == pytest.approx(1.8)

@@ -59,11 +59,11 @@ class ScriptedAnswer:
         self.pacer = Pacer(CostCurve(curve), 0.05)
         self.target = CachedSequence(MarkovModel(P_LOGITS))
         self.text = PromptLookupDrafter(1, 3)
-        self.suffix = SuffixDrafter(SuffixRules(min_match=1, tail_match=1))
+        self.suffix = SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1))
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         ends = frozenset(likely_path(12)[-4:-2])
         ending = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, ends)
-        to_an_end = SuffixDrafter(SuffixRules(min_match=1, tail_match=1), ends=ends)
+        to_an_end = SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1), ends=ends)
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
             "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers continue after it
@@ -232,8 +232,8 @@ def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
     text = answering.suffix if name == "both" else None
     model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
     answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_pause=False)
-    worth = Pacer.worth_sampling
-    monkeypatch.setattr(Pacer, "worth_sampling", lambda self, drawn, *of: drawn < most and worth(self, drawn, *of))
+    worth = Pacer.should_sample
+    monkeypatch.setattr(Pacer, "should_sample", lambda self, drawn, *of: drawn < most and worth(self, drawn, *of))
     monkeypatch.setattr(sequence, "clear", lambda: pytest.fail("all of the text is read again"))
     answering.tokens("state", SamplingParams(temperature=temperature, seed=3), 150, [3, 1, 4, 1])
     assert Source.DRAFT in answering.sources
@@ -311,10 +311,10 @@ def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
     followed(answering.drafters["text"], [], rests=rests)
     before.pacer.begin("PromptLookupDrafter False sampled", greedy=False)
     learnt, usual = (one.pacer.acceptance.text for one in (answering, before))
-    gained = [kind for kind in range(18) if learnt.chance(kind) > usual.chance(kind) + 0.02]
+    gained = [kind for kind in range(18) if learnt.probability(kind) > usual.probability(kind) + 0.02]
     assert gained
-    assert all(learnt.chance(kind) >= usual.chance(kind) for kind in gained)
-    assert max(learnt.chance(kind) for kind in gained) > 0.8
+    assert all(learnt.probability(kind) >= usual.probability(kind) for kind in gained)
+    assert max(learnt.probability(kind) for kind in gained) > 0.8
 
 
 def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
@@ -330,7 +330,7 @@ def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
     looked_up = answering.text.propose(np.array(history, dtype=np.int32), 8)
     kinds = text_kinds(looked_up)
     usual = Pacer(CostCurve(NEVER)).acceptance.text
-    assert answering.pacer.acceptance.text.chance(kinds[0]) < usual.chance(kinds[0])
+    assert answering.pacer.acceptance.text.probability(kinds[0]) < usual.probability(kinds[0])
 
 
 def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -14,7 +14,7 @@ from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
-from engine.pacing.constants import HURRIED_BUDGET_S, MAX_PASS, UNKNOWN_SHAPE
+from engine.pacing.constants import FOREGROUND_BUDGET_S, MAX_PASS, UNKNOWN_SHAPE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.measuring import measure
@@ -61,7 +61,7 @@ class Home:
         self.clock, self.plain_ms = Clock(monkeypatch), plain_ms
         true_ms = plain_ms * np.interp(np.arange(MAX_PASS + 1), list(shares), list(shares.values()))
         self.target = TimedModel(TRUTH, self.clock, lambda n: float(true_ms[min(n, MAX_PASS)]))
-        measured = measure(lambda n: void(self.target.forward([0] * n, 0)), HURRIED_BUDGET_S / 3, clock=self.clock)
+        measured = measure(lambda n: void(self.target.forward([0] * n, 0)), FOREGROUND_BUDGET_S / 3, clock=self.clock)
         assert max(measured) <= 3  # otherwise there is nothing to find out
         self.target.clear()
         self.target.sizes.clear()
@@ -153,7 +153,7 @@ def test_a_disturbed_hurried_measurement_does_not_make_auto_lose(
     monkeypatch: pytest.MonkeyPatch, times: float, known: dict[int, float], shares: dict[int, float], draft: str
 ) -> None:
     home = Home(monkeypatch, shares, 15.0, draft)
-    home.pacer.use(CostCurve({n: times * share * 15.0 for n, share in known.items()}))
+    home.pacer.use_curve(CostCurve({n: times * share * 15.0 for n, share in known.items()}))
     home.answer(150, Mode.AUTO)
     assert min(home.answer(150, Mode.AUTO) for _ in range(2)) > 0.95
 

@@ -52,7 +52,7 @@ class Fixed:
         self.model.sizes.clear()
         stats = StatsRecorder(Mode.DRAFT, 256)
         config = LoopConfig(
-            padded=self.costs.prices.padded if pads else None, observers=[self.costs.prices] if pads else []
+            padded_size=self.costs.prices.padded if pads else None, observers=[self.costs.prices] if pads else []
         )
         self.speculation = Speculation(target, drafter, unseeded(sampling), stats, PROMPT, config)
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.pacing import measuring
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.graph_replay import UNSETTLED, WATCHED, GraphReplayCost
+from engine.pacing.graph_replay import NUM_SLOW_PASSES, NUM_WATCHED_PASSES, GraphReplayCost
 from engine.pacing.pacer import Pacer
 from engine.sequence import CachedSequence
 from tests.engine.pacing.scripted import Clock, ScriptedAnswer, TimedModel
@@ -16,7 +16,7 @@ from tests.engine.pacing.scripted import Clock, ScriptedAnswer, TimedModel
 LAUNCHED_MS = {1: 2.33, 2: 2.86, 3: 2.82, 4: 2.77, 6: 2.85, 8: 2.87, 9: 4.29, 16: 4.42, 24: 4.74, 33: 5.24}
 REPLAYED_MS = {1: 1.06, 2: 1.26, 3: 1.46, 4: 1.5, 6: 1.59, 8: 1.68, 9: 3.05, 16: 3.34, 24: 3.81, 33: 4.32}
 PLAIN_MS = REPLAYED_MS[1]
-BEHIND_MS = [LAUNCHED_MS[1]] * UNSETTLED + [PLAIN_MS] * (WATCHED - UNSETTLED)
+BEHIND_MS = [LAUNCHED_MS[1]] * NUM_SLOW_PASSES + [PLAIN_MS] * (NUM_WATCHED_PASSES - NUM_SLOW_PASSES)
 
 
 class Graphs:
@@ -29,7 +29,7 @@ class Graphs:
     def __call__(self, num_tokens: int) -> float:
         self._num_alike = self._num_alike + 1 if num_tokens == self._size else 1
         self._size = num_tokens
-        costs_ms = self._replayed if self._num_alike > UNSETTLED else self._launched
+        costs_ms = self._replayed if self._num_alike > NUM_SLOW_PASSES else self._launched
         return costs_ms.get(num_tokens, 0.15 * num_tokens)
 
 
@@ -71,31 +71,33 @@ def test_text_that_repeats_is_still_followed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_passes_right_behind_a_larger_one_say_nothing_of_plain_ones() -> None:
     graph_replay = GraphReplayCost()
-    assert graph_replay.observe(1, BEHIND_MS) == BEHIND_MS[UNSETTLED:]  # after a prompt
+    assert graph_replay.observe(1, BEHIND_MS) == BEHIND_MS[NUM_SLOW_PASSES:]  # after a prompt
     assert graph_replay.observe(1, [PLAIN_MS]) == [PLAIN_MS]
     assert graph_replay.observe(4, [LAUNCHED_MS[4]]) == [LAUNCHED_MS[4]]
-    assert [len(graph_replay.observe(1, [ms])) for ms in BEHIND_MS] == [0] * UNSETTLED + [1] * (WATCHED - UNSETTLED)
+    assert [len(graph_replay.observe(1, [ms])) for ms in BEHIND_MS] == [0] * NUM_SLOW_PASSES + [1] * (
+        NUM_WATCHED_PASSES - NUM_SLOW_PASSES
+    )
 
 
 def test_a_larger_pass_is_charged_once_for_those_in_a_row() -> None:
     graph_replay = measured()
-    extra_ms = UNSETTLED * (LAUNCHED_MS[1] - PLAIN_MS)
+    extra_ms = NUM_SLOW_PASSES * (LAUNCHED_MS[1] - PLAIN_MS)
     assert graph_replay.extra_ms == pytest.approx(extra_ms)
-    assert graph_replay.start_ms == 0.0  # the prompt came last
+    assert graph_replay.pending_ms == 0.0  # the prompt came last
     graph_replay.observe(1, [PLAIN_MS])
-    assert graph_replay.start_ms == pytest.approx(extra_ms)
+    assert graph_replay.pending_ms == pytest.approx(extra_ms)
     graph_replay.observe(4, [LAUNCHED_MS[4]])
-    assert graph_replay.start_ms == 0.0
+    assert graph_replay.pending_ms == 0.0
     graph_replay.observe(1, [PLAIN_MS])
     graph_replay.begin()
-    assert graph_replay.start_ms == 0.0
+    assert graph_replay.pending_ms == 0.0
 
 
 def test_what_a_device_still_computes_of_a_prompt_is_not_learnt() -> None:
     graph_replay = measured()
     for _ in range(20):
         graph_replay.begin()
-        assert graph_replay.observe(1, [120.0, *BEHIND_MS[1:]]) == BEHIND_MS[UNSETTLED:]
+        assert graph_replay.observe(1, [120.0, *BEHIND_MS[1:]]) == BEHIND_MS[NUM_SLOW_PASSES:]
     assert graph_replay.extra_ms == measured().extra_ms
 
 
@@ -121,8 +123,8 @@ def test_the_start_of_a_try_is_paid_out_of_what_may_go_to_tries() -> None:
         for _ in range(40):
             pacer.observe_draft([0.9] * 3, 0, 40.0)  # it does not pay
         pacer._probe_budget = 50.0
-        pacer.observe_run([PLAIN_MS] * WATCHED, 0.02)
-        assert pacer.choose([], has_model=True, limit=8).is_probe
+        pacer.observe_run([PLAIN_MS] * NUM_WATCHED_PASSES, 0.02)
+        assert pacer.decide([], has_model=True, limit=8).is_probe
         before = pacer._probe_budget
         pacer.observe_draft([0.9] * 3, 0, 4.0)
         spent.append(before - pacer._probe_budget)
@@ -144,6 +146,6 @@ def test_plain_decoding_costs_what_passes_in_a_row_take() -> None:
     for pacer in (knowing, blind):
         for _ in range(200):
             pacer.observe_pass(4, LAUNCHED_MS[4])
-            pacer.observe_run(BEHIND_MS[: UNSETTLED + 1], 0.02)
+            pacer.observe_run(BEHIND_MS[: NUM_SLOW_PASSES + 1], 0.02)
     assert knowing.curve.cost_ms(1) == pytest.approx(PLAIN_MS, rel=0.01)
     assert blind.curve.cost_ms(1) > 1.2 * PLAIN_MS

@@ -17,12 +17,12 @@ from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.llama import library
 from engine.pacing import measuring
-from engine.pacing.constants import MAX_PASS, POINTS, STEADY
+from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, STEADY
 from engine.pacing.measuring import (
+    ForeignCpuLoad,
     Interrupted,
-    OtherLoad,
-    drop_tail_for,
     few_passes_ms,
+    make_room,
     measure,
     measure_drafting,
     measure_passes,
@@ -39,18 +39,20 @@ KINDS: list[type[MarkovModel]] = [MarkovModel, RecurrentModel]
 
 def test_measuring_takes_minima_of_all_points() -> None:
     calls: list[int] = []
-    assert set(measure(calls.append, 1.0)) == set(POINTS)
-    assert len(calls) == 3 * (len(POINTS) + 1) + 1
+    assert set(measure(calls.append, 1.0)) == set(MEASURED_SIZES)
+    assert len(calls) == 3 * (len(MEASURED_SIZES) + 1) + 1
 
 
 def test_the_least_of_the_tries_counts() -> None:
     now, tries = [0.0], count()
 
     def disturbed_at_first(num_tokens: int) -> None:
-        slow = next(tries) < len(POINTS) + 2
+        slow = next(tries) < len(MEASURED_SIZES) + 2
         now[0] += (3.0 if slow else 1.0) * num_tokens / 1000.0
 
-    assert measure(disturbed_at_first, 10.0, clock=lambda: now[0]) == pytest.approx({n: float(n) for n in POINTS})
+    assert measure(disturbed_at_first, 10.0, clock=lambda: now[0]) == pytest.approx(
+        {n: float(n) for n in MEASURED_SIZES}
+    )
 
 
 def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
@@ -59,7 +61,7 @@ def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
 
     points = measure(slow, 0.1)  # all tries would take more than a second
     assert 1 in points
-    assert len(points) < len(POINTS)
+    assert len(points) < len(MEASURED_SIZES)
 
 
 def test_a_big_models_steps_are_found_within_the_budget() -> None:
@@ -76,8 +78,8 @@ def test_a_big_models_steps_are_found_within_the_budget() -> None:
 
 def test_interrupted_measuring_gives_a_whole_curve() -> None:
     calls: list[int] = []
-    assert set(measure(calls.append, 5.0, lambda: True)) == set(POINTS)
-    assert calls == [1, 1, *POINTS]
+    assert set(measure(calls.append, 5.0, lambda: True)) == set(MEASURED_SIZES)
+    assert calls == [1, 1, *MEASURED_SIZES]
 
     def run_pass(num_tokens: int) -> None:
         if num_tokens == 4:
@@ -106,7 +108,7 @@ def test_the_cache_is_left_as_it_was(name: str, kind: type[MarkovModel], num_rea
         sequence.forward(READ[:num_read], 0)
     MEASUREMENTS[name](sequence)
     assert sequence.num_past == model.num_past == num_read
-    assert sequence.would_keep(np.append(READ[:num_read], np.int32(7))) == num_read
+    assert sequence.num_reusable(np.append(READ[:num_read], np.int32(7))) == num_read
     assert model._ids == READ[:num_read].tolist()
 
 
@@ -166,7 +168,7 @@ def drafting_times(
     monkeypatch.setattr(DraftModelDrafter, "propose", timed)
     monkeypatch.setattr(CachedSequence, "forward", read)
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(measuring.OtherLoad, "is_low", is_quiet)
+    monkeypatch.setattr(measuring.ForeignCpuLoad, "is_low", is_quiet)
     times = measure_drafting(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB)
     return round(times.step_ms, 6), round(times.read_ms, 6), times.is_steady
 
@@ -203,10 +205,10 @@ def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
 ) -> None:
     now, idle, own = [5.0], [100.0], [7.0]
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(measuring, "own_seconds", lambda: own[0])
+    monkeypatch.setattr(measuring, "process_cpu_seconds", lambda: own[0])
     monkeypatch.setattr(library, "idle_seconds", lambda: idle[0])
     monkeypatch.setattr(library, "physical_cores", lambda: 4)
-    others = measuring.OtherLoad()
+    others = measuring.ForeignCpuLoad()
     now[0], idle[0], own[0] = now[0] + 10.0, idle[0] + idle_s, own[0] + own_s
     assert others.is_low is is_quiet
 
@@ -215,31 +217,31 @@ def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
 def test_a_cache_that_is_too_full_to_measure_in_forgets_its_end(kind: type[MarkovModel]) -> None:
     sequence = CachedSequence(kind(P_LOGITS, 64))
     sequence.forward(np.arange(60, dtype=np.int32) % N_VOCAB, 0)
-    past = drop_tail_for(sequence, MAX_PASS)
+    past = make_room(sequence, MAX_PASS)
     assert past == sequence.num_past <= 64 - MAX_PASS
     assert max(measure_passes(sequence, 0.05)) == MAX_PASS
 
 
 def test_the_processor_time_of_the_window_is_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = measuring.own_seconds()
+    alone = measuring.process_cpu_seconds()
     child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         monkeypatch.setenv(WINDOW_PID, str(child.pid))
         end_s = time.monotonic() + 30.0
-        while measuring.own_seconds() < process_time() + 0.2:
+        while measuring.process_cpu_seconds() < process_time() + 0.2:
             assert time.monotonic() < end_s
             time.sleep(0.02)
     finally:
         child.kill()
         child.wait()
-    assert alone <= measuring.own_seconds() <= process_time(), "it is gone"
+    assert alone <= measuring.process_cpu_seconds() <= process_time(), "it is gone"
     monkeypatch.setenv(WINDOW_PID, "nonsense")
-    assert measuring.own_seconds() <= process_time()
+    assert measuring.process_cpu_seconds() <= process_time()
 
 
 def test_where_a_sandbox_hides_what_idles_steady_times_have_to_be_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "idle_seconds", lambda: 0.0)
-    others = OtherLoad()
+    others = ForeignCpuLoad()
     monkeypatch.setattr(measuring, "perf_counter", lambda: 1e9)
     assert others.is_low
 

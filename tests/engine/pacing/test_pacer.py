@@ -55,7 +55,7 @@ class Simulation:
     def one_pass(self, kinds: list[int]) -> tuple[int, int, float]:
         """Proposed and accepted tokens and the time of a pass; reported as the loop does."""
         pacer = self.pacer
-        decision = pacer.choose(kinds, has_model=self.step_ms > 0, limit=MAX_DEPTH)
+        decision = pacer.decide(kinds, has_model=self.step_ms > 0, limit=MAX_DEPTH)
         depth, accepted, draft_ms = 0, 0, 0.0
         if decision.choice is Choice.DRAFT:
             depth, draft_ms = self.draft(decision.depth)
@@ -75,10 +75,10 @@ class Simulation:
 
     def draft(self, limit: int) -> tuple[int, float]:
         drawn, alive, draft_ms = 0, 1.0, self.step_ms
-        while self.pacer.worth_sampling(drawn, alive, CONFIDENCE, limit - drawn):
-            alive *= self.pacer.acceptance.draft.chance(draft_kind(CONFIDENCE))
+        while self.pacer.should_sample(drawn, alive, CONFIDENCE, limit - drawn):
+            alive *= self.pacer.acceptance.draft.probability(draft_kind(CONFIDENCE))
             drawn += 1
-            if drawn == limit or not self.pacer.worth_running(drawn, alive, limit - drawn):
+            if drawn == limit or not self.pacer.should_run_model(drawn, alive, limit - drawn):
                 break
             draft_ms += self.step_ms
         return drawn, draft_ms
@@ -156,7 +156,7 @@ def test_a_stall_in_a_drafting_pass_does_not_end_drafting() -> None:
     simulation = Simulation(FLAT, acceptance=0.8, step_ms=1.0)
     pacer = simulation.pacer
     pacer.begin()
-    pacer.choose([], has_model=True, limit=MAX_DEPTH)
+    pacer.decide([], has_model=True, limit=MAX_DEPTH)
     pacer.observe_draft([CONFIDENCE] * 8, 8, 40.0 * pacer.prices.plain_ms)
     pacer.begin()
     simulation.run(20)
@@ -192,13 +192,13 @@ def test_what_one_kind_of_answer_teaches_is_kept_apart() -> None:
     pacer, kind = simulation.pacer, draft_kind(CONFIDENCE)
     pacer.begin("good")
     simulation.run(200)
-    known = pacer.acceptance.draft.chance(kind)
+    known = pacer.acceptance.draft.probability(kind)
     pacer.begin("bad")
     simulation.acceptance = 0.05
     simulation.run(200)
-    assert pacer.acceptance.draft.chance(kind) < known - 0.1
+    assert pacer.acceptance.draft.probability(kind) < known - 0.1
     pacer.begin("good")
-    assert pacer.acceptance.draft.chance(kind) == known
+    assert pacer.acceptance.draft.probability(kind) == known
 
 
 def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> None:
@@ -207,8 +207,8 @@ def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> N
         simulation.pacer.begin("answer")
         simulation.run(300)
         simulation.pacer.begin("answer")
-    assert good.pacer.choose([], has_model=True, limit=32).choice is Choice.DRAFT
-    gain = bad.pacer.choose([], has_model=True, limit=32).draft_gain_ms
+    assert good.pacer.decide([], has_model=True, limit=32).choice is Choice.DRAFT
+    gain = bad.pacer.decide([], has_model=True, limit=32).draft_gain_ms
     assert gain is not None
     assert gain < 0.0
 
@@ -218,9 +218,9 @@ def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
     simulation = Simulation(STAIRCASE, 0.9, 0.3)
     pacer = simulation.pacer
     simulation.run(200)
-    before = pacer.choose([], has_model=True, limit=32)
-    pacer.use(CostCurve({size: 2.0 * ms for size, ms in STAIRCASE.items()}))
-    after = pacer.choose([], has_model=True, limit=32)
+    before = pacer.decide([], has_model=True, limit=32)
+    pacer.use_curve(CostCurve({size: 2.0 * ms for size, ms in STAIRCASE.items()}))
+    after = pacer.decide([], has_model=True, limit=32)
     assert after.draft_gain_ms == pytest.approx(2.0 * (before.draft_gain_ms or 0.0), rel=0.02)
     assert after.expected_ms == pytest.approx(2.0 * before.expected_ms, rel=0.02)
     assert after.expected_tokens == before.expected_tokens
@@ -229,9 +229,9 @@ def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
 def test_no_token_beyond_the_cheapest_pass_is_looked_for_whatever_is_asked() -> None:
     pacer = Pacer(CostCurve({**STAIRCASE, 17: 32.0, 33: 57.0}), 0.3)
     assert pacer.prices.max_proposed == 15
-    assert pacer.choose(text(3, 32), has_model=False, limit=2).depth <= 2
-    assert pacer.choose(text(3, 32), has_model=False, limit=0).choice is Choice.PLAIN
-    assert pacer.choose([], has_model=True, limit=0).choice is Choice.PLAIN
+    assert pacer.decide(text(3, 32), has_model=False, limit=2).depth <= 2
+    assert pacer.decide(text(3, 32), has_model=False, limit=0).choice is Choice.PLAIN
+    assert pacer.decide([], has_model=True, limit=0).choice is Choice.PLAIN
     assert LOOK_AHEAD <= MAX_DEPTH
 
 
@@ -245,7 +245,7 @@ class TextOnly:
     def run(self, passes: int) -> None:
         for _ in range(passes):
             kinds = text(8)
-            decision = self.pacer.choose(kinds, has_model=False, limit=32)
+            decision = self.pacer.decide(kinds, has_model=False, limit=32)
             kept = int(np.argmin(np.append(self.rng.random(8) < self.chance, False)))
             depth = decision.depth if decision.choice is Choice.TEXT else 8
             self.pacer.observe_text(kinds[:depth], min(kept, depth))
@@ -254,13 +254,13 @@ class TextOnly:
 def test_what_was_never_seen_is_reported_as_expected() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
     for _ in range(3):
-        pacer.choose([], has_model=True, limit=32)
+        pacer.decide([], has_model=True, limit=32)
     assert "expected to be accepted" in pacer.reason
     assert "are accepted" not in pacer.reason
     pacer.acceptance.drafted.observe([0] * 4, 1)
     pacer.explanation.state = ""
     for _ in range(3):
-        pacer.choose([], has_model=True, limit=32)
+        pacer.decide([], has_model=True, limit=32)
     assert "of its first tokens are accepted" in pacer.reason
 
 
@@ -280,7 +280,7 @@ def test_a_draft_that_is_left_out_beside_text_is_named() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=0.62 * STAIRCASE[1])
     pacer.acceptance.drafted.observe([0] * 40, 1)
     for _ in range(60):
-        decision = pacer.choose(text(8, 3), has_model=True, limit=32)
+        decision = pacer.decide(text(8, 3), has_model=True, limit=32)
         if decision.choice is Choice.TEXT:
             pacer.observe_text(text(8, 3)[: decision.depth], decision.depth)
     assert pacer.reason.startswith("the draft is not used: it would slow this model down here")
@@ -289,30 +289,30 @@ def test_a_draft_that_is_left_out_beside_text_is_named() -> None:
 def test_that_drafting_was_asked_for_is_not_said_of_the_next_answer() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
     for _ in range(3):
-        pacer.choose([], has_model=True, limit=32, may_pause=False)
+        pacer.decide([], has_model=True, limit=32, may_pause=False)
     assert pacer.reason.startswith("draft on as chosen")
     pacer.begin()
     assert pacer.reason == ""
     for _ in range(3):
-        pacer.choose([], has_model=True, limit=32)
+        pacer.decide([], has_model=True, limit=32)
     assert pacer.reason.startswith("draft paused")
 
 
 def test_one_text_that_does_not_pay_says_nothing() -> None:
     pacer = Pacer(CostCurve(STAIRCASE))
-    pacer.choose(text(1, 1), has_model=False, limit=32)
+    pacer.decide(text(1, 1), has_model=False, limit=32)
     for _ in range(50):
-        pacer.choose([], has_model=False, limit=32)
+        pacer.decide([], has_model=False, limit=32)
     assert pacer.reason == ""
 
 
 def test_text_that_did_not_pay_beside_a_draft_is_not_reported_without() -> None:
     pacer = Pacer(CostCurve({n: 10.0 * n for n in range(1, 34)}), 10.0)
     for _ in range(5):
-        pacer.choose(text(4, 1), has_model=True, limit=32)
+        pacer.decide(text(4, 1), has_model=True, limit=32)
     pacer.begin("text alone")
     for _ in range(5):
-        pacer.choose([], has_model=False, limit=32)
+        pacer.decide([], has_model=False, limit=32)
     assert not pacer.reason.startswith("text")
 
 
@@ -330,7 +330,7 @@ def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
 
 def test_a_draft_that_was_asked_for_is_told_not_to_pay_while_it_drafts() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
-    decision = pacer.choose([], has_model=True, limit=32, may_pause=False)
+    decision = pacer.decide([], has_model=True, limit=32, may_pause=False)
     assert decision.choice is Choice.DRAFT
     assert pacer.reason.startswith("draft on as chosen, but it does not pay off")
 
@@ -339,11 +339,11 @@ def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> N
     pacer = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
     tried = []
     for _ in range(3):
-        tried.append(pacer.choose(text(4), has_model=True, limit=8))
+        tried.append(pacer.decide(text(4), has_model=True, limit=8))
         pacer.observe_run([15.0], 0.05)
     assert [one.choice for one in tried[:2]] == [Choice.PLAIN, Choice.PLAIN]
     assert tried[2].choice is not Choice.PLAIN
     assert pacer.prices.plain_ms == pytest.approx(15.0, abs=0.2)
     assert tried[2].expected_ms < 45.0  # the expected cost of proposing also decreased
     asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
-    assert asked.choose([], has_model=True, limit=8, may_pause=False).choice is Choice.DRAFT
+    assert asked.decide([], has_model=True, limit=8, may_pause=False).choice is Choice.DRAFT

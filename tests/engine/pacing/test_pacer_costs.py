@@ -56,14 +56,14 @@ def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
         pacer.prices.observe_drafting(0.5)
     pacer.begin()
     for _ in range(600):
-        is_tried = pacer.choose([], has_model=True, limit=16).choice is Choice.DRAFT
+        is_tried = pacer.decide([], has_model=True, limit=16).choice is Choice.DRAFT
         num_tried += is_tried
         pacer.observe_step(3.0 if is_tried else 0.35, 0.05, 3 * is_tried, 0)
         if is_tried:
             pacer.observe_draft([0.95] * 3, 0, 3.0)
     assert num_tried <= 3
     assert pacer.reason.startswith("draft paused")
-    asked_for = pacer.choose([], has_model=True, limit=16, may_pause=False)
+    asked_for = pacer.decide([], has_model=True, limit=16, may_pause=False)
     assert asked_for.choice is Choice.DRAFT
 
 
@@ -86,7 +86,7 @@ def test_drafting_that_takes_longer_than_its_parts_is_given_up(times: float, dra
     pacer.begin()
     last: list[Choice] = []
     for _ in range(300):
-        decision = pacer.choose([], has_model=True, limit=7)
+        decision = pacer.decide([], has_model=True, limit=7)
         if decision.choice is Choice.DRAFT:
             elapsed_ms = times * (19.0 + 0.05 + 7 * pacer.prices.row_ms + 2.8)
             pacer.observe_step(elapsed_ms, 0.05, 7, 5)
@@ -101,9 +101,9 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
     pacer = Pacer(CostCurve(TINY), 0.6)
     pacer.begin()
     asked: list[int] = []
-    monkeypatch.setattr(reasons, "not_paying", lambda *_args, **_more: asked.append(1) or "draft paused")
+    monkeypatch.setattr(reasons, "draft_not_paying", lambda *_args, **_more: asked.append(1) or "draft paused")
     for _ in range(50):
-        pacer.choose([], has_model=True, limit=16)
+        pacer.decide([], has_model=True, limit=16)
         pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
     assert len(asked) == 1
     assert pacer.reason.startswith("draft paused")
@@ -122,14 +122,14 @@ def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pyte
     for _ in range(4):
         pacer.begin()
         for _ in range(20):
-            pacer.choose([], has_model=True, limit=16)
+            pacer.decide([], has_model=True, limit=16)
             pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
     assert len(told) == 1
 
 
 def test_text_saves_what_is_kept_less_what_the_larger_pass_costs() -> None:
     pacer, kinds = Pacer(CostCurve(STAIRS_MS)), text(7, 32)
-    chances = [pacer.acceptance.text.chance(kind) for kind in kinds]
+    chances = [pacer.acceptance.text.probability(kind) for kind in kinds]
     alive = [1.0]
     for chance in chances:
         alive.append(alive[-1] * chance)
@@ -156,7 +156,7 @@ def test_no_choice_of_text_is_better_than_the_one_that_is_made(points: list[floa
     gain, depth = pacer.text_gain(kinds)
     alive, expected, gains = 1.0, 0.0, [0.0]
     for number, kind in enumerate(kinds, 1):
-        alive *= pacer.acceptance.text.chance(kind)
+        alive *= pacer.acceptance.text.probability(kind)
         expected += alive
         cost_ms = pacer.curve.cost_ms(number + 1) + number * pacer.prices.row_ms - pacer.curve.cost_ms(1)
         gains.append(expected * pacer.token_ms - cost_ms)
@@ -166,9 +166,9 @@ def test_no_choice_of_text_is_better_than_the_one_that_is_made(points: list[floa
 
 def test_drafting_that_takes_long_goes_less_far() -> None:
     quick, slow = Pacer(CostCurve(STAIRS_MS), 0.5), Pacer(CostCurve(STAIRS_MS), 20.0)
-    assert quick.worth_running(1, 0.9, 14)
-    assert not slow.worth_running(1, 0.9, 14)
-    assert not quick.worth_running(1, 0.02, 14)  # hardly any token would be accepted
+    assert quick.should_run_model(1, 0.9, 14)
+    assert not slow.should_run_model(1, 0.9, 14)
+    assert not quick.should_run_model(1, 0.02, 14)  # hardly any token would be accepted
 
 
 def test_a_later_step_of_the_stairs_is_foreseen() -> None:
@@ -177,21 +177,21 @@ def test_a_later_step_of_the_stairs_is_foreseen() -> None:
     pacer = Pacer(curve, 0.1)
     for _ in range(100):
         pacer.acceptance.drafted.observe([0] * 8, 8)
-    assert pacer.worth_sampling(0, 1.0, 0.999, 15)
-    assert not pacer.worth_sampling(0, 1.0, 0.999, 1)
+    assert pacer.should_sample(0, 1.0, 0.999, 15)
+    assert not pacer.should_sample(0, 1.0, 0.999, 1)
 
 
 def test_a_requested_draft_samples_one_token_whatever_it_costs() -> None:
     pacer = Pacer(CostCurve({1: 1.0, 2: 50.0, 33: 900.0}), 5.0)
-    pacer.choose([], has_model=True, limit=8, may_pause=False)
-    assert pacer.worth_sampling(0, 1.0, 0.01, 8)
-    assert not pacer.worth_sampling(1, 0.1, 0.01, 7)
+    pacer.decide([], has_model=True, limit=8, may_pause=False)
+    assert pacer.should_sample(0, 1.0, 0.01, 8)
+    assert not pacer.should_sample(1, 0.1, 0.01, 7)
 
 
 def test_what_is_read_before_drafting_is_spread_over_an_answer() -> None:
     pacer = Pacer(CostCurve(STAIRCASE))
-    pacer.expect_drafting(0.5, 0.2)
-    gains = [pacer.choose([], has_model=True, limit=8, num_unread=num).draft_gain_ms or 0.0 for num in (1, 101, 20_001)]
+    pacer.use_draft_prices(0.5, 0.2)
+    gains = [pacer.decide([], has_model=True, limit=8, num_unread=num).draft_gain_ms or 0.0 for num in (1, 101, 20_001)]
     assert gains[0] > gains[1] > 0.0 > gains[2]
     assert pacer.pause_length(has_model=True, num_unread=101) == 0
     assert pacer.pause_length(has_model=True, num_unread=20_001) > 0

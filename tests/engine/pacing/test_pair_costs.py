@@ -15,8 +15,8 @@ from engine.errors import DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.acceptance_store import AcceptanceStore
-from engine.pacing.constants import POINTS
-from engine.pacing.measuring import DraftingTimes, OtherLoad
+from engine.pacing.constants import MEASURED_SIZES
+from engine.pacing.measuring import DraftingTimes, ForeignCpuLoad
 from engine.pacing.pair_costs import PairCosts
 from engine.records import ChatRequest, Device, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sequence import CachedSequence
@@ -24,7 +24,7 @@ from engine.session.session import Session
 from engine.storage.cost_store import FILE_NAME, CostStore
 from engine.tuning.threads import PATIENCE
 
-TRUE_MS = {n: 1.0 + 0.1 * n for n in POINTS}
+TRUE_MS = {n: 1.0 + 0.1 * n for n in MEASURED_SIZES}
 REQUEST = LoadRequest(str(builtin_target()), str(builtin_draft()), threads=2, draft_threads=1)
 
 
@@ -41,7 +41,7 @@ def pair() -> Iterator[tuple[LoadedModel, LoadedModel]]:
 def quiet() -> Iterator[None]:
     """Ignore other load on the machine; also after a test has undone its own patches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OtherLoad, "is_low", True)
+        patch.setattr(ForeignCpuLoad, "is_low", True)
         yield
 
 
@@ -186,7 +186,7 @@ def test_a_waiting_answer_gets_a_rough_curve_and_idle_time_a_better_one(
     costs = PairCosts(*pair, REQUEST, CostStore())
     costs.measure(0.2, should_stop=lambda: True)
     assert costs.pacer is None
-    monkeypatch.setattr(pair_costs, "HURRIED_BUDGET_S", 0.01)
+    monkeypatch.setattr(pair_costs, "FOREGROUND_BUDGET_S", 0.01)
     costs.prepare(paced=True)
     assert costs.pacer is not None
     pacer = costs.pacer
@@ -414,7 +414,7 @@ def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel,
     second.prepare(paced=True)
     assert second.pacer is not None
     second.pacer.begin("kind")
-    assert second.pacer.acceptance.drafted.chance(0) < 0.2
+    assert second.pacer.acceptance.drafted.probability(0) < 0.2
 
 
 @pytest.mark.parametrize("work", [lambda costs: costs.measure(0.2), lambda costs: costs.prepare(paced=True)])
@@ -450,7 +450,7 @@ def test_a_target_that_runs_plain_has_nothing_measured_but_its_threads(
 def test_less_prompt_is_read_beside_answers_if_such_passes_are_slow(
     pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 0.9 + 0.1 * n for n in POINTS})
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 0.9 + 0.1 * n for n in MEASURED_SIZES})
     costs = PairCosts(*pair, REQUEST, CostStore(tmp_path))
     costs.measure(0.2)
     curve = measured(costs)

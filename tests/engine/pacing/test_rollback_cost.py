@@ -63,7 +63,7 @@ def play(pacer: Pacer, share: float) -> int:
     """The number of drafting passes among three hundred, if this share of drafts is accepted, else nothing."""
     dice, num_drafted, curve = np.random.default_rng(2), 0, pacer.curve
     for _ in range(300):
-        if pacer.choose([], has_model=True, limit=3).choice is not Choice.DRAFT:
+        if pacer.decide([], has_model=True, limit=3).choice is not Choice.DRAFT:
             pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
             continue
         num_drafted += 1

@@ -63,7 +63,7 @@ def test_what_a_rested_draft_reads_first_does_not_count_against_it() -> None:
     simulation.run(300)
     pacer = simulation.pacer
     for _ in range(3):
-        pacer.choose([], has_model=True, limit=3)
+        pacer.decide([], has_model=True, limit=3)
         pacer.observe_step(512.0, 0.1, 3, 3)
         pacer.observe_draft([0.9] * 3, 3, 12.0, 500.0)
     simulation.run(1)

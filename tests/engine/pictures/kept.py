@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
     files = (str(next(folder.glob(f"{name}*.gguf"))) for name in ("tiny", "mmproj"))
     session.load(LoadRequest(next(files), gpu_layers=0, threads=1, mmproj=next(files)))
     session.states.set_limit(LIMIT_BYTES)
-    encoder = session._sight._encoder
+    encoder = session._vision._encoder
     assert encoder is not None
     told = []
     for conversation, turns in questions:

@@ -55,7 +55,7 @@ class Seeing:
         lib, mtmd = library.start(), self.encoder._mtmd._handle
         text = "".join(part if isinstance(part, str) else MARKER for part in parts)
         last = self.model.vocab.tokenize(text[-1], special=False)
-        with LlamaContext(self.model, ContextParams(N_CTX, 1, num_at_once=at_once)) as context:
+        with LlamaContext(self.model, ContextParams(N_CTX, 1, picture_ubatch=at_once)) as context:
             with _chunks(mtmd, text[:-1], [part for part in parts if isinstance(part, Picture)]) as chunks:
                 past = lib.llama_pos(0)
                 if self.encoder._mtmd.row_end is None:
@@ -122,7 +122,7 @@ def opened(folder: Path, family: str, at_once: int = N_BATCH) -> Iterator[Seeing
     pair = write_pair(folder, family)
     with LlamaModel(pair.model) as model:
         encoder = PictureEncoder(pair.side, model, 1)
-        with LlamaContext(model, ContextParams(N_CTX, 1, num_at_once=at_once)) as context:
+        with LlamaContext(model, ContextParams(N_CTX, 1, picture_ubatch=at_once)) as context:
             sequence = CachedSequence(context)
             sequence.runs = encoder.runs_for(context)
             yield Seeing(model, context, sequence, encoder)

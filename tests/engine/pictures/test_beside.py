@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.records import ChatRequest, EngineFailed, EngineReady, Event, Finished, LoadRequest, Mode, SamplingParams
-from engine.requests import next_number
+from engine.requests import next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.session.test_sight import asked
@@ -31,7 +31,7 @@ class Asker:
         self.worker.start()
         ready: queue.Queue[Event] = queue.Queue()
         request = LoadRequest(files[0], None, 512, threads=1, gpu_layers=0, mmproj=files[1], parallel=parallel)
-        self.worker.submit(replace(request, request_id=next_number()), ready.put)
+        self.worker.submit(replace(request, request_id=next_request_id()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
             assert not isinstance(event, EngineFailed), event
         assert event.target.has_vision
@@ -92,7 +92,7 @@ def questions(mode: Mode, first: int) -> list[ChatRequest]:
             max_tokens=4 + 6 * number,
             ignore_eos=True,
             use_past=False,
-            request_id=next_number(),
+            request_id=next_request_id(),
         )
         for number, chat in enumerate(chats)
     ]
@@ -115,7 +115,7 @@ def test_each_is_what_it_is_alone(files: tuple[str, str], mode: Mode) -> None:
             wanted = questions(mode, first)
             found = beside.ids(*wanted)
             assert all(same(alone, *one) for one in zip(wanted, found, strict=True))
-        encoder = beside.sessions[-1]._sight._encoder
+        encoder = beside.sessions[-1]._vision._encoder
         assert encoder is not None
         wait_for(lambda: encoder.num_readers == 0)
         assert encoder._pixels == {}

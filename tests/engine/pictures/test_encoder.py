@@ -108,17 +108,17 @@ def test_what_is_shared_is_kept_and_never_half_a_picture(seeing: Seeing) -> None
     num_encoded = seeing.encoder.num_encoded
 
     behind = seeing.ids("abc ", ONE, " xyz")
-    assert seeing.sequence.would_keep(behind) > places[-1]
+    assert seeing.sequence.num_reusable(behind) > places[-1]
     assert np.array_equal(seeing.row(behind), seeing.reference("abc ", ONE, " xyz"))
 
     before = seeing.ids("abd ", ONE, " def")
-    assert seeing.sequence.would_keep(before) < places[0]
+    assert seeing.sequence.num_reusable(before) < places[0]
     assert np.array_equal(seeing.row(before), seeing.reference("abd ", ONE, " def"))
     assert seeing.encoder.num_encoded == num_encoded, "its rows are kept"
 
     other = picture(4, ONE.width, ONE.height)
     changed = seeing.ids("abd ", other, " def")
-    assert seeing.sequence.would_keep(changed) <= places[0]
+    assert seeing.sequence.num_reusable(changed) <= places[0]
     assert np.array_equal(seeing.row(changed), seeing.reference("abd ", other, " def"))
     assert np.array_equal(seeing.row(base), expected)
 
@@ -151,12 +151,12 @@ def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
     """Also the following positions."""
     ids = seeing.ids("abc ", ONE, " x ", TWO, " ab")
     expected = seeing.row(ids)
-    state = seeing.sequence.export()
+    state = seeing.sequence.export_state()
     assert state is not None
     seeing.row(seeing.ids("something else"))
-    assert seeing.sequence.adopt(state)
+    assert seeing.sequence.import_state(state)
     more = np.append(ids, seeing.model.vocab.tokenize("b", special=False)).astype(np.int32)
-    assert seeing.sequence.would_keep(more) == len(ids)
+    assert seeing.sequence.num_reusable(more) == len(ids)
     behind = seeing.row(more)
     assert seeing.sequence.rollback(len(ids) - 1)
     assert np.allclose(seeing.row(ids), expected, atol=1e-6)
@@ -167,10 +167,10 @@ def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
 def test_pictures_in_a_state_of_another_encoder_are_not_taken_for_its_own(seeing: Seeing, tmp_path: Path) -> None:
     """Ids are unique, and names include the encoder."""
     seeing.row(seeing.ids("abc ", ONE, " x"))
-    state = seeing.sequence.export()
+    state = seeing.sequence.export_state()
     assert state is not None
     with opened(tmp_path, "llava") as other:
-        other.sequence.adopt(state)
+        other.sequence.import_state(state)
         ids = other.ids("abc ", ONE, " x")
         assert other.sequence.reuse(ids) <= int((ids < 0).argmax())
         assert set(other.ids(ONE)[1:].tolist()).isdisjoint(seeing.ids(ONE)[1:].tolist())
@@ -187,7 +187,7 @@ def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
     seeing.sequence.clear()
     assert np.array_equal(seeing.row(ids), expected)
     assert seeing.encoder.num_encoded == done
-    monkeypatch.setattr(module, "_MOST_ROW_BYTES", 1)
+    monkeypatch.setattr(module, "_MAX_CACHED_ROW_BYTES", 1)
     seeing.row(seeing.ids(picture(12), "x"))
     seeing.sequence.clear()
     assert np.array_equal(seeing.row(ids), expected)
@@ -201,7 +201,7 @@ def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
 
 def test_pictures_that_were_forgotten_are_told(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sequence stays usable."""
-    monkeypatch.setattr(module, "_MOST_KNOWN", 2)
+    monkeypatch.setattr(module, "_MAX_CACHED_PICTURES", 2)
     ids = seeing.ids("abc ", picture(20), " def")
     for seed in (21, 22):
         seeing.ids(picture(seed))
@@ -220,7 +220,7 @@ def test_a_full_context_leaves_the_cache_as_it_was(seeing: Seeing) -> None:
     past = seeing.sequence.num_past
     assert past == seeing.context.num_past
     assert ids[past] < 0
-    assert ids[past] == seeing.encoder.runs.at(int(ids[past])).first_id  # type: ignore[union-attr]
+    assert ids[past] == seeing.encoder.runs.run_at(int(ids[past])).first_id  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("size", [(1, 1), (100, 1), (1, 100), (3, 200), (640, 480)])

@@ -83,7 +83,7 @@ def exact(session: Session, messages: tuple[Message, ...], temperature: float) -
 
 def _row(session: Session, messages: tuple[Message, ...], ids: list[int]) -> np.ndarray:
     """The row [n_vocab] after these tokens; the pixels are available while it is computed."""
-    session._sight.ids_in(ChatRequest(messages))
+    session._vision.ids_in(ChatRequest(messages))
     sequence, whole = session._loaded().sequence, np.asarray(ids, dtype=np.int32)
     for _ in sequence.prefill(whole[sequence.reuse(whole) : -1]):
         pass

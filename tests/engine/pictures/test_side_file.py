@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import SideFileError
 from engine.gguf.header import read_header
-from engine.pictures.side_file import check_side_file, find_side_file, num_at_once, row_width
+from engine.pictures.side_file import check_side_file, find_side_file, picture_ubatch, row_width
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.vision_factory import FAMILIES, side_file, text_model, write_pair
 
@@ -20,7 +20,7 @@ def test_what_belongs_together_fits_and_tells_its_width(tmp_path: Path, family: 
     pair = write_pair(tmp_path, family)
     check_side_file(pair.side, read_header(pair.model))
     assert row_width(read_header(pair.side)) == 64
-    assert num_at_once(pair.side) == {"gemma3": 256, "gemma4v": 1_120}.get(family, 0)
+    assert picture_ubatch(pair.side) == {"gemma3": 256, "gemma4v": 1_120}.get(family, 0)
     wide = side_file(family, n_embd=96).with_metadata(clip__vision__projection_dim=(Kind.UINT32, 64))
     with pytest.raises(
         SideFileError, match="belongs to another model: it gives 96 numbers per position, this model takes 64"
@@ -99,6 +99,6 @@ def test_one_that_does_not_fit_is_not_found_and_half_precision_comes_first(tmp_p
 def test_one_of_another_family_is_refused_though_it_is_as_wide(tmp_path: Path, family: str) -> None:
     pair = write_pair(tmp_path, family)
     other = tiny_llama().write(tmp_path / "other.gguf")
-    assert read_header(other).own("embedding_length") == row_width(read_header(pair.side))
+    assert read_header(other).arch_value("embedding_length") == row_width(read_header(pair.side))
     with pytest.raises(SideFileError, match=r"belongs to another model: it is for \w+, and this one is llama\."):
         check_side_file(pair.side, read_header(other))

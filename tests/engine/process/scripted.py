@@ -59,7 +59,7 @@ class States:
     def forget(self, owner: int) -> None:
         self._note(f"forget {owner}")
 
-    def forget_guests(self) -> None:
+    def forget_external(self) -> None:
         self._note("forget guests")
 
 

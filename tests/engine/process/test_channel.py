@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.core.server.engine_job import RequestBegan
 from engine.errors import PromptTooLongError
 from engine.pacing.pass_trace import TracedPass
-from engine.process.channel import BatchingSender, packed, read_packed
+from engine.process.channel import BatchingSender, pack, read_packed
 from engine.records import (
     EngineFailed,
     Event,
@@ -57,12 +57,12 @@ EVENTS = [one for one in get_args(Event) if one is not JobEvent]
 def test_what_goes_in_comes_out(kind: type, data: st.DataObject) -> None:
     held = {PassTraced: TracedPass, JobEnded: Finished}.get(kind)
     message = data.draw(st.builds(kind, st.from_type(held), request_id=st.integers()) if held else st.from_type(kind))
-    assert repr(unpacked(packed([message, message]))) == repr([message, message])  # NaN is not equal to itself
+    assert repr(unpacked(pack([message, message]))) == repr([message, message])  # NaN is not equal to itself
 
 
 def test_a_sentence_can_still_be_translated() -> None:
     sentence = said("{name} is not there.", name=said("The model"))
-    found = unpacked(packed(sentence))
+    found = unpacked(pack(sentence))
     assert isinstance(found, Sentence)
     assert (found, found.template, found.fields) == (sentence, sentence.template, sentence.fields)
     assert isinstance(found.fields["name"], Sentence)
@@ -71,7 +71,7 @@ def test_a_sentence_can_still_be_translated() -> None:
 def test_an_error_keeps_what_it_says() -> None:
     error = PromptTooLongError("Too long.", "Shorten it.")
     error.num_tokens = 7
-    ended = unpacked(packed(JobEnded(error)))
+    ended = unpacked(pack(JobEnded(error)))
     assert isinstance(ended, JobEnded)
     found = ended.value
     assert isinstance(found, PromptTooLongError)
@@ -81,7 +81,7 @@ def test_an_error_keeps_what_it_says() -> None:
 @pytest.mark.parametrize("cut", [0, 3, 20])
 def test_a_message_that_is_cut_off_is_the_end(cut: int) -> None:
     with pytest.raises(EOFError):
-        read_packed(io.BytesIO(packed(CHUNK)[:cut]))
+        read_packed(io.BytesIO(pack(CHUNK)[:cut]))
 
 
 class Pipe:

@@ -41,7 +41,7 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
-from engine.requests import JobEnded, OnEvent, PassTraced, next_number
+from engine.requests import JobEnded, OnEvent, PassTraced, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
@@ -385,7 +385,7 @@ def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
 
 def test_a_crash_is_reported_to_each_answer_and_loading_works_again(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes", Session)
-    load = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), n_ctx=256, parallel=4, request_id=next_number())
+    load = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), n_ctx=256, parallel=4, request_id=next_request_id())
     bench.engine.submit(load)
     assert bench.wait_for(EngineReady).target.parallel == 4
     for number in (11, 12, 13, 14):
@@ -403,7 +403,7 @@ def test_a_crash_is_reported_to_each_answer_and_loading_works_again(tmp_path: Pa
             assert event.engine_ended
             failed.add(event.request_id)
     assert failed == begun == {11, 12, 13, 14}
-    bench.engine.submit(replace(load, request_id=next_number()))
+    bench.engine.submit(replace(load, request_id=next_request_id()))
     assert bench.wait_for(EngineReady).target.parallel == 4
     bench.client.close(WAIT_S)
 

@@ -71,14 +71,14 @@ def started(
     return begun, ended
 
 
-SENDS = "import sys, time; from engine.process.channel import packed; sys.stdout.buffer.write({}); sys.stdout.flush(); "
+SENDS = "import sys, time; from engine.process.channel import pack; sys.stdout.buffer.write({}); sys.stdout.flush(); "
 
 
 def test_what_cannot_be_read_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard: list[object] = []
-    script = SENDS.format("packed(['first']) + (5).to_bytes(8, 'little') + b'words'") + "time.sleep(600)"
+    script = SENDS.format("pack(['first']) + (5).to_bytes(8, 'little') + b'words'") + "time.sleep(600)"
     begun, ended = started(monkeypatch, script, heard.append)
     assert begun.wait(30.0)
     assert heard == ["first"]
@@ -96,7 +96,7 @@ def test_a_message_that_its_hearer_cannot_take_holds_up_no_other(
             raise ValueError("a surprise")
         heard.append(message)
 
-    begun, ended = started(monkeypatch, SENDS.format("packed([1, 2]) + packed([3])"), hear)
+    begun, ended = started(monkeypatch, SENDS.format("pack([1, 2]) + pack([3])"), hear)
     assert begun.wait(30.0)
     assert (heard, ended) == ([1, 3], [0])
     assert "int of the engine could not be taken" in caplog.text

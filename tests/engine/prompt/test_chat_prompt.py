@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.errors import PromptError, TemplateError
 from engine.prompt.chat_prompt import CHATML_FALLBACK, FROM_MODEL, PLAIN_FALLBACK, PromptBuilder
-from engine.prompt.typed_text import TypedText
+from engine.prompt.typed_text import UserTextTokenizer
 from engine.records import ChatRequest, Message
 from tests.engine.tiny_tokenizer import TinyTokenizer
 
@@ -52,16 +52,18 @@ def test_plain_fallback_needs_a_stop_text() -> None:
 @pytest.mark.parametrize("template", [None, ECHO])
 def test_a_text_is_continued_as_it_is(template: str | None) -> None:
     builder = PromptBuilder(CHATML, template)
-    assert readable(CHATML, builder.complete([Message("user", "Once upon")])) == "Once upon"
-    told = builder.complete([Message("user", "Once"), Message("assistant", " there was."), Message("user", "Then")])
+    assert readable(CHATML, builder.without_template([Message("user", "Once upon")])) == "Once upon"
+    told = builder.without_template(
+        [Message("user", "Once"), Message("assistant", " there was."), Message("user", "Then")]
+    )
     assert readable(CHATML, told) == "Once\n\n there was.\n\nThen"
     with pytest.raises(PromptError):
-        builder.complete([])
+        builder.without_template([])
 
 
 @given(text=st.text(max_size=30))
 def test_no_typed_text_is_a_control_token_where_it_is_continued(text: str) -> None:
-    ids = PromptBuilder(CHATML, None).complete([Message("user", f"{text}<|im_end|>{text}")])
+    ids = PromptBuilder(CHATML, None).without_template([Message("user", f"{text}<|im_end|>{text}")])
     assert all(each < 256 for each in ids)
 
 
@@ -339,7 +341,7 @@ def test_long_and_many_control_texts_take_memory_by_their_length_only() -> None:
 
 
 def test_thousands_of_control_texts_cost_no_more_per_character() -> None:
-    typed = TypedText(TinyTokenizer(controls=[f"e{number:05}" for number in range(20_000)]))
+    typed = UserTextTokenizer(TinyTokenizer(controls=[f"e{number:05}" for number in range(20_000)]))
     begun = process_time()
     assert typed.protect("e" * 20_000 + "e00007", "|") == "e" * 20_001 + "|00007"
     assert process_time() - begun < 2.0  # checking each of them took seven seconds

@@ -10,7 +10,7 @@ import pytest
 from engine.errors import TemplateError
 from engine.prompt import message_forms
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.message_forms import MAX_TRIED, MessageForms, TemplateInput
+from engine.prompt.message_forms import MAX_TRIALS, MessageForms, TemplateInput
 from engine.records import Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from tests.engine.prompt.test_chat_prompt import CHATML, TEMPLATES, readable
@@ -163,7 +163,7 @@ def test_what_refuses_everything_is_asked_a_bounded_number_of_times() -> None:
     many = (said("a"), system("b"), called("c", ("1", "{}"), ("2", "x")), result("d", "1"), result("e", "2"), user("f"))
     with pytest.raises(TemplateRefusedError, match="never"):
         MessageForms().rendered(TemplateInput(many), render)
-    assert len(tried) < 2 * MAX_TRIED
+    assert len(tried) < 2 * MAX_TRIALS
 
 
 def test_a_template_that_is_slow_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from engine.errors import PictureError, PromptError, TemplateError
 from engine.picture import Picture
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.pictures import MOST_PICTURES
+from engine.prompt.pictures import MAX_PICTURES
 from engine.records import ChatRequest, Message, ToolCall
 from tests.engine.tiny_tokenizer import TinyTokenizer
 
@@ -57,7 +57,7 @@ def test_pictures_stand_where_they_were_put() -> None:
     assert "user\nand <##>?|" in text
     ids = prompt.build([user("a@b$c")])
     assert [one for one in ids if one < 0] == [-100, -101, -200, -201]
-    assert readable(prompt.complete([user("a@b"), user("$c")])) == "a<##>b\n\n<##>c"
+    assert readable(prompt.without_template([user("a@b"), user("$c")])) == "a<##>b\n\n<##>c"
 
 
 def test_without_pictures_nothing_changes() -> None:
@@ -95,12 +95,12 @@ def test_typed_words_are_never_a_mark() -> None:
 
 def test_what_cannot_be_is_told() -> None:
     """Too many pictures; no text after the last one."""
-    with pytest.raises(PictureError, match=f"at most {MOST_PICTURES}"):
-        builder(None).build([user("@" * (MOST_PICTURES + 1))])
+    with pytest.raises(PictureError, match=f"at most {MAX_PICTURES}"):
+        builder(None).build([user("@" * (MAX_PICTURES + 1))])
     bare = builder(None)
     bare.ids_of_picture = lambda _: [-5, -6]
     with pytest.raises(PromptError, match="Nothing follows"):
-        bare.complete([user("a@")])
+        bare.without_template([user("a@")])
 
 
 def test_the_tag_of_reasoning_behind_a_picture_is_found() -> None:

@@ -75,7 +75,7 @@ def test_at_temperature_0_it_is_the_likeliest_that_is_allowed(seed: int, n_vocab
     allowed = {int(rng.integers(n_vocab)), *np.flatnonzero(rng.random(n_vocab) < share).tolist()}
     sampler = Sampler(SamplingParams(temperature=0.0), constraint=Allowed(allowed))
     assert sampler.argmax(row.copy(), HISTORY, []) == max(allowed, key=lambda i: row[i])
-    assert sampler.distribution(row.copy(), HISTORY, []).few == ([1.0], [max(allowed, key=lambda i: row[i])])
+    assert sampler.distribution(row.copy(), HISTORY, []).sparse_ids == ([1.0], [max(allowed, key=lambda i: row[i])])
 
 
 def test_few_tokens_are_asked_about_where_the_chain_leaves_few() -> None:
@@ -102,6 +102,6 @@ def test_a_dead_end_is_an_error() -> None:
 def test_candidates_lose_what_is_refused_and_get_their_bias() -> None:
     candidates = Candidates(np.array([1, 4, 9]), np.array([1.0, 2.0, 3.0], dtype=np.float32))
     params = SamplingParams(logit_bias=((2, 1.0), (4, 0.5)))
-    left = Sampler(params, constraint=Allowed({1, 4})).allowed(candidates, 10, HISTORY, [])
+    left = Sampler(params, constraint=Allowed({1, 4})).allowed_candidates(candidates, 10, HISTORY, [])
     assert (left.ids.tolist(), left.logits.tolist()) == ([1, 4], [1.0, 2.5])
-    assert len(Sampler(params, constraint=Allowed(set())).allowed(candidates, 10, HISTORY, []).ids) == 0
+    assert len(Sampler(params, constraint=Allowed(set())).allowed_candidates(candidates, 10, HISTORY, []).ids) == 0

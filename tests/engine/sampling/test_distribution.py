@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.sampling.distribution import Distribution, excess, excess_sum, point_mass, residual
+from engine.sampling.distribution import Distribution, excess_sum, point_mass, residual, weighted_excess
 
 N_VOCAB = 30
 WEIGHTS = st.dictionaries(st.integers(0, N_VOCAB - 1), st.floats(0.01, 1.0), min_size=1, max_size=12)
@@ -18,7 +18,7 @@ def both(weights: dict[int, float]) -> tuple[Distribution, Distribution]:
     ids = sorted(weights)
     total = sum(weights.values())
     probs = [weights[i] / total for i in ids]
-    return Distribution.of_few(probs, ids), Distribution(np.array(probs), np.array(ids))
+    return Distribution.sparse(probs, ids), Distribution(np.array(probs), np.array(ids))
 
 
 @given(WEIGHTS, st.floats(0.0, 1.0, exclude_max=True))
@@ -40,16 +40,16 @@ def test_what_is_left_is_the_same_of_lists_and_of_arrays(
     of_p: dict[int, float], of_q: dict[int, float], weight: float
 ) -> None:
     (p, p_arrays), (q, q_arrays) = both(of_p), both(of_q)
-    left = excess(p_arrays, q_arrays, weight)
-    np.testing.assert_array_equal(excess(p, q, weight), left)
-    np.testing.assert_array_equal(excess(p, q_arrays, weight), left)
+    left = weighted_excess(p_arrays, q_arrays, weight)
+    np.testing.assert_array_equal(weighted_excess(p, q, weight), left)
+    np.testing.assert_array_equal(weighted_excess(p, q_arrays, weight), left)
     for one, other in ((p, q), (p, q_arrays), (p_arrays, q), (p_arrays, q_arrays)):
         assert excess_sum(one, other, weight) == pytest.approx(left.sum(), abs=1e-15)
         np.testing.assert_allclose(residual(one, other, weight).probs, residual(p_arrays, q_arrays, weight).probs)
 
 
 def test_nothing_is_drawn_that_has_no_probability() -> None:
-    distribution = Distribution.of_few([0.25, 0.0, 0.75, 0.0], [3, 5, 9, 11])
+    distribution = Distribution.sparse([0.25, 0.0, 0.75, 0.0], [3, 5, 9, 11])
     drawn = [distribution.sample(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
     assert {token: drawn.count(token) for token in set(drawn)} == {3: 250, 9: 750}
     assert distribution.sample(float(np.nextafter(1.0, 0.0))) == 9

@@ -17,7 +17,7 @@ IDS = [3, 9, 1_000, 151_000]
 
 @pytest.mark.parametrize("over", ["places", "seeds"])
 def test_tokens_are_distributed_as_p_over_places_and_over_seeds(over: str) -> None:
-    p = Distribution.of_few(P, IDS)
+    p = Distribution.sparse(P, IDS)
     noise = GumbelNoise(8)
     drawn = [noise.sample(p, i) if over == "places" else GumbelNoise(i).sample(p, 17) for i in range(20_000)]
     counts = [drawn.count(token_id) for token_id in IDS]
@@ -25,7 +25,7 @@ def test_tokens_are_distributed_as_p_over_places_and_over_seeds(over: str) -> No
 
 
 def test_places_that_follow_each_other_are_independent() -> None:
-    p, noise = Distribution.of_few([0.25] * 4, IDS), GumbelNoise(3)
+    p, noise = Distribution.sparse([0.25] * 4, IDS), GumbelNoise(3)
     drawn = [IDS.index(noise.sample(p, place)) for place in range(20_001)]
     pairs = np.zeros((4, 4))
     np.add.at(pairs, (drawn[:-1], drawn[1:]), 1)
@@ -48,7 +48,7 @@ def test_the_numbers_are_those_of_the_exponential_distribution() -> None:
 def test_lists_and_arrays_sample_the_same_possible_token(seed: int, place: int, weights: list[float]) -> None:
     probs = [weight / sum(weights) for weight in weights]
     ids = [7 * i for i in range(len(probs))]
-    drawn = GumbelNoise(seed).sample(Distribution.of_few(probs, ids), place)
+    drawn = GumbelNoise(seed).sample(Distribution.sparse(probs, ids), place)
     assert drawn == GumbelNoise(seed).sample(Distribution(np.array(probs), np.array(ids)), place)
     assert probs[ids.index(drawn)] > 0.0
 

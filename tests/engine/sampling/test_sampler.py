@@ -78,8 +78,8 @@ def test_what_is_banned_before_a_place_may_stand_there() -> None:
         (before, []), (before, [1]), (before, [1, 1]), (later, [])
     )] == [3, 3, 2, 2]  # fmt: skip
     candidates = Candidates(np.array([2, 3]), np.array([5.0, 2.0], dtype=np.float32))
-    assert sampler.allowed(candidates, 4, before, []).ids.tolist() == [3]
-    assert sampler.allowed(candidates, 4, later, []).ids.tolist() == [2, 3]
+    assert sampler.allowed_candidates(candidates, 4, before, []).ids.tolist() == [3]
+    assert sampler.allowed_candidates(candidates, 4, later, []).ids.tolist() == [2, 3]
     assert not sampler.bans(frozenset({2}))
     assert Sampler(SamplingParams(temperature=0.0), frozenset({2})).bans(frozenset({2}))
 
@@ -317,7 +317,7 @@ def test_the_chain_of_candidates_is_that_of_the_row_without_others(  # noqa: PLR
     history, pending = np.array(past, dtype=np.int32), [2, 3]
     ids = np.sort((-row).argsort(kind="stable")[:count])
     sampler = Sampler(params, banned)
-    allowed = sampler.allowed(Candidates(ids, row[ids]), n_vocab, history, pending)
+    allowed = sampler.allowed_candidates(Candidates(ids, row[ids]), n_vocab, history, pending)
     others = np.ones(len(row), dtype=bool)
     others[ids] = False
     row[others] = -np.inf
@@ -325,7 +325,7 @@ def test_the_chain_of_candidates_is_that_of_the_row_without_others(  # noqa: PLR
         assert set(ids.tolist()) <= banned | set(range(n_vocab, len(row)))
         return
     expected = dense(sampler.distribution(row[:n_vocab], history, pending), n_vocab)
-    found = sampler.narrow_distribution(allowed)
+    found = sampler.allowed_distribution(allowed)
     assert found.ids is not None
     assert (np.diff(found.ids) > 0).all()
     np.testing.assert_allclose(dense(found, n_vocab), expected, atol=1e-12)

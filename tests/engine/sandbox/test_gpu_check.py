@@ -17,7 +17,7 @@ from engine.llama.devices import find_gpus, handles_of
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import CacheType, Device, FlashAttention, LoadRequest, Placement
 from engine.sandbox import machine_check, trials
-from engine.sandbox.machine_check import GPUS_FILE, check_gpus, gpu_notices, inspector, kept_verdict
+from engine.sandbox.machine_check import GPUS_FILE, check_gpus, file_inspector, gpu_notices, stored_verdict
 from engine.sandbox.probe import ask_child
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
@@ -38,9 +38,9 @@ def fixture_sample(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def fixture_trust() -> Iterator[None]:
-    gpu_verdict.set_current(GpuVerdict.FINE)
+    gpu_verdict.set_current(GpuVerdict.USABLE)
     yield
-    gpu_verdict.set_current(GpuVerdict.FINE)
+    gpu_verdict.set_current(GpuVerdict.USABLE)
 
 
 @pytest.fixture(name="gpus", autouse=True)
@@ -75,7 +75,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, auto: Answer, off: Answer = CRASH
 @pytest.mark.parametrize(
     ("answers", "verdict", "asked", "is_kept"),
     [
-        ((WORKS, CRASH), GpuVerdict.FINE, ["auto"], True),
+        ((WORKS, CRASH), GpuVerdict.USABLE, ["auto"], True),
         ((CRASH, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
         ((WRONG, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
         ((CRASH, CRASH), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
@@ -100,7 +100,7 @@ def test_the_verdict_follows_from_the_trials(
     assert check_gpus(sample, tmp_path) is verdict
     assert gpu_verdict.current() is verdict
     assert told == asked
-    gpu_verdict.set_current(GpuVerdict.FINE)  # the state at the next start
+    gpu_verdict.set_current(GpuVerdict.USABLE)  # the state at the next start
     assert check_gpus(sample, tmp_path) is verdict
     assert told == (asked if is_kept else [*asked, *asked])
 
@@ -110,7 +110,7 @@ def test_nothing_is_started_where_there_is_no_gpu(
 ) -> None:
     gpus.clear()
     asked = answering(monkeypatch, CRASH)
-    assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
+    assert check_gpus(sample, tmp_path) is GpuVerdict.USABLE
     assert asked == []
     assert not (tmp_path / GPUS_FILE).exists()
 
@@ -121,19 +121,19 @@ def test_another_device_driver_or_build_is_tried_anew(
 ) -> None:
     asked = answering(monkeypatch, WORKS)
     check_gpus(sample, tmp_path)
-    assert kept_verdict(tmp_path) == (GpuVerdict.FINE, None)
+    assert stored_verdict(tmp_path) == (GpuVerdict.USABLE, None)
     if what == "device":
         gpus[0] = Device("Vulkan0", "another card", 8 * 10**9, 7 * 10**9)
     else:
         monkeypatch.setattr(library, f"{what}_facts", lambda: ("a newer one",))
-    assert kept_verdict(tmp_path) == (None, None)
+    assert stored_verdict(tmp_path) == (None, None)
     check_gpus(sample, tmp_path)
     assert asked == ["auto", "auto"]
 
 
 def test_a_trial_that_is_stopped_is_no_verdict(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, LoadCancelledError("stopped"))
-    assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
+    assert check_gpus(sample, tmp_path) is GpuVerdict.USABLE
     assert not (tmp_path / GPUS_FILE).exists()
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_file_of_verdicts_is_as_good_as_none(
     asked = answering(monkeypatch, WORKS)
     key = machine_check.check_key()
     (tmp_path / GPUS_FILE).write_text(json.dumps({"format": 1, "verdicts": {key: "nonsense"}}), "utf-8")
-    assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
+    assert check_gpus(sample, tmp_path) is GpuVerdict.USABLE
     assert asked == ["auto"]
 
 
@@ -151,7 +151,7 @@ def test_a_crashing_driver_takes_no_model_and_is_reported(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(monkeypatch, CRASH, CRASH)
-    session = Session(inspector(tmp_path, sample))
+    session = Session(file_inspector(tmp_path, sample))
     try:
         ready = session.load(LoadRequest(str(sample), n_ctx=256))
     finally:
@@ -166,7 +166,7 @@ def test_a_file_is_looked_at_after_the_gpus_and_these_once(
     asked = answering(monkeypatch, WORKS)
     monkeypatch.setattr(machine_check, "check_kernels", lambda *_: True)
     monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path.name))
-    inspect = inspector(None, sample)
+    inspect = file_inspector(None, sample)
     for name in ("one.gguf", "two.gguf"):
         inspect(Path(name), lambda: False)
     assert asked == ["auto", "one.gguf", "two.gguf"]

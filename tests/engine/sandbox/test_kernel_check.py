@@ -13,7 +13,7 @@ from engine.errors import ModelLoadError, NotEnoughMemoryError
 from engine.llama import library
 from engine.records import LoadRequest
 from engine.sandbox import machine_check, trials
-from engine.sandbox.machine_check import KERNELS_FILE, check_kernels, inspector, kernel_notices
+from engine.sandbox.machine_check import KERNELS_FILE, check_kernels, file_inspector, kernel_notices
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
 from tests.exact import require_exact
@@ -125,7 +125,7 @@ def test_a_session_tries_them_once_and_before_any_file(
 ) -> None:
     asked = asking(monkeypatch, None)
     monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path))
-    inspect = inspector(tmp_path, sample)
+    inspect = file_inspector(tmp_path, sample)
     for name in ("one.gguf", "two.gguf"):
         inspect(Path(name), lambda: False)
     assert asked == [sample, Path("one.gguf"), Path("two.gguf")]
@@ -136,7 +136,7 @@ def test_a_load_that_is_given_up_leaves_the_trial_to_the_next_file(
 ) -> None:
     asked = asking(monkeypatch, None)
     monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path))
-    inspect = inspector(None, sample)
+    inspect = file_inspector(None, sample)
     inspect(Path("given up.gguf"), lambda: True)
     inspect(Path("wanted.gguf"), lambda: False)
     assert asked == [sample, Path("given up.gguf"), sample, Path("wanted.gguf")]

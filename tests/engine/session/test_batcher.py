@@ -12,9 +12,9 @@ import pytest
 from greenlet import getcurrent
 
 from engine.errors import CacheFullError, DecodeError
-from engine.interfaces import ALONE, Rows
+from engine.interfaces import SINGLE_ANSWER, Rows
 from engine.llama.context import LlamaContext, PassPart
-from engine.session.batcher import LEAST_READ, Batcher
+from engine.session.batcher import MIN_PROMPT_TOKENS, Batcher
 
 WIDTH = 4
 Passes = list[list[tuple[int, int, int]]]  # for each part of each pass: sequence, tokens, rows
@@ -186,7 +186,7 @@ def test_a_prompt_is_read_however_little_the_budget_is(place: Place) -> None:
         lambda: (place.forward(place.targets[0], 1, 1), None)[1], lambda: (place.forward(place.targets[1], 9), None)[1]
     )
     place.batcher.step()
-    assert place.passes == [[(0, 1, 1), (1, LEAST_READ, 0)]]
+    assert place.passes == [[(0, 1, 1), (1, MIN_PROMPT_TOKENS, 0)]]
 
 
 def test_a_prompt_of_the_draft_model_holds_nobody_up(place: Place) -> None:
@@ -313,7 +313,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
     num_tokens, tokens, num_drafting = seen[-1]
     assert (num_tokens, num_drafting) == (3 + 4, 1)
     assert tokens == pytest.approx(2 + 3, abs=0.01)
-    assert place.batcher.composition(is_drafting=True) == ALONE
+    assert place.batcher.composition(is_drafting=True) == SINGLE_ANSWER
 
 
 def test_joined_passes_of_the_target_are_told(place: Place) -> None:
@@ -349,10 +349,10 @@ class CellSequence(ScriptedSequence):
             sequence.begun_at.append(sequence.num_past)
         return super().forward_joined(parts)
 
-    def export(self) -> SimpleNamespace:
+    def export_state(self) -> SimpleNamespace:
         return SimpleNamespace(ids=range(self.num_past))
 
-    def adopt(self, kept: SimpleNamespace) -> bool:
+    def import_state(self, kept: SimpleNamespace) -> bool:
         self.num_past = len(kept.ids)
         return True
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.core.paths import builtin_draft
 from engine.records import Event, LoadRequest
-from engine.sandbox.machine_check import KERNELS_FILE, inspector
+from engine.sandbox.machine_check import KERNELS_FILE, file_inspector
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
@@ -95,7 +95,7 @@ def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(
 
     monkeypatch.setattr("engine.sandbox.helper.child_command", sleeping)
     sample = tiny_llama(seed=1).write(tmp_path / "sample.gguf")
-    worker = Driver(EngineWorker(ignore, lambda: Session(inspector(tmp_path, sample))))
+    worker = Driver(EngineWorker(ignore, lambda: Session(file_inspector(tmp_path, sample))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
     assert started.wait(PATIENCE_S)

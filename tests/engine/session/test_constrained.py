@@ -13,7 +13,7 @@ import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import GrammarError, PromptError
-from engine.grammar.json_schema import grammar_of
+from engine.grammar.json_schema import schema_grammar
 from engine.records import (
     ChatRequest,
     Event,
@@ -71,7 +71,7 @@ def ask(
 
 
 def test_greedy_answers_are_the_same_in_every_mode(pair: Session) -> None:
-    texts = {mode: ask(pair, mode, grammar_of(PERSON).text, temperature=0.0) for mode in available(pair)}
+    texts = {mode: ask(pair, mode, schema_grammar(PERSON).text, temperature=0.0) for mode in available(pair)}
     assert len({text for text, _, _ in texts.values()}) == 1
     text, finished, _ = texts[Mode.AUTO]
     assert finished.reason is FinishReason.END

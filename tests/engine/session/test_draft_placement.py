@@ -113,7 +113,7 @@ def test_where_a_kept_place_has_no_memory_any_more_the_rule_holds(
     "machine",
     [
         Machine(cpu_ms=0.1, room=3),
-        Machine(cpu_ms=0.1, size=draft_placement.LARGEST_BYTES + 1),
+        Machine(cpu_ms=0.1, size=draft_placement.MAX_TRIED_BYTES + 1),
         Machine(main_memory=False),
     ],
     ids=["short of graphics memory", "large", "short of main memory"],

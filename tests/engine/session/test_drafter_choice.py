@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.prompt.typed_text import tokens_amid
+from engine.prompt.typed_text import tokens_within_text
 from engine.records import (
     ChatRequest,
     Finished,
@@ -49,8 +49,8 @@ def test_a_call_is_drafted_from_what_its_tool_takes() -> None:
     assert outlines is not None
     assert drafters.tool_call_index(request, ToolFormat.HERMES, vocab) is outlines  # cached
     drafter = drafters.drafter(Mode.SUFFIX, None, None, outlines, vocab.eog_ids)
-    call = tokens_amid(vocab, '{"name": "read", "arguments": {"path": "')
-    written = [*tokens_amid(vocab, "Now: "), *call[:12]]
+    call = tokens_within_text(vocab, '{"name": "read", "arguments": {"path": "')
+    written = [*tokens_within_text(vocab, "Now: "), *call[:12]]
     drafter.begin(np.array(written, dtype=np.int32), Sampler(SamplingParams()))
     draft = drafter.propose(np.array(written, dtype=np.int32), 100)
     assert draft.ids == call[12:]  # and no value

@@ -11,7 +11,7 @@ import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import ChatRequest, Event, Finished, LoadRequest, Mode, SamplingParams, TextChunk, TokenLogprob
-from engine.requests import next_number
+from engine.requests import next_request_id
 from engine.session.session import Session
 from tests.engine.session.test_parallel import Asker
 from tests.exact import require_exact
@@ -47,7 +47,7 @@ def question(number: int, mode: Mode, **changes: object) -> ChatRequest:
         "ignore_eos": number % 6 != 5,
         "top_logprobs": 3,
         "use_past": False,
-        "request_id": next_number(),
+        "request_id": next_request_id(),
     }
     return ChatRequest(mode=mode, **({"raw_prompt": prompt} | usual | changes))  # type: ignore[arg-type]
 

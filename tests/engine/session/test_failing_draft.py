@@ -11,7 +11,7 @@ from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
 from engine.llama.context import LlamaContext
 from engine.pacing import measuring
-from engine.pacing.measuring import OtherLoad
+from engine.pacing.measuring import ForeignCpuLoad
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sampling.top_k import Row
 from engine.session.session import Session
@@ -26,7 +26,7 @@ def pair() -> Iterator[Session]:
     session = Session()
     session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
     with pytest.MonkeyPatch.context() as patch:  # otherwise the draft would be measured before each answer
-        patch.setattr(OtherLoad, "is_low", True)
+        patch.setattr(ForeignCpuLoad, "is_low", True)
         patch.setattr(measuring, "STEADY", 1000.0)
         session.measure(0.3)
     yield session

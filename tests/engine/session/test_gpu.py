@@ -22,7 +22,7 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import NO_DEVICE, ChatRequest, EngineReady, Finished, LoadRequest, Message, Mode, Placement
 from engine.records import SamplingParams as Sampling
 from engine.sandbox import machine_check
-from engine.sandbox.machine_check import inspector
+from engine.sandbox.machine_check import file_inspector
 from engine.session.session import Session
 
 PROMPT = "Repeat: red, green, blue, red, green, blue."
@@ -42,13 +42,13 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or NEVER)
 
 @pytest.fixture(scope="module", name="opened")
 def fixture_opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, EngineReady]]:
-    session = Session(inspector(tmp_path_factory.mktemp("cache"), builtin_target()))
+    session = Session(file_inspector(tmp_path_factory.mktemp("cache"), builtin_target()))
     request = LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=256, gpu_layers=999, draft_gpu_layers=999)
     try:
         yield session, session.load(request)
     finally:
         session.close()
-        gpu_verdict.set_current(GpuVerdict.FINE)
+        gpu_verdict.set_current(GpuVerdict.USABLE)
 
 
 def test_a_device_is_listed_with_its_memory() -> None:

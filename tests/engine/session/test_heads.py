@@ -68,7 +68,7 @@ def test_a_short_prompt_read_without_rows_is_read_again(tmp_path: Path) -> None:
     plain = answer(session, Mode.OFF, prompt)
     again = answer(session, Mode.HEAD, prompt, depth=1)
     assert again.stats.prompt_cached_tokens == 0
-    assert not head.reader.has_lost_beginning()
+    assert not head.row_model.has_lost_beginning()
     assert again.token_ids == plain.token_ids
     assert again.stats.accepted == fresh.stats.accepted
     assert answer(session, Mode.HEAD, prompt, depth=1).stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
@@ -190,7 +190,7 @@ def chain_of(session: Session, temperature: float) -> Chain:
     head = session._draft
     assert isinstance(head, LoadedHead)
     target = session._loaded().sequence
-    head.follow(on=False)
+    head.record_rows(on=False)
     chain = Chain(np.zeros((N_VOCAB, N_VOCAB)), np.zeros((N_VOCAB, N_VOCAB)))
     for token_id in range(N_VOCAB):
         for sequence, found in ((target, chain.p), (head.sequence, chain.q)):

@@ -28,7 +28,7 @@ from engine.records import (
     SamplingParams,
     TextChunk,
 )
-from engine.requests import ForgetState, OnEvent, RunJob, next_number
+from engine.requests import ForgetState, OnEvent, RunJob, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.gguf_factory import tiny_windowed
@@ -80,7 +80,7 @@ class Asker:
             parallel=parallel,
         )
         request = replace(request, shared_context=shared_context)
-        self.worker.submit(replace(request, request_id=next_number()), ready.put)
+        self.worker.submit(replace(request, request_id=next_request_id()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
             assert not isinstance(event, EngineFailed), event
         self.ready = event
@@ -122,12 +122,12 @@ def side_by_side() -> Iterator[Asker]:
 
 def question(text: str, *, mode: Mode = Mode.OFF, depth: int | None = None, **fields: object) -> ChatRequest:
     wanted = {"max_tokens": 40, "ignore_eos": True, "sampling": GREEDY, "use_past": False} | fields
-    return ChatRequest(raw_prompt=text, mode=mode, depth=depth, request_id=next_number(), **wanted)  # type: ignore[arg-type]
+    return ChatRequest(raw_prompt=text, mode=mode, depth=depth, request_id=next_request_id(), **wanted)  # type: ignore[arg-type]
 
 
 def alone(requests: Sequence[ChatRequest]) -> list[tuple[int, ...]]:
     asker = Asker(1)
-    found = [asker.ask([replace(one, request_id=next_number())])[0].finished.token_ids for one in requests]
+    found = [asker.ask([replace(one, request_id=next_request_id())])[0].finished.token_ids for one in requests]
     asker.close()
     return found
 
@@ -263,7 +263,7 @@ def test_an_edit_before_the_window_is_answered_as_by_a_fresh_model(tmp_path: Pat
     found = asker.ask([edited])[0].finished
     asker.close()
     fresh = Asker(1, target=path, n_ctx=768)
-    assert found.token_ids == fresh.ask([replace(edited, request_id=next_number())])[0].finished.token_ids
+    assert found.token_ids == fresh.ask([replace(edited, request_id=next_request_id())])[0].finished.token_ids
     fresh.close()
 
 
@@ -319,7 +319,7 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
     answer = question(PROMPTS[0], max_tokens=100)
     ends: queue.Queue[Event] = queue.Queue()
     for shares in (True, False):
-        side_by_side.worker.submit(answer := replace(answer, request_id=next_number()), ends.put)
+        side_by_side.worker.submit(answer := replace(answer, request_id=next_request_id()), ends.put)
         side_by_side.worker.submit(RunJob(Asking(), shares=shares), ends.put)
         values = list[list[int]]()
         for _ in range(2):

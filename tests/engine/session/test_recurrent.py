@@ -228,11 +228,11 @@ def test_a_state_is_kept_as_it_is_after_a_snapshot_was_taken(files: tuple[Path, 
             sequence.forward([4] * 30, 0)
             assert sequence.rollback(12)
         else:
-            state = sequence.export()
+            state = sequence.export_state()
             assert state is not None
             sequence.clear()
             sequence.forward([5] * 9, 0)
-            assert sequence.adopt(state)
+            assert sequence.import_state(state)
         np.testing.assert_allclose(row_after(sequence, [*ids[:12], 99]), expected, atol=1e-3)
     loaded.close()
     fresh.close()

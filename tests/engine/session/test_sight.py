@@ -100,7 +100,7 @@ def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
 
 def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Asked) -> None:
     """Embeddings count as tokens of the prompt."""
-    encoder = seeing.session._sight._encoder
+    encoder = seeing.session._vision._encoder
     assert encoder is not None
     question = asked("abc ", picture(40), " ab?")
     first = seeing.answer(question)

@@ -65,7 +65,7 @@ def fitted(
     request: ChatRequest, run: Callable[[ChatRequest], Iterator[Event]], *, stopped: bool = False
 ) -> tuple[list[Event], ChatRequest, str]:
     summarising = Summariser(words, lambda message: len(message.content.split()), N_CTX, 16)
-    steps, events = summarising.fit(request, run, lambda: stopped), []
+    steps, events = summarising.fit_request(request, run, lambda: stopped), []
     while True:
         try:
             events.append(next(steps))

@@ -13,7 +13,7 @@ from engine.session.token_counter import SLICE_CHARS, TokenCounter, slices
 def work_off(counts: TokenCounter, *requests: CountRequest, count: object = len) -> list[TokensCounted]:
     done = []
     for request in requests:
-        while (result := counts.work(request, count)) is None:  # type: ignore[arg-type]
+        while (result := counts.count_slice(request, count)) is None:  # type: ignore[arg-type]
             pass
         done.append(result)
     return done
@@ -42,7 +42,7 @@ def test_one_step_is_one_slice() -> None:
         return 1
 
     counts, request = TokenCounter(), CountRequest(1, ("line\n" * 20_000,))
-    assert counts.work(request, count) is None
+    assert counts.count_slice(request, count) is None
     assert len(seen) == 1
     assert work_off(counts, request, count=count) == [TokensCounted(1, (len(seen),))]
     assert max(seen) <= SLICE_CHARS
@@ -51,8 +51,8 @@ def test_one_step_is_one_slice() -> None:
 
 def test_without_a_vocabulary_the_answer_is_that_there_is_none() -> None:
     counts = TokenCounter()
-    assert counts.work(CountRequest(1, ("abc", "def")), lambda _text: None) == TokensCounted(1, None)
-    assert counts.work(CountRequest(2, ("abc",)), len) == TokensCounted(2, (3,))
+    assert counts.count_slice(CountRequest(1, ("abc", "def")), lambda _text: None) == TokensCounted(1, None)
+    assert counts.count_slice(CountRequest(2, ("abc",)), len) == TokensCounted(2, (3,))
 
 
 @given(st.text(alphabet="ab\n\r\u2028é", max_size=200).map(lambda text: text * 400))
@@ -68,8 +68,8 @@ def test_an_uncountable_text_is_answered_and_the_next_counted() -> None:
         raise RuntimeError("no such vocabulary")
 
     counts, request = TokenCounter(), CountRequest(1, ("ab", "x" * (2 * SLICE_CHARS)))
-    assert counts.work(request, len) is None
+    assert counts.count_slice(request, len) is None
     with pytest.raises(RuntimeError):
-        counts.work(request, fails)
+        counts.count_slice(request, fails)
     assert counts.give_up(request) == TokensCounted(1, None)
     assert work_off(counts, CountRequest(2, ("abc",))) == [TokensCounted(2, (3,))]

@@ -28,7 +28,7 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
-from engine.sandbox.machine_check import inspector
+from engine.sandbox.machine_check import file_inspector
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
 from tests.engine.driver import Driver
@@ -348,7 +348,7 @@ def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
         return [sys.executable, "-c", "import time; time.sleep(60)"]
 
     monkeypatch.setattr("engine.sandbox.helper.child_command", sleeping)
-    worker = Driver(EngineWorker(events.put, lambda: Session(inspector(tmp_path, None))))
+    worker = Driver(EngineWorker(events.put, lambda: Session(file_inspector(tmp_path, None))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
     assert started.wait(PATIENCE_S)

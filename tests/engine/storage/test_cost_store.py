@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.storage import json_store
-from engine.storage.cost_store import FILE_NAME, MAX_KEPT, CostStore, SavedCosts, file_facts, key_of
+from engine.storage.cost_store import FILE_NAME, MAX_ENTRIES, CostStore, SavedCosts, file_facts, key_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 COSTS = SavedCosts(2, {0: {1: 7.0, 8: 19.25}, 2: {1: 9.5}})
@@ -36,12 +36,12 @@ def test_without_a_folder_it_is_kept_in_memory() -> None:
 
 def test_the_oldest_go_first(tmp_path: Path) -> None:
     store = CostStore(tmp_path)
-    for i in range(MAX_KEPT + 5):
+    for i in range(MAX_ENTRIES + 5):
         store.put(f"key {i}", COSTS)
     again = CostStore(tmp_path)
     assert again.get("key 4") is None
     assert again.get("key 5") == COSTS
-    assert len(json.loads((tmp_path / FILE_NAME).read_text())["costs"]) == MAX_KEPT
+    assert len(json.loads((tmp_path / FILE_NAME).read_text())["costs"]) == MAX_ENTRIES
 
 
 @pytest.mark.parametrize(

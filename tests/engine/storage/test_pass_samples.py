@@ -11,7 +11,14 @@ import pytest
 from app.core.paths import builtin_target
 from engine.gguf.header import read_header
 from engine.gguf.token_weights import TokenWeights
-from engine.storage.pass_samples import FILE_NAME, MAX_KEPT, PassSample, SampleStore, weights_of_file, weights_of_head
+from engine.storage.pass_samples import (
+    FILE_NAME,
+    MAX_SAMPLES,
+    PassSample,
+    SampleStore,
+    weights_of_file,
+    weights_of_head,
+)
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.heads.head_factory import N_VOCAB, eagle3_for, qwen35_with_mtp
 
@@ -41,7 +48,7 @@ def test_threads_and_caches_have_samples_of_their_own(tmp_path: Path) -> None:
 
 def test_the_oldest_goes(tmp_path: Path) -> None:
     store = SampleStore(tmp_path)
-    for number in range(MAX_KEPT + 2):
+    for number in range(MAX_SAMPLES + 2):
         store.put(replace(SAMPLE, name=f"{number}.gguf"))
     assert next(sample.name for sample in store.samples) == "2.gguf"
 

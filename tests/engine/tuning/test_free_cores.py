@@ -65,9 +65,9 @@ def test_what_was_believed_in_vain_is_believed_later_and_later() -> None:
     for _ in range(10):
         system.free.begin(taken=True)
         waits.append(system.run(60.0, others=0.0))
-        system.free.learn(were_back=False)
+        system.free.adjust_interval(were_back=False)
     assert waits == pytest.approx([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 16.0, 16.0, 16.0], abs=0.3)
-    system.free.learn(were_back=True)
+    system.free.adjust_interval(were_back=True)
     system.free.begin(taken=True)
     assert system.run(60.0, others=0.0) == pytest.approx(0.3, abs=0.1)
 
@@ -77,7 +77,7 @@ def test_cores_that_nobody_took_are_not_back() -> None:
     assert system.run(60.0, others=0.0) == NEVER
     assert system.run(5.0, others=2.0) == NEVER
     assert system.run(5.0, others=0.0) < NEVER
-    system.free.learn(were_back=False)
+    system.free.adjust_interval(were_back=False)
     assert system.run(60.0, others=0.0) == NEVER
 
 

@@ -43,7 +43,7 @@ def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early:
     assert best.agreement == 1.0
     assert best.share < 0.9
     assert best.pays
-    assert best.most_gain > 1.0
+    assert best.max_gain > 1.0
     assert "can pay" in best.words
     assert [path.name for path in tmp_path.iterdir()] == [best.path.name]
     with LlamaModel(best.path) as copy:
@@ -117,4 +117,4 @@ def test_a_model_of_two_layers_has_none_to_leave_out(tmp_path: Path) -> None:
 def test_it_pays_if_it_agrees_more_often_than_its_share_of_a_pass(agreement: float, share: float, pays: bool) -> None:
     one = SelfDraft(Path("x.gguf"), (1,), 28, agreement, share, 100)
     assert one.pays is pays
-    assert (one.most_gain > 1.0) is (agreement > share)
+    assert (one.max_gain > 1.0) is (agreement > share)

@@ -42,11 +42,16 @@ def selected(edit: QPlainTextEdit) -> str:
 def test_a_slash_opens_the_list_and_typing_filters_it(prompts: PromptList, edit: QPlainTextEdit) -> None:
     QTest.keyClicks(edit, "/")
     assert prompts.isVisible()
-    assert prompts.shown == ["shorter", "summarise", "translate", "race"]  # the race command follows the prompts
+    assert prompts.shown_prompts == [
+        "shorter",
+        "summarise",
+        "translate",
+        "race",
+    ]  # the race command follows the prompts
     QTest.keyClicks(edit, "s")
-    assert prompts.shown == ["shorter", "summarise", "translate"]  # prefix matches, then other matches
+    assert prompts.shown_prompts == ["shorter", "summarise", "translate"]  # prefix matches, then other matches
     QTest.keyClicks(edit, "u")
-    assert prompts.shown == ["summarise"]
+    assert prompts.shown_prompts == ["summarise"]
     QTest.keyClicks(edit, "x")
     assert not prompts.isVisible()
     QTest.keyClick(edit, Qt.Key.Key_Backspace)
@@ -215,7 +220,7 @@ def test_the_command_of_a_race_is_inserted_with_its_question_to_be_filled(
     raced: list[str] = []
     window.race.question_asked.connect(raced.append)
     QTest.keyClicks(edit, "/race")
-    assert prompts.shown == ["race"]
+    assert prompts.shown_prompts == ["race"]
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert edit.toPlainText() == "/race {question}"
     QTest.keyClicks(edit, "Why is water wet?")

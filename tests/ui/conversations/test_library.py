@@ -228,10 +228,10 @@ def test_keys_step_through_the_chats_from_the_message(filled: MainWindow, qtbot:
         assert caught.args == [wanted]
         filled.sidebar.set_rows(ROWS, wanted, FOLDERS)
     with qtbot.assertNotEmitted(filled.sidebar.list.chosen):
-        filled.sidebar.list.step(-1)
+        filled.sidebar.list.open_adjacent(-1)
     filled.sidebar.set_rows(ROWS, None, FOLDERS)
     with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
-        filled.sidebar.list.step(1)
+        filled.sidebar.list.open_adjacent(1)
     assert caught.args == [3]
 
 
@@ -245,7 +245,7 @@ def test_headings_and_chats_are_read_aloud_with_what_is_seen_of_them(filled: Mai
     assert spoken(heading(listing.rows, "Play")) == "Folder Play, 0 chats, closed"
     assert spoken(heading(listing.rows, "Archived")) == "Archived, 1 chat, closed"
     assert spoken(heading(listing.rows, "Pinned")) == "Pinned"
-    filled.sidebar.set_rows((ConversationRow(1, "Plain", NOW, left_machine=True), ROWS[5]), 1, ())
+    filled.sidebar.set_rows((ConversationRow(1, "Plain", NOW, used_remote_server=True), ROWS[5]), 1, ())
     chat = listing.rows.index(1, 0)
     assert spoken(chat) == chat.data(Qt.ItemDataRole.ToolTipRole) == "Plain · was sent to a remote server"
     assert chat.data() == "Plain"
@@ -256,7 +256,7 @@ def test_a_chat_that_is_dropped_among_the_archived_is_archived(filled: MainWindo
     rows.library_signals.archived.connect(lambda number, is_archived: told.append((number, is_archived)))
     rows.toggle_archive()
     assert lines(rows)[-2:] == ["[Archived]", "Old"]
-    rows.place(1, rows.rowCount())
+    rows.arrange_chat(1, rows.rowCount())
     assert told == [(1, True)]
-    rows.place(1, 0)  # there is no section above the first heading
+    rows.arrange_chat(1, 0)  # there is no section above the first heading
     assert told == [(1, True)]

@@ -10,7 +10,7 @@ from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from ui.formulas import formula
-from ui.formulas.formula import Formula, bare, typeset
+from ui.formulas.formula import Formula, typeset, without_delimiters
 from ui.markdown.html_writer import formula_source
 from ui.markdown.parser import SafeParser
 from ui.theme.theme import Theme
@@ -90,8 +90,8 @@ def test_what_is_a_formula(text: str, found: list[str]) -> None:
 
 
 def test_the_signs_say_what_kind_it_is() -> None:
-    assert bare("$x$") == bare("\\(x\\)") == ("x", False)
-    assert bare("$$\nx\n$$") == bare("\\[ x \\]") == ("x", True)
+    assert without_delimiters("$x$") == without_delimiters("\\(x\\)") == ("x", False)
+    assert without_delimiters("$$\nx\n$$") == without_delimiters("\\[ x \\]") == ("x", True)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from ui.markdown.blocks import (
     table_part,
 )
 from ui.markdown.html_writer import MAX_QUOTE_LEVEL, render_tokens
-from ui.markdown.lists import DONE
+from ui.markdown.lists import DONE_BOX
 from ui.markdown.parser import SafeParser
 
 
@@ -247,7 +247,7 @@ def test_long_lists_in_pieces_equal_those_at_once(lines: list[str], data: st.Dat
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
     shown = "".join(text[place] for block in stream([text]) for place in block.source_map.positions).replace(
-        "x t", f"{DONE} t"
+        "x t", f"{DONE_BOX} t"
     )
     assert shown.replace("\n", "") == "".join(block.source_map.text for block in stream([text])).replace("\n", "")
 

@@ -104,4 +104,4 @@ def test_the_beginning_of_a_long_paragraph_is_parsed_once(monkeypatch: pytest.Mo
     parser.parse("\n\n".join(f"other {number}" for number in range(2 * CACHE_SIZE)))
     inline = parser.inline
     assert isinstance(inline, PositionedInline)
-    assert len(inline._known) == CACHE_SIZE
+    assert len(inline._cached_prefixes) == CACHE_SIZE

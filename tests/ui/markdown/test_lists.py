@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ui.markdown.blocks import Block, BlockStream
-from ui.markdown.lists import DONE, OPEN
+from ui.markdown.lists import DONE_BOX, OPEN_BOX
 
 
 def blocks(text: str) -> list[Block]:
@@ -22,7 +22,7 @@ def shown(text: str) -> str:
 
 
 def test_tasks_have_check_marks() -> None:
-    assert shown("- [x] done\n- [ ] open\n- [X] **both**") == f"{DONE} done{OPEN} open{DONE} both"
+    assert shown("- [x] done\n- [ ] open\n- [X] **both**") == f"{DONE_BOX} done{OPEN_BOX} open{DONE_BOX} both"
 
 
 def test_a_check_mark_stands_where_its_letter_stands() -> None:
@@ -31,7 +31,7 @@ def test_a_check_mark_stands_where_its_letter_stands() -> None:
     found = [
         text[place]
         for place, char in zip(block.source_map.positions, block.source_map.text, strict=True)
-        if char in DONE + OPEN
+        if char in DONE_BOX + OPEN_BOX
     ]
     assert found == ["x", " "]
     words = [
@@ -57,7 +57,7 @@ def test_a_check_mark_stands_where_its_letter_stands() -> None:
     ],
 )
 def test_what_is_no_task_has_none(text: str) -> None:
-    assert not set(DONE + OPEN) & set(shown(text))
+    assert not set(DONE_BOX + OPEN_BOX) & set(shown(text))
     assert "task" not in html(text)
 
 
@@ -69,7 +69,7 @@ def test_tasks_have_no_bullets_and_others_beside_them_do() -> None:
 
 
 def test_a_numbered_task_keeps_its_number() -> None:
-    assert html("1. [x] a") == f"<ol>\n<li>{DONE} a</li>\n</ol>\n"
+    assert html("1. [x] a") == f"<ol>\n<li>{DONE_BOX} a</li>\n</ol>\n"
 
 
 def test_a_task_keeps_its_check_mark_when_its_list_becomes_loose() -> None:

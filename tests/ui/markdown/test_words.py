@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.markdown.words import grow_html
+from ui.markdown.words import append_to_html
 
 
 @pytest.mark.parametrize("num_lists", [0, 1, 3, 20])
@@ -12,10 +12,10 @@ from ui.markdown.words import grow_html
 def test_words_stand_before_all_the_end_tags(num_lists: int, num_words: int) -> None:
     before = "<ul>\n<li>" * num_lists + "<p>" + "some words, " * num_words + "one"
     after = "</p>" + "</li>\n</ul>\n" * num_lists
-    assert grow_html(before + after, " & more") == before + " &amp; more" + after
+    assert append_to_html(before + after, " & more") == before + " &amp; more" + after
 
 
 def test_spaces_at_the_end_are_no_words() -> None:
-    assert grow_html("<p>one</p>\n \n", " two") == "<p>one two</p>\n \n"
-    assert grow_html("one " + " " * 500, "two") == "onetwo " + " " * 500
-    assert grow_html("", "one") == "one"
+    assert append_to_html("<p>one</p>\n \n", " two") == "<p>one two</p>\n \n"
+    assert append_to_html("one " + " " * 500, "two") == "onetwo " + " " * 500
+    assert append_to_html("", "one") == "one"

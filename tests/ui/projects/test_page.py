@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.projects import EMBEDDERS, MOST_FILES, FileState, Project, ProjectFile
+from app.core.domain.projects import EMBEDDERS, MAX_FILES, FileState, Project, ProjectFile
 from ui.projects.page import ProjectPage
 from ui.theme.theme import Theme
 
@@ -70,7 +70,7 @@ def file(path: str, state: FileState = FileState.READ) -> ProjectFile:
 
 def test_a_folder_of_many_files_is_drawn_when_it_is_unfolded(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
     page = ProjectPage(theme, Project("a", "Garden", sources=("/d/many", "/d/one.txt", "/d/man")), parent)
-    many = [file(f"/d/many/{number}.txt") for number in range(MOST_FILES - 1)]
+    many = [file(f"/d/many/{number}.txt") for number in range(MAX_FILES - 1)]
     page.set_files([*many, file("/d/many/bad.pdf", FileState.FAILED), file("/d/one.txt")])
     folder, other = page.tree.topLevelItem(0), page.tree.topLevelItem(2)
     assert folder is not None
@@ -89,5 +89,5 @@ def test_a_folder_of_many_files_is_drawn_when_it_is_unfolded(qtbot: QtBot, theme
 
 def test_a_folder_with_too_many_files_says_how_to_add_the_rest(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
     page = ProjectPage(theme, Project("a", "Garden", sources=("/d",)), parent)
-    page.set_files([file(f"/d/{number}.txt") for number in range(MOST_FILES)])
+    page.set_files([file(f"/d/{number}.txt") for number in range(MAX_FILES)])
     assert page.summary.text().endswith("Only the first 10,000 files of a folder are read: add its folders instead")

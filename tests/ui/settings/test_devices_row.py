@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.table import FIELD_BY_KEY
 from engine.records import Device, DeviceKind
-from ui.settings.rows import DevicesRow, LineRow
+from ui.settings.rows import DevicesRow, TextLineRow
 
 GB = 10**9
 FOUND = (
@@ -112,7 +112,7 @@ def test_without_a_device_the_menu_says_so(row: DevicesRow) -> None:
 )
 def test_what_cannot_be_taken_is_reported_below_the_line(key: str, text: str, sentence: str, qtbot: QtBot) -> None:
     field = FIELD_BY_KEY[key]
-    row = DevicesRow(field) if key == "device" else LineRow(field)
+    row = DevicesRow(field) if key == "device" else TextLineRow(field)
     qtbot.addWidget(row)
     row.show()
     qtbot.keyClicks(row.edit, text)

@@ -19,18 +19,18 @@ from app.core.domain.settings.fields import FieldKind, SettingField, SettingValu
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.table import FIELDS as TABLE
 from tests.ui.conftest import FIELDS
-from ui.settings.dialog import LOOKS, SettingsDialog
+from ui.settings.dialog import APPEARANCE_FIELDS, SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.settings.rows import (
     ChoiceRow,
     DevicesRow,
     FolderSettingRow,
-    LineRow,
     ModelFileRow,
     ModeRow,
+    MultiChoiceRow,
     NumberRow,
-    SeveralRow,
     SwitchRow,
+    TextLineRow,
     TextRow,
 )
 from ui.window.dialogs import WindowDialogs
@@ -85,9 +85,9 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.SWITCH: SwitchRow,
         FieldKind.MODEL_FILE: ModelFileRow,
         FieldKind.FOLDER: FolderSettingRow,
-        FieldKind.LINE: LineRow,
+        FieldKind.LINE: TextLineRow,
         FieldKind.DEVICES: DevicesRow,
-        FieldKind.SEVERAL: SeveralRow,
+        FieldKind.SEVERAL: MultiChoiceRow,
     }
     assert {*kinds, FieldKind.SERVERS} == set(FieldKind)
     for field in FIELDS:
@@ -234,7 +234,7 @@ def _fills(combo: QComboBox, text: str) -> bool:
 def looks(window: MainWindow) -> SettingsDialog:
     """The rows of the look, set up as in the app."""
     window.set_theme("light")
-    fields = [FIELD_BY_KEY[key] for key in (*LOOKS, "temperature")]
+    fields = [FIELD_BY_KEY[key] for key in (*APPEARANCE_FIELDS, "temperature")]
     dialogs = WindowDialogs(window, fields)
     dialogs.set_values({"theme": "light", "text_size": "normal", "density": "comfortable"})
     dialog = dialogs.make_settings()

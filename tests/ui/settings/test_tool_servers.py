@@ -12,11 +12,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.domain.tools.servers import ToolServerView, names_line, read_names
 from app.core.paths import assets_dir
 from tests.app.fakes import keep_settings, open_app
-from ui.settings.rows import ServersRow, SeveralRow
+from ui.settings.rows import MultiChoiceRow, ServersRow
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.settings.tool_servers import ToolServers
 from ui.theme.theme import Theme
@@ -84,7 +84,7 @@ def test_a_typed_server_is_on_and_imported_ones_are_off(qtbot: QtBot) -> None:
 
 
 def test_built_in_tools_are_switches(qtbot: QtBot) -> None:
-    row = SeveralRow(FIELD_BY_KEY["built_in_tools"])
+    row = MultiChoiceRow(FIELD_BY_KEY["built_in_tools"])
     qtbot.addWidget(row)
     row.set_value("current_time, calculate")
     assert [name for name, box in row.boxes.items() if box.isChecked()] == ["current_time", "calculate"]
@@ -94,7 +94,7 @@ def test_built_in_tools_are_switches(qtbot: QtBot) -> None:
     row.boxes["calculate"].click()
     assert row.value() == "current_time, search_chats"
     assert not row.problem()
-    assert "some of" in complaint(row.field, "current_time, delete_all")
+    assert "some of" in value_problem(row.field, "current_time, delete_all")
 
 
 def test_servers_are_left_out_of_a_chat_one_by_one(qtbot: QtBot) -> None:

@@ -186,7 +186,7 @@ def german(qapp: QApplication) -> Iterator[str]:
 
 def test_numbers_and_plurals_follow_the_language(german: str) -> None:
     assert german == "de"
-    assert (count(1234), figure(12.53), speed(12.5)) == ("1.234", "12,5", "12,5 Tok/s")
+    assert (count(1234), decimal_text(12.53), speed(12.5)) == ("1.234", "12,5", "12,5 Tok/s")
     assert (percent(0.683), times_plain(1.62), number_text(0.8)) == ("68\N{NO-BREAK SPACE}%", "1,62×", "0,8")
     assert translate("Words", "%n days ago", None, 1) == "vor 1 Tag"
     assert translate("Words", "%n days ago", None, 3) == "vor 3 Tagen"

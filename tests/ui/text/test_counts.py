@@ -18,7 +18,7 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from engine.sentences import Sentence
 from tests.ui.conftest import ASSETS, model
 from tests.ui.models.records import result
-from ui.composer.attachments.chips import facts as attachment_facts
+from ui.composer.attachments.chips import attachment_facts
 from ui.composer.context_meter import ContextSum, parts_words, sum_words
 from ui.models.repo_pane import facts as repo_facts
 from ui.statistics.plots import LengthBars

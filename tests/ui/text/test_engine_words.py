@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from engine.cache.states import _decoded_again, _tokens
+from engine.cache.states import _decoding_sentence, _token_count_text
 from engine.decoding.stats import StatsRecorder
 from engine.pacing import reasons
 from engine.pacing.draft_length import choose_draft_length
@@ -50,11 +50,11 @@ def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) 
 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
-    text = reasons.not_paying(0.41, as_asked=False, is_observed=True)
+    text = reasons.draft_not_paying(0.41, as_asked=False, is_observed=True)
     assert text == "draft paused, since it would not pay off: 41% of its first tokens are accepted"
     german_words = in_language(text)
     assert german_words.startswith("Entwurf pausiert, weil er sich nicht lohnen würde: 41\N{NO-BREAK SPACE}% ")
-    assert "(etwa 2,0 ms)" in in_language(_decoded_again(1900, 0.002, "memory", 0.003))
+    assert "(etwa 2,0 ms)" in in_language(_decoding_sentence(1900, 0.002, "memory", 0.003))
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
         (_note(1), "the oldest message is sent as a summary"),
         (_messages_left_out(1, 512), "the oldest message is left out: the context holds 512 tokens"),
         (_questions_left_out(1, 512), "a question without an answer is left out: the context holds 512 tokens"),
-        (_tokens(1), "1 token"),
+        (_token_count_text(1), "1 token"),
         (
-            _decoded_again(1, 0.002, "memory", 0.003),
+            _decoding_sentence(1, 0.002, "memory", 0.003),
             "1 token is decoded again (about 2.0 ms): restoring it from memory would take about 3.0 ms",
         ),
         (_changed(1, 3, said("that is faster here")), "threads from 1 to 3: that is faster here"),
@@ -90,7 +90,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
 @pytest.mark.parametrize(
     ("sentence", "told"),
     [
-        (noted(reasons.TEXT, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
+        (noted(reasons.TEXT_REASON, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
         (
             noted(reasons.text_not_paying(0.31, is_observed=True), 90),
             "Token 90: wiederholter Text pausiert, weil er sich nicht lohnen würde: 31\N{NO-BREAK SPACE}% akzeptiert",
@@ -105,7 +105,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
             "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert",
         ),
         (
-            reasons.not_paying(0.5, as_asked=True, is_observed=False),
+            reasons.draft_not_paying(0.5, as_asked=True, is_observed=False),
             "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% seiner ersten Token werden "
             "voraussichtlich akzeptiert",
         ),
@@ -118,7 +118,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
         (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
         (
-            _decoded_again(1900, 0.5, "disk", 2.0),
+            _decoding_sentence(1900, 0.5, "disk", 2.0),
             "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Festplatte",
         ),
         (said("draft left out: {reason}", reason=said("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
@@ -143,7 +143,11 @@ def why_of(decisions: tuple[str, ...]) -> list[str]:
 
 
 def test_the_newest_drafting_decision_is_found_as_sentence_and_text(german: None) -> None:
-    decisions = (reasons.TEXT, reasons.drafting(0.5, is_observed=True), _changed(2, 1, said("that is faster here")))
+    decisions = (
+        reasons.TEXT_REASON,
+        reasons.drafting(0.5, is_observed=True),
+        _changed(2, 1, said("that is faster here")),
+    )
     assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]
     assert why_of(tuple(map(str, decisions))) == ["Draft on: 50% of its first tokens are accepted."]
     assert why_of(()) == why_of(("the oldest message is sent as a summary",)) == []

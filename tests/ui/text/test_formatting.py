@@ -29,7 +29,7 @@ from ui.text import formatting
     ],
 )
 def test_figure(value: float | None, text: str) -> None:
-    assert formatting.figure(value) == text
+    assert formatting.decimal_text(value) == text
 
 
 def test_numbers_follow_another_locale_at_once() -> None:
@@ -46,7 +46,7 @@ def test_numbers_follow_another_locale_at_once() -> None:
 
 @given(st.floats(min_value=1e-6, max_value=1e9))
 def test_a_figure_is_close_and_short(value: float) -> None:
-    text = formatting.figure(value)
+    text = formatting.decimal_text(value)
     digits = re.sub(r"[.,]", "", text).strip("0")
     assert len(digits) <= 3
     assert float(text.replace(",", "")) == pytest.approx(value, rel=0.006)
@@ -87,9 +87,9 @@ def test_size_and_parameters() -> None:
 
 def test_a_hover_is_broken_between_words_and_keeps_its_paragraphs() -> None:
     words = "of the tokens that were proposed so many were kept " * 4
-    shown = formatting.hover(f"{words}\n\nshort\n{'x' * 90} y")
+    shown = formatting.tooltip(f"{words}\n\nshort\n{'x' * 90} y")
     lines = shown.split("\n")
     assert " ".join(lines[: lines.index("")]) == words.strip()
-    assert all(len(line) <= formatting.HOVER_CHARS for line in lines[: lines.index("")])
-    assert len(lines[: lines.index("")]) == -(-len(words.strip()) // formatting.HOVER_CHARS)
+    assert all(len(line) <= formatting.TOOLTIP_CHARS for line in lines[: lines.index("")])
+    assert len(lines[: lines.index("")]) == -(-len(words.strip()) // formatting.TOOLTIP_CHARS)
     assert lines[lines.index("") :] == ["", "short", "x" * 90, "y"]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QImage
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import ConversationRow
-from ui.text.one_line import cut
+from ui.text.one_line import elided
 from ui.text.reading_direction import is_right_to_left
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel
@@ -44,7 +44,7 @@ def test_the_dots_stand_at_the_end(language: str, theme: Theme, qtbot: QtBot) ->
     metrics = QFontMetricsF(label.font())
     label.resize(160, round(metrics.height()) + 4)
     assert label.is_elided()
-    shown = cut(label.text(), metrics, 160)
+    shown = elided(label.text(), metrics, 160)
     dots, taken = round(metrics.horizontalAdvance("…")), round(metrics.horizontalAdvance(shown))
     picture = label.grab().toImage()
     middle = picture.height() // 2
@@ -59,7 +59,10 @@ def test_a_title_in_the_list_ends_where_it_is_read_to(window: MainWindow, qtbot:
     qtbot.waitUntil(box.isValid)
     picture = listing.viewport().grab(box).toImage()
     room = box.width() - 18  # beside it within its row
-    dots, taken = round(metrics.horizontalAdvance("…")), metrics.horizontalAdvance(cut(LONG["hebrew"], metrics, room))
+    dots, taken = (
+        round(metrics.horizontalAdvance("…")),
+        metrics.horizontalAdvance(elided(LONG["hebrew"], metrics, room)),
+    )
     middle = box.height() // 2
     assert dots_at(picture, 10, dots, middle)
     assert not dots_at(picture, round(10 + taken) - dots, dots, middle)
@@ -75,4 +78,4 @@ def test_the_first_letter_with_a_direction_decides(text: str, expected: bool) ->
 
 
 def test_what_is_read_from_left_to_right_is_left_as_it_is(theme: Theme) -> None:
-    assert cut("short", QFontMetricsF(theme.font()), 500) == "short"
+    assert elided("short", QFontMetricsF(theme.font()), 500) == "short"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.hub.errors import HubUnreachableError
 from app.core.storage.chats.database import as_storage_error
 from engine.fit.fit import FitReport
-from engine.gguf.source import broken
+from engine.gguf.source import damaged_error
 from engine.records import Problem
 from engine.sentences import joined, said
 from tests.ui.conftest import ASSETS
@@ -86,14 +86,14 @@ def test_a_composed_sentence_is_translated_before_it_is_filled(german: None) -> 
 
 
 def test_reasons_within_sentences_and_numbers_follow_the_language(german: None) -> None:
-    told = in_language(broken("it claims {num_tensors:,} tensors", num_tensors=12345).message)
+    told = in_language(damaged_error("it claims {num_tensors:,} tensors", num_tensors=12345).message)
     assert told == "Die Datei ist beschädigt oder kein Modell: sie behauptet, 12.345 Tensoren zu haben."
     report = FitReport(6_100_000_000, 500_000_000, 0, 2_000_000_000)
     assert "6,6 GB (6,1 GB für Gewichte" in in_language(report.sentence)
 
 
 def test_a_settings_name_comes_from_its_own_part_of_the_catalogue(german: None) -> None:
-    assert in_language(complaint(FIELD_BY_KEY["language"], 1)) == "Sprache muss Text sein."
+    assert in_language(value_problem(FIELD_BY_KEY["language"], 1)) == "Sprache muss Text sein."
 
 
 def test_sentences_one_after_another_are_translated_each(german: None) -> None:

@@ -87,7 +87,7 @@ def test_looks_at_code_that_grows_take_a_small_part_of_the_time(
         return real(code, language)
 
     monkeypatch.setattr(highlighting, "ranges", ranges)
-    monkeypatch.setattr(highlighting, "GROWTH_REST", 1e9)  # the pause after the first update never ends
+    monkeypatch.setattr(highlighting, "GROWTH_PAUSE_FACTOR", 1e9)  # the pause after the first update never ends
     block.set_code("a = 1\n", "python", closed=False)
     qtbot.waitUntil(lambda: len(looks) == 1, timeout=PATIENCE_MS)
     for number in range(50):

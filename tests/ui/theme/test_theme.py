@@ -43,10 +43,10 @@ from ui.theme.palette import HIGH_DARK, HIGH_LIGHT, LIGHT, contrast
 from ui.theme.stylesheet import TypeScale, stylesheet
 from ui.theme.theme import (
     APP_ICON_SIZES,
-    CODE,
+    CODE_FAMILIES,
     SEMIBOLD,
+    TEXT_FAMILIES,
     TEXT_SIZES,
-    WORDS,
     IconSet,
     Theme,
     compacted,
@@ -150,8 +150,8 @@ def glyphs(text: str, font: QFont) -> list[int]:
 
 
 def test_words_are_written_with_the_bundled_typeface(theme: Theme) -> None:
-    assert QFontInfo(theme.font()).family() == WORDS
-    assert QFontInfo(QApplication.font()).family() == WORDS
+    assert QFontInfo(theme.font()).family() == TEXT_FAMILIES
+    assert QFontInfo(QApplication.font()).family() == TEXT_FAMILIES
 
 
 @pytest.mark.parametrize(
@@ -185,20 +185,20 @@ def test_what_is_drawn_is_what_was_written(theme: Theme, text: str) -> None:
 
 def test_code_is_written_with_the_bundled_fixed_width_typeface(theme: Theme) -> None:
     info = QFontInfo(theme.code_font())
-    assert info.family() == CODE
+    assert info.family() == CODE_FAMILIES
     assert info.fixedPitch()
     assert info.pixelSize() == theme.type.base
 
 
 def test_the_systems_fonts_stand_in_for_scripts_that_the_typeface_lacks(theme: Theme) -> None:
     families = QApplication.font().families()
-    assert families[0] == WORDS
+    assert families[0] == TEXT_FAMILIES
     assert len(families) > 1
     assert not QRawFont.fromFont(theme.font()).supportsCharacter("中")  # otherwise the test proves nothing
     has_cjk = any(
         QRawFont.fromFont(QFont(family)).supportsCharacter("中")
         for family in QFontDatabase.families()
-        if family != WORDS
+        if family != TEXT_FAMILIES
     )
     assert (0 not in glyphs("中", theme.font())) == has_cjk
 
@@ -418,7 +418,7 @@ def test_the_systems_size_of_text_is_followed_while_the_window_is_open(
     monkeypatch.setattr(QFontDatabase, "systemFont", lambda _which: larger)
     QApplication.sendEvent(window, QEvent(QEvent.Type.ActivationChange))
     assert window.theme.type.base == before + 6
-    assert QApplication.font().families()[0] == WORDS
+    assert QApplication.font().families()[0] == TEXT_FAMILIES
     assert QFontInfo(window.composer.edit.font()).pixelSize() == before + 6 + 1
 
 

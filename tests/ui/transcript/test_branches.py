@@ -100,7 +100,7 @@ def test_a_new_version_takes_the_focus_unless_a_key_was_pressed(page: MainWindow
     page.composer.setFocus()
     if typed:
         qtbot.keyClick(page.composer.edit, Qt.Key.Key_A)
-    page.transcript.arrived.emit(4)
+    page.transcript.jump_finished.emit(4)
     assert card.has_focus is not typed
     assert page.composer.text == ("a" if typed else "")
 

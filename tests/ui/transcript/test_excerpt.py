@@ -11,7 +11,7 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.excerpt import Piece, code_html, excerpt_of
+from ui.transcript.excerpt import ExcerptPart, code_html, excerpt_of
 
 ANSWER = "<think>Hm **so**</think>The *answer*\n\n```py\ndef f(): ...\n```\n"
 
@@ -25,10 +25,10 @@ def test_code_has_the_colours_of_a_light_page() -> None:
 
 
 def test_reasoning_is_copied_where_it_is_open() -> None:
-    assert excerpt_of([Piece("assistant", ANSWER)]).text.startswith("The answer\n\ndef")
-    assert excerpt_of([Piece("assistant", ANSWER, shows=True)]).text.startswith("Hm so\n\nThe answer\n\ndef")
+    assert excerpt_of([ExcerptPart("assistant", ANSWER)]).text.startswith("The answer\n\ndef")
+    assert excerpt_of([ExcerptPart("assistant", ANSWER, shows=True)]).text.startswith("Hm so\n\nThe answer\n\ndef")
     assert (
-        excerpt_of([Piece("user", "<b>"), Piece("assistant", "**b**")]).html
+        excerpt_of([ExcerptPart("user", "<b>"), ExcerptPart("assistant", "**b**")]).html
         == "<p>&lt;b&gt;</p>\n<p><strong>b</strong></p>\n"
     )
 

@@ -12,7 +12,7 @@ from app.core.domain.messages import MessageView
 from ui.transcript import finder
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.finder import FindBar
-from ui.transcript.found_words import FOUND
+from ui.transcript.found_words import FOUND_PROPERTY
 from ui.window.main_window import MainWindow
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -42,7 +42,7 @@ def find(window: MainWindow, qtbot: QtBot, text: str, number: str) -> FindBar:
 
 def found_in(view: QTextEdit | QPlainTextEdit) -> list[str]:
     """The marked texts of a view."""
-    return [one.cursor.selectedText() for one in view.extraSelections() if one.format.hasProperty(FOUND)]
+    return [one.cursor.selectedText() for one in view.extraSelections() if one.format.hasProperty(FOUND_PROPERTY)]
 
 
 def framed(window: MainWindow) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from app.core.domain.attachments import Attachment, AttachmentKind, StoredPictur
 from app.core.domain.messages import MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall
 from ui.theme.theme import Theme
-from ui.transcript.marks.provenance import OBJECT
+from ui.transcript.marks.provenance import OBJECT_CHAR
 from ui.transcript.printing import chat_document, paint_pages
 
 ANSWER = "The **sum** is $x^2$:\n\n```py\ndef f(): ...\n```\n\n| a | b |\n|---|---|\n| c | d |\n\n" + "Words. " * 900
@@ -66,7 +66,7 @@ def test_all_of_it_is_on_the_pages_with_their_numbers(theme: Theme, tmp_path: Pa
 def test_it_is_drawn_for_paper_whatever_the_window_looks_like(theme: Theme, tmp_path: Path) -> None:
     theme.apply("dark", theme.parent())  # type: ignore[arg-type]
     document, _ = printed(theme, tmp_path / "chat.pdf")
-    assert OBJECT in document.toPlainText()  # the picture, and the formula
+    assert OBJECT_CHAR in document.toPlainText()  # the picture, and the formula
     assert "$x^2$" not in document.toPlainText()
     html = document.toHtml()
     assert "background-color:#f2f3f5" in html  # code has its own background

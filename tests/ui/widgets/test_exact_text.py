@@ -10,26 +10,26 @@ from pytestqt.qtbot import QtBot
 from ui.composer.message_edit import MessageEdit
 from ui.theme.theme import Theme
 from ui.transcript.cards.editor import MessageEditor
-from ui.widgets.exact_text import ExactTextEdit, exact_selection
+from ui.widgets.exact_text import VerbatimTextEdit, exact_selection
 from ui.window.main_window import MainWindow
 
 ODD = "if x:\n\u00a0\u00a0print(1)\nPrix\u00a0: 5\u2028same\u202fline \u200b\ufeff\t\U0001f600\n"
 
 
-@pytest.fixture(params=[ExactTextEdit, MessageEdit])
-def box(request: pytest.FixtureRequest, qtbot: QtBot, theme: Theme) -> ExactTextEdit:
-    made: ExactTextEdit = request.param(theme) if request.param is MessageEdit else request.param()
+@pytest.fixture(params=[VerbatimTextEdit, MessageEdit])
+def box(request: pytest.FixtureRequest, qtbot: QtBot, theme: Theme) -> VerbatimTextEdit:
+    made: VerbatimTextEdit = request.param(theme) if request.param is MessageEdit else request.param()
     qtbot.addWidget(made)
     return made
 
 
-def pasted(box: ExactTextEdit, text: str) -> None:
+def pasted(box: VerbatimTextEdit, text: str) -> None:
     mime = QMimeData()
     mime.setText(text)
     box.insertFromMimeData(mime)
 
 
-def test_what_is_pasted_comes_out_to_the_letter(box: ExactTextEdit) -> None:
+def test_what_is_pasted_comes_out_to_the_letter(box: VerbatimTextEdit) -> None:
     pasted(box, ODD)
     assert box.exact_text() == ODD
     cursor = box.textCursor()
@@ -39,7 +39,7 @@ def test_what_is_pasted_comes_out_to_the_letter(box: ExactTextEdit) -> None:
     assert box.exact_text() == ODD
 
 
-def test_shift_and_enter_begin_a_line(box: ExactTextEdit, qtbot: QtBot) -> None:
+def test_shift_and_enter_begin_a_line(box: VerbatimTextEdit, qtbot: QtBot) -> None:
     qtbot.keyClicks(box, "one")
     qtbot.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(box, "two")

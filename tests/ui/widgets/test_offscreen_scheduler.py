@@ -8,12 +8,12 @@ from pytestqt.qtbot import QtBot
 
 from ui.widgets.offscreen_scheduler import (
     BETWEEN_SLICES_MS,
-    CALM_SLICE_S,
     FRAME_S,
-    HURRIED_SLICE_S,
     PAINT_S,
     SCROLLING_S,
     SCROLLING_SLICE_S,
+    URGENT_SLICE_S,
+    USUAL_SLICE_S,
     OffscreenScheduler,
 )
 
@@ -68,7 +68,7 @@ def test_it_goes_on_however_fast_the_steps_come(turns: OffscreenScheduler, clock
         turns.scrolled_to(clock.now)
         turns.run(timer, lambda: done.append(clock.now))
     assert len(done) > 100
-    assert turns.slice_s(9) == HURRIED_SLICE_S
+    assert turns.slice_s(9) == URGENT_SLICE_S
     clock.now += 0.02
     turns.run(timer, lambda: done.append(clock.now))
     assert turns.slice_s(9) == SCROLLING_SLICE_S, "there are turns again"
@@ -87,11 +87,11 @@ def test_to_follow_what_grew_is_not_to_scroll(turns: OffscreenScheduler, clock: 
 
 def test_who_scrolls_faster_has_it_sooner(turns: OffscreenScheduler, clock: Clock) -> None:
     assert turns.pause_ms(1) == BETWEEN_SLICES_MS
-    assert turns.slice_s(1) == CALM_SLICE_S
+    assert turns.slice_s(1) == USUAL_SLICE_S
     scroll(turns, clock, 2)
     assert turns.pause_ms(3) == round(FRAME_S * 1000), "one slice a frame"
     assert turns.slice_s(3) == SCROLLING_SLICE_S
     slow = turns.pause_ms(1)
     scroll(turns, clock, 20)
     assert BETWEEN_SLICES_MS <= turns.pause_ms(1) < slow
-    assert turns.slice_s(1) == HURRIED_SLICE_S
+    assert turns.slice_s(1) == URGENT_SLICE_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from ui.widgets.building import rule, set_style_property
+from ui.widgets.building import separator, set_style_property
 
 
 def test_a_property_is_applied_at_once(qtbot: QtBot) -> None:
@@ -19,6 +19,6 @@ def test_a_property_is_applied_at_once(qtbot: QtBot) -> None:
 
 
 def test_the_stylesheet_knows_a_rule_by_its_name(qtbot: QtBot) -> None:
-    line = rule()
+    line = separator()
     qtbot.addWidget(line)
     assert line.objectName() == "rule"

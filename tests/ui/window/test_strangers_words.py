@@ -23,7 +23,7 @@ from tests.ui.conftest import READY, STATS, model, rows
 from tests.ui.filled_window import MODELS_PAGES, make_window
 from tests.ui.models import records as hub
 from ui.composer.attachments.reader import AttachmentDialog
-from ui.text.formatting import as_written, hover
+from ui.text.formatting import tooltip, without_markup
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
@@ -125,9 +125,9 @@ def test_the_models_place(window: MainWindow, page: str) -> None:
 
 
 def test_words_that_are_no_html_stay_as_they_are() -> None:
-    assert as_written("a < b & c") == "a < b & c"
-    assert hover("two\nlines") == "two\nlines"
-    shown = as_written(EVIL)
+    assert without_markup("a < b & c") == "a < b & c"
+    assert tooltip("two\nlines") == "two\nlines"
+    shown = without_markup(EVIL)
     assert "<img" not in shown
     assert "&lt;img" in shown
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QScrollAr
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.message_edit import MessageEdit
-from ui.text.formatting import as_written, count, size
+from ui.text.formatting import count, size, without_markup
 from ui.text.language import Translator, translate
-from ui.text.one_line import cut
+from ui.text.one_line import elided
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.exact_text import exact_selection
@@ -22,7 +22,7 @@ tr = Translator("Attachments")
 
 NAME_PX = 180
 SPACING_PX = 8
-SMALL_PX, LARGE_PX = 40, 140  # heights of thumbnails: above the composer, and in a message
+CHIP_THUMBNAIL_PX, CARD_THUMBNAIL_PX = 40, 140  # heights of thumbnails: above the composer, and in a message
 ICONS = {
     AttachmentKind.TEXT: "file-text",
     AttachmentKind.CODE: "file-code",
@@ -52,7 +52,7 @@ def title_of(attachment: Attachment) -> str:
     return tr("Passages of your files") if is_found else attachment.name
 
 
-def facts(attachment: Attachment) -> str:
+def attachment_facts(attachment: Attachment) -> str:
     """Kind, size and tokens: ``Markdown · 1.2 kB · 310 tokens``; for a picture its size in pixels."""
     parts = [tr(KINDS[attachment.kind])]
     if attachment.picture is not None:
@@ -90,9 +90,11 @@ class AttachmentChip(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._icon = QLabel()
-        self._thumbnail = _thumbnail(attachment, SMALL_PX if removable else LARGE_PX, self.devicePixelRatioF())
+        self._thumbnail = _thumbnail(
+            attachment, CHIP_THUMBNAIL_PX if removable else CARD_THUMBNAIL_PX, self.devicePixelRatioF()
+        )
         self.name = label()
-        self.facts = label(" · ".join(part for part in (facts(attachment), note) if part), "caption")
+        self.facts = label(" · ".join(part for part in (attachment_facts(attachment), note) if part), "caption")
         theme.set_font(self.facts, -1)
         words = vbox(self.name, self.facts, spacing=0)
         is_large = self._thumbnail is not None and not removable
@@ -116,7 +118,7 @@ class AttachmentChip(QPushButton):
         if removable:
             help_text = tr("Press Enter to open it, Delete to remove it.")
         self.setAccessibleDescription(help_text)
-        self.setToolTip(as_written(f"{title_of(attachment)}\n{help_text}"))
+        self.setToolTip(without_markup(f"{title_of(attachment)}\n{help_text}"))
         self.clicked.connect(lambda: self.opened.emit(attachment.id))
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -126,7 +128,7 @@ class AttachmentChip(QPushButton):
         icon = self._theme.pixmap(ICONS[self.attachment.kind], color, 18, self.devicePixelRatioF())
         self._icon.setPixmap(self._thumbnail or icon)
         metrics = QFontMetrics(self._theme.font())
-        self.name.setText(cut(title_of(self.attachment), metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
+        self.name.setText(elided(title_of(self.attachment), metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
@@ -230,7 +232,7 @@ class AttachmentScrollArea(QScrollArea):
         rows.installEventFilter(self)
         self._is_at_end = False
         bar = self.verticalScrollBar()
-        bar.rangeChanged.connect(self._follow)
+        bar.rangeChanged.connect(self._follow_end)
         bar.actionTriggered.connect(lambda _action: self._stop_following())
         self.hide()
 
@@ -249,7 +251,7 @@ class AttachmentScrollArea(QScrollArea):
         self.setFixedHeight(min(self._rows.height(), most))
         if len(chips) > self._num_chips:
             self._is_at_end = True
-            self._follow()
+            self._follow_end()
         self._num_chips = len(chips)
         focused = next(
             (chip for chip in chips if chip.hasFocus() or chip.isAncestorOf(self.focusWidget() or self)), None
@@ -258,7 +260,7 @@ class AttachmentScrollArea(QScrollArea):
             self._stop_following()
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
-    def _follow(self) -> None:
+    def _follow_end(self) -> None:
         """Scroll to the newest row, unless the user has scrolled. Called again when rows get their heights."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
@@ -285,18 +287,18 @@ class AttachmentTray(QWidget):
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
         self.offer_text, self.vision_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
-        self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._take_offer)
-        self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._leave_offer)
+        self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._accept_offer)
+        self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._dismiss_offer)
         self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_requested.emit(self._vision))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
         self.vision_row = _row(self.vision_text, self.load_button)
         self._vision = ""  # the file of the offered vision model
         self.vision_row.hide()
         vbox(self.room, self.vision_row, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
-        edit.long_pasted.connect(self._offer)
+        edit.long_pasted.connect(self._offer_paste)
         edit.huge_pasted.connect(self.text_offered)
         edit.textChanged.connect(self._check_offer)
-        self._leave_offer()
+        self._dismiss_offer()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         self.rows.show_attachments(attachments, notes)
@@ -333,7 +335,7 @@ class AttachmentTray(QWidget):
         if not self.rows.chips:
             self._edit.setFocus()
 
-    def _offer(self, pasted: QTextCursor) -> None:
+    def _offer_paste(self, pasted: QTextCursor) -> None:
         self._pasted = pasted
         words = translate("AttachmentTray", "That is a long text ({count} characters).")
         self.offer_text.setText(words.format(count=count(len(pasted.selectedText()))))
@@ -342,17 +344,17 @@ class AttachmentTray(QWidget):
 
     def _check_offer(self) -> None:
         if self._pasted is not None and not self._pasted.hasSelection():
-            self._leave_offer()
+            self._dismiss_offer()
 
-    def _take_offer(self) -> None:
+    def _accept_offer(self) -> None:
         pasted = self._pasted
         if pasted is not None:
             text = exact_selection(pasted)
             pasted.removeSelectedText()
-            self._leave_offer()
+            self._dismiss_offer()
             self.text_offered.emit(text)
 
-    def _leave_offer(self) -> None:
+    def _dismiss_offer(self) -> None:
         had_focus = self.attach_button.hasFocus() or self.keep_button.hasFocus()
         self._pasted = None
         self.offer.hide()

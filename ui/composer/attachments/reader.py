@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from ui.composer.attachments.chips import facts, title_of
+from ui.composer.attachments.chips import attachment_facts, title_of
 from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
 from ui.text.language import Translator, translate
@@ -20,7 +20,7 @@ from ui.widgets.dialogs import Dialog, copy_with_feedback
 tr = Translator("PictureViewer")
 
 MAX_CHARS = 200_000  # longer texts are cut: their layout would block the window
-CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
+CODE_KINDS = (AttachmentKind.CODE, AttachmentKind.CSV)
 MARGINS = QSize(80, 80)  # pixels of the window that stay visible around the dialog
 
 
@@ -37,7 +37,7 @@ class AttachmentDialog(Dialog):
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        is_code = attachment.kind in CODE_LIKE
+        is_code = attachment.kind in CODE_KINDS
         theme.set_font(self.text, code=is_code)
         if is_code:
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -53,7 +53,7 @@ class AttachmentDialog(Dialog):
 
     @staticmethod
     def _facts_text(attachment: Attachment) -> str:
-        shown = facts(attachment)
+        shown = attachment_facts(attachment)
         if len(attachment.text) <= MAX_CHARS:
             return shown
         words = translate(
@@ -62,7 +62,7 @@ class AttachmentDialog(Dialog):
         return f"{shown} · {words.format(shown=count(MAX_CHARS), all=count(len(attachment.text)))}"
 
 
-class _Picture(QLabel):
+class _ScaledPicture(QLabel):
     def __init__(self, pixmap: QPixmap) -> None:
         super().__init__()
         self._whole = pixmap
@@ -91,9 +91,9 @@ class PictureViewer(Dialog):
         self._whole = QPixmap()
         if attachment.picture is not None:
             self._whole.loadFromData(attachment.picture.data)
-        self.picture = _Picture(self._whole)
+        self.picture = _ScaledPicture(self._whole)
         self.picture.setAccessibleName(attachment.name)
-        about = label(facts(attachment), "caption")
+        about = label(attachment_facts(attachment), "caption")
         self.copy_button = button(tr("Copy"), self._copy)
         self.save_button = button(tr("Save as…"), self._ask_file)
         self.close_button = button(tr("Close"), self.close)

@@ -27,14 +27,14 @@ VERSIONS_GAP_PX = 4
 GAP_PX = 8  # between the statistics and the first button
 SPACING_PX = 2  # between buttons
 LINES_GAP_PX = 4  # between the statistics and the buttons below them
-NUM_LATE_BUTTONS = 1  # the menu button, created on first hover; its width is reserved so that nothing moves
+NUM_DEFERRED_BUTTONS = 1  # the menu button, created on first hover; its width is reserved so that nothing moves
 SEPARATOR = " · "
 
 
 @dataclass(frozen=True, slots=True)
 class _Statistic:
     text: str
-    meaning: str
+    tooltip: str
     is_whole: bool = True
 
 
@@ -61,7 +61,7 @@ class AnswerFooter(QLabel):
         self._figures, self._widths = tuple(figures), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)
-        self.setAccessibleDescription(" ".join(one.meaning for one in figures))
+        self.setAccessibleDescription(" ".join(one.tooltip for one in figures))
         self.setVisible(bool(figures))
 
     @property
@@ -115,9 +115,9 @@ class AnswerFooter(QLabel):
 
     def _shortened(self, one: _Statistic, room: float) -> _Statistic:
         text = QFontMetricsF(self.font()).elidedText(one.text, Qt.TextElideMode.ElideRight, room)
-        return _Statistic(text, f"{one.text}: {one.meaning}", is_whole=False)
+        return _Statistic(text, f"{one.text}: {one.tooltip}", is_whole=False)
 
-    def meaning_at(self, place: QPointF) -> str:
+    def tooltip_at(self, place: QPointF) -> str:
         """The explanation of a statistic, preceded by its whole text if it was cut."""
         metrics = QFontMetricsF(self.font())
         top = (self.height() - metrics.lineSpacing() * len(self._lines)) / 2
@@ -127,12 +127,12 @@ class AnswerFooter(QLabel):
         for one in line:
             right += metrics.horizontalAdvance(one.text + SEPARATOR)
             if place.x() < right:
-                return one.meaning
-        return line[-1].meaning if line else ""
+                return one.tooltip
+        return line[-1].tooltip if line else ""
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), hover(self.meaning_at(QPointF(event.pos()))), self)
+            QToolTip.showText(event.globalPos(), tooltip(self.tooltip_at(QPointF(event.pos()))), self)
             return True
         return super().event(event)
 
@@ -222,7 +222,7 @@ class AnswerActionBar(QWidget):
 
     def _buttons_px(self) -> int:
         """The width without statistics, including buttons that appear on hover."""
-        wide = GAP_PX + (len(self._buttons) + NUM_LATE_BUTTONS) * (BUTTON_PX + SPACING_PX)
+        wide = GAP_PX + (len(self._buttons) + NUM_DEFERRED_BUTTONS) * (BUTTON_PX + SPACING_PX)
         if self._versions is not None:
             wide += self._versions.sizeHint().width() + VERSIONS_GAP_PX + SPACING_PX - ARROW_INSET_PX
         if self.continue_button is not None and not self.continue_button.isHidden():

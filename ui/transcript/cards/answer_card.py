@@ -26,7 +26,7 @@ from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.widgets.building import label, show_text, vbox
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 
 tr = Translator("AnswerCard")
 
@@ -122,21 +122,21 @@ class AnswerCard(MessageCard):
         self._runs.extend(view.spans)
         if view.state is MessageState.STREAMING:
             self.body.prefetcher.prefetch()  # the prompt is being read meanwhile
-            self._grow()
+            self._append_text()
         else:
             split = split_thinking(view.text)
-            if split.thought_end > split.thought_start:  # a model may open and close its reasoning without a word
-                self._ensure_reasoning().set_text(split.shown_thought(view.text), split.thought_start, live=False)
+            if split.reasoning_end > split.reasoning_start:  # a model may open and close its reasoning without a word
+                self._ensure_reasoning().set_text(split.shown_reasoning(view.text), split.reasoning_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
         if self.reasoning is not None:
             self.reasoning.set_duration(view.thinking_ms)
 
-    def _grow(self, *, final: bool = False) -> None:
+    def _append_text(self, *, final: bool = False) -> None:
         """Update reasoning and answer to the text so far."""
         split = split_thinking(self._text, final=final)
-        if self.reasoning is not None or split.thought_end > split.thought_start:
+        if self.reasoning is not None or split.reasoning_end > split.reasoning_start:
             reasoning = self._ensure_reasoning()
-            reasoning.set_text(split.shown_thought(self._text), split.thought_start, live=not split.closed)
+            reasoning.set_text(split.shown_reasoning(self._text), split.reasoning_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
             self._num_fed = 0  # the text shown so far turned out to be reasoning
@@ -155,7 +155,7 @@ class AnswerCard(MessageCard):
             if self.reasoning is None:
                 self.reasoning = ReasoningBlock(self.theme, self._text_width)
                 self.reasoning.link_activated.connect(self.link_activated)
-                self.reasoning.unfolded.connect(lambda: self.unfolded.emit(self))
+                self.reasoning.expanded.connect(lambda: self.unfolded.emit(self))
                 self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
             self.reasoning.show_rejected(self._shows_rejected)
             self.reasoning.show()
@@ -202,7 +202,7 @@ class AnswerCard(MessageCard):
             for number, code in self._codes(in_reasoning=in_reasoning)
         ]
         changed = tuple(code for code in codes if code.wraps or code.scroll_x)
-        return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
+        return replace(state, expanded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
         """Whether the message is a finished answer without other versions."""
@@ -246,7 +246,7 @@ class AnswerCard(MessageCard):
     def restore_state(self, state: CardState) -> None:
         """Unfold the reasoning; line wrapping is restored as code is built."""
         self._state_to_restore = state
-        if state.unfolded and self.reasoning is not None:
+        if state.expanded and self.reasoning is not None:
             self.reasoning.reopen()
 
     def finish_restore(self, state: CardState) -> None:
@@ -270,7 +270,7 @@ class AnswerCard(MessageCard):
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         if wanted or self._marked:
             self._marked = wanted
-            self._mark()
+            self._update_marks()
 
     def show_rejected(self, wanted: bool) -> None:
         """Show or hide rejected tokens, struck through above their replacements."""
@@ -279,9 +279,9 @@ class AnswerCard(MessageCard):
             self.body.show_rejected(wanted)
             if self.reasoning is not None:
                 self.reasoning.show_rejected(wanted)
-            self._mark()
+            self._update_marks()
 
-    def _mark(self, *, afresh: bool = True) -> None:
+    def _update_marks(self, *, afresh: bool = True) -> None:
         self.body.mark(self._text, self._runs, self._marked, afresh=afresh)
         if self.reasoning is not None:
             self.reasoning.mark(self._text, self._runs, self._marked, afresh=afresh)
@@ -292,14 +292,14 @@ class AnswerCard(MessageCard):
         return without_thinking(self._text)
 
     def begin_edit(self) -> None:
-        self.resume_edit(self._words).setFocus(Qt.FocusReason.OtherFocusReason)
+        self.resume_edit(self._edited_text).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def resume_edit(self, typed: str) -> ExactTextEdit:
+    def resume_edit(self, typed: str) -> VerbatimTextEdit:
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, is_answer=True)
             self.editor.edit.textChanged.connect(self._emit_typed)
             self.editor.sent.connect(lambda text: self.edited.emit(self.message_id, text))
-            self.editor.left.connect(self.end_edit)
+            self.editor.cancelled.connect(self.end_edit)
             self.body.hide()
             self._column.insertWidget(self._column.indexOf(self.body), self.editor)
         return self.editor.edit
@@ -315,10 +315,10 @@ class AnswerCard(MessageCard):
 
     def _emit_typed(self) -> None:
         typed = self.editor.edit.exact_text() if self.editor is not None else ""
-        self.edit_typed.emit(self.message_id, "" if typed == self._words else typed)
+        self.edit_typed.emit(self.message_id, "" if typed == self._edited_text else typed)
 
     @property
-    def _words(self) -> str:
+    def _edited_text(self) -> str:
         return split_thinking(self._text).answer(self._text)
 
     @property
@@ -350,10 +350,10 @@ class AnswerCard(MessageCard):
         self._runs.extend(spans)
         for part in (self.body, self.reasoning):
             if part is not None:
-                part.follow(self._text, self._runs, self._marked)
-        self._grow()
+                part.mark_growing(self._text, self._runs, self._marked)
+        self._append_text()
         if self._marked or self._shows_rejected:
-            self._mark(afresh=False)
+            self._update_marks(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
         self.notice.hide()  # the text was not a call
@@ -412,7 +412,7 @@ class AnswerCard(MessageCard):
     def finish(self, view: MessageView) -> None:
         if view.text and view.text != self._text:
             self._text, self._num_fed = view.text, 0
-        self._grow(final=True)
+        self._append_text(final=True)
         self.body.finish()
         if self.reasoning is not None:
             self.reasoning.finish()
@@ -422,7 +422,7 @@ class AnswerCard(MessageCard):
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
         if self._marked or self._shows_rejected:
-            self._mark(afresh=afresh)
+            self._update_marks(afresh=afresh)
         took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
         follows = self._view.follows_calls
@@ -441,7 +441,7 @@ class AnswerCard(MessageCard):
         self._update_actions()
 
     def _update_actions(self) -> None:
-        self.keep_shown((self.copy_button, self.regenerate_button) if self._is_last and not self._is_streaming else ())
+        self.always_show((self.copy_button, self.regenerate_button) if self._is_last and not self._is_streaming else ())
         self.can_continue = self._is_last and self._unfinished
         self._action_bar.show_continue(self.can_continue)
 
@@ -466,7 +466,7 @@ class AnswerCard(MessageCard):
         self.copy_button.setEnabled(not streaming)
         self.regenerate_button.setEnabled(not streaming)
         self._is_streaming = streaming
-        is_calls_alone = view.state is MessageState.COMPLETE and not notice and not self._words.strip()
+        is_calls_alone = view.state is MessageState.COMPLETE and not notice and not self._edited_text.strip()
         self.body.setHidden(is_calls_alone or self.editor is not None)
         if self._more is not None:
             self._more.setEnabled(not streaming)

@@ -18,7 +18,7 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.page_growth import allow_updates, inherit_no_updates
-from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_some
+from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_widgets
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
@@ -27,7 +27,7 @@ from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
-MAX_SLOW = 12  # consecutive slow chunks after which the prefetcher runs anyway
+MAX_UNJOINED = 12  # consecutive slow chunks after which the prefetcher runs anyway
 JOIN_MS = 5  # pause after the frame that painted the closed block
 MAX_POOLED = 8  # maximum number of pooled prose views, and of pooled code blocks
 
@@ -92,7 +92,7 @@ class PartPool:
         self._parts = []
 
 
-def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
+def _apply_now(_body: QWidget, change: Callable[[], None]) -> None:
     change()
 
 
@@ -115,8 +115,8 @@ class AnswerBody(QWidget):
         self._open_blocks: list[Block] = []  # closed blocks in a run that may still grow
         self._closed: list[Block] = []  # closed blocks that are still shown in the separate view
         self._separate_index: int | None = None  # index of the separate part, if later text cannot join its run
-        self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join))
-        self._sealed = 0  # number of widgets that can no longer change
+        self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join_parts))
+        self._sealed_blocks = 0  # number of widgets that can no longer change
         self._parts: list[BodyPart] = []
         self._final_plan: list[Segment] = []  # segments of the open blocks
         self._num_marked = 0  # number of marked widgets that can no longer change
@@ -127,9 +127,9 @@ class AnswerBody(QWidget):
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_rejected = False
         self._num_slow = 0  # consecutive chunks that were parsed or closed a block
-        self._num_settled = 0  # number of sealed widgets at the last `take_changed_top`
+        self._num_settled = 0  # number of sealed widgets at the last `pop_changed_top`
         self._changed: tuple[int, int] | None = None  # first changed part, and its first changed pixel row
-        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # runs a change that adds height
+        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _apply_now  # runs a change that adds height
         self._column = SegmentLayout(self)
 
     @property
@@ -153,25 +153,25 @@ class AnswerBody(QWidget):
             self._join_timer.begin(JOIN_MS)
             self.prefetcher.postpone()
         self._num_slow = self._num_slow + 1 if self._closed or self._stream.was_parsed else 0
-        if not (0 < self._num_slow < MAX_SLOW or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
+        if not (0 < self._num_slow < MAX_UNJOINED or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
             self.prefetcher.prefetch()
 
     def finish(self) -> None:
         self._closed += self._stream.finish()
-        self._take_closed()
+        self._finish_closed()
         self._show()
         self.prefetcher.clear()
         self._pool.clear()
-        self.grow_in = _at_once
+        self.grow_in = _apply_now
 
     def restart(self, base: int = 0) -> None:
         """Clear the body; the next chunk starts at ``base`` of the raw text."""
         while self._parts:
-            self._drop(len(self._parts) - 1)
+            self._drop_parts(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base, self.cites), [], [], []
         self._closed, self._separate_index, self._reading = [], None, None
         self._join_timer.stop()
-        self._sealed = self._num_marked = self._num_settled = 0
+        self._sealed_blocks = self._num_marked = self._num_settled = 0
 
     def set_text(self, text: str, base: int = 0) -> None:
         self.prepare(text, base)
@@ -188,7 +188,7 @@ class AnswerBody(QWidget):
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
         self.restart()
-        self._waiting, self._sealed = list(segments), len(segments)
+        self._waiting, self._sealed_blocks = list(segments), len(segments)
         while self.build_next():
             pass
 
@@ -197,15 +197,15 @@ class AnswerBody(QWidget):
         if self._reading is not None:
             segments = self._reading.read_next()
             if segments is not None:
-                self._reading, self._waiting, self._sealed = None, segments, len(segments)
+                self._reading, self._waiting, self._sealed_blocks = None, segments, len(segments)
             return True
         if not self._waiting:
             return False
         if self._prepare_part(self._waiting[-1]):
             return True
         segment = self._waiting.pop()
-        self._make(segment, 0)
-        self._fill(0, segment)
+        self._make_part(segment, 0)
+        self._fill_part(0, segment)
         if len(self._parts) > 1:
             self._set_gap(1)
         return True
@@ -220,14 +220,14 @@ class AnswerBody(QWidget):
             self._pool.add(widget)
             self._unpolished = [*reversed(widget.findChildren(QWidget)), widget]
             return True
-        return polish_some(self._unpolished)
+        return polish_widgets(self._unpolished)
 
     def reset(self) -> None:
         """Clear the body, keeping its widgets."""
         self.restart()
         self._set_provenance("", SourceRuns(), frozenset())
 
-    def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+    def mark_growing(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """Set the sources that new widgets are marked with; ``raw`` is the text so far."""
         self._set_provenance(raw, runs, wanted)
 
@@ -246,7 +246,7 @@ class AnswerBody(QWidget):
         for part in self._parts[self._num_marked :]:
             if afresh or part.marked is not part.source_map:
                 self._mark_one(part)
-        self._num_marked = min(self._sealed, len(self._parts))
+        self._num_marked = min(self._sealed_blocks, len(self._parts))
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
         """Mark the next unmarked widget of a whole text; False if none is left."""
@@ -307,9 +307,9 @@ class AnswerBody(QWidget):
         if top is not None:
             self._changed = min(self._changed or (index, top), (index, top))
 
-    def take_changed_top(self) -> int | None:
+    def pop_changed_top(self) -> int | None:
         """The y position in pixels from which the body changed since the last call; None if it did not change."""
-        changed, self._changed, self._num_settled = self._changed, None, self._sealed
+        changed, self._changed, self._num_settled = self._changed, None, self._sealed_blocks
         if changed is None:
             return None
         index, top = min(changed[0], len(self._parts)), changed[1]
@@ -325,11 +325,11 @@ class AnswerBody(QWidget):
         """The widgets that more text may change, with their children."""
         return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
 
-    def _join(self) -> None:
+    def _join_parts(self) -> None:
         """Join closed text to the run above. Called later, since it lays out the whole run again."""
         height, changed = self.sizeHint().height(), self._changed
         shows_more = bool(self._provenance[2]) or self._shows_rejected
-        self._take_closed()
+        self._finish_closed()
         self._show()
         if shows_more:
             self.mark(*self._provenance, afresh=False)
@@ -337,7 +337,7 @@ class AnswerBody(QWidget):
         if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
             self._changed = changed
 
-    def _take_closed(self) -> None:
+    def _finish_closed(self) -> None:
         self._join_timer.stop()
         if self._closed:
             self._open_blocks += self._closed
@@ -350,17 +350,17 @@ class AnswerBody(QWidget):
         joins: int | None  # index of the part that looks like a continuation of the part above
         if tail is not None:
             plan, self._separate_index = [*self._final_plan, tail], None
-            joins = self._sealed + len(plan) - 1
+            joins = self._sealed_blocks + len(plan) - 1
         else:
             plan = self._plan_separate(rest)
             joins = self._separate_index
             if apart is not None and apart != self._separate_index and apart < len(self._parts):
-                self._drop(apart)  # its blocks were joined to the run above; the parts below stay
-        for index, segment in enumerate(plan, start=self._sealed):
-            self._put(index, segment, words)
-        while len(self._parts) > self._sealed + len(plan):
-            self._drop(len(self._parts) - 1)
-        for index in range(max(self._sealed, 1), len(self._parts)):
+                self._drop_parts(apart)  # its blocks were joined to the run above; the parts below stay
+        for index, segment in enumerate(plan, start=self._sealed_blocks):
+            self._put_segment(index, segment, words)
+        while len(self._parts) > self._sealed_blocks + len(plan):
+            self._drop_parts(len(self._parts) - 1)
+        for index in range(max(self._sealed_blocks, 1), len(self._parts)):
             self._set_gap(index, joins=index == joins)
         if self._separate_index is None:
             self._drop_final_blocks(plan)
@@ -373,32 +373,32 @@ class AnswerBody(QWidget):
         self._separate_index = None
         if num_joining <= 0:
             return plan
-        self._separate_index = self._sealed + num_final
+        self._separate_index = self._sealed_blocks + num_final
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _drop_final_blocks(self, plan: list[Segment]) -> None:
         """Drop the blocks of segments before the last closed block: no later text can join them."""
-        num_before = self._sealed
+        num_before = self._sealed_blocks
         for segment in plan[:-1]:
             if segment.num_blocks >= len(self._open_blocks):
                 break
             self._open_blocks = self._open_blocks[segment.num_blocks :]
-            self._sealed += 1
-        self._final_plan = self._final_plan[self._sealed - num_before :]
+            self._sealed_blocks += 1
+        self._final_plan = self._final_plan[self._sealed_blocks - num_before :]
 
-    def _put(self, index: int, segment: Segment, words: str) -> None:
+    def _put_segment(self, index: int, segment: Segment, words: str) -> None:
         existing = self._parts[index].widget if index < len(self._parts) else None
         if existing is not None and isinstance(existing, CodeBlock) != segment.is_code:
             for position in range(len(self._parts) - 1, index - 1, -1):
-                self._drop(position)
+                self._drop_parts(position)
             existing = None
         if existing is None:
-            self._make(segment, index)
-        changed = self._fill(index, segment, words)
+            self._make_part(segment, index)
+        changed = self._fill_part(index, segment, words)
         if changed is not None and self._provenance[2] and not self._shows_rejected and not segment.is_code:
             self._mark_one(self._parts[index])  # rejected tokens change the line heights
 
-    def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
+    def _fill_part(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
         part.source_map, part.has_more = segment.source_map, segment.has_more
         if isinstance(part.widget, CodeBlock):
@@ -411,7 +411,7 @@ class AnswerBody(QWidget):
         self._note_change(index, changed)
         return changed
 
-    def _make(self, segment: Segment, index: int) -> None:
+    def _make_part(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView
         widget = self._pool.take(kind) or self._make_widget(segment)
         if self._text_width > 0:  # otherwise its text would be laid out twice
@@ -450,7 +450,7 @@ class AnswerBody(QWidget):
         if part is not None and (self._provenance[2] or self._shows_rejected):
             self._mark_one(part)
 
-    def _drop(self, index: int) -> None:
+    def _drop_parts(self, index: int) -> None:
         self._note_change(index, 0)
         self._column.remove_at(index)
         self._pool.recycle(self._parts.pop(index).widget)

@@ -15,7 +15,7 @@ from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
-from ui.transcript.excerpt import Excerpt, Piece, part_of
+from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
 from ui.widgets.building import ElidedLabel, hbox, label
 from ui.widgets.icon_button import IconButton
 
@@ -88,7 +88,7 @@ class CardState:
     view: MessageView
     height: int
     wrapping: int = 0
-    unfolded: bool = False  # whether the reasoning is unfolded
+    expanded: bool = False  # whether the reasoning is unfolded
     codes: tuple[CodeBlockState, ...] = ()
 
     @property
@@ -208,7 +208,7 @@ class MessageCard(QFrame):
         self._more = self.insert_action_after("ellipsis", name, lambda: self.menu_requested.emit(self), before, row)
 
     def copy_text(self) -> None:
-        Excerpt(self.text, part_of(Piece(self._view.role, self.raw_text)).html).to_clipboard()
+        Excerpt(self.text, part_of(ExcerptPart(self._view.role, self.raw_text)).html).to_clipboard()
 
     def build_next(self) -> bool:
         """Build one more part; False if all are built."""
@@ -275,7 +275,7 @@ class MessageCard(QFrame):
         for button in self._actions:
             button.set_revealed(revealed or button in self._always_shown)
 
-    def keep_shown(self, buttons: Sequence[IconButton]) -> None:
+    def always_show(self, buttons: Sequence[IconButton]) -> None:
         """Show these actions permanently. The others keep their space, so that nothing moves."""
         self._always_shown = buttons
         for button in self._actions:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 from ui.text.language import Translator, translate
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
-from ui.transcript.cards.text_part import CARET, ReadText
+from ui.transcript.cards.text_part import CARET, ReadOnlyText
 from ui.transcript.excerpt import code_excerpt
 from ui.transcript.marks.marks import mark_format
 from ui.transcript.marks.provenance import MarkedRange, common_length
@@ -25,7 +25,7 @@ tr = Translator("CodeBlock")
 MAX_COLOURED_CHARS = 60_000
 
 
-class CodeView(ReadText, QPlainTextEdit):
+class CodeView(ReadOnlyText, QPlainTextEdit):
     """The code. It is as high as its lines, up to ``most_lines``; longer code also scrolls vertically."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, most_lines: int = 0) -> None:
@@ -162,7 +162,7 @@ class CodeBlock(QFrame):
                 queue.highlight(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
             top = 0
         elif not closed and len(code) <= MAX_COLOURED_CHARS:
-            self._theme.highlight_queue.follow(self._highlighter, code, language)
+            self._theme.highlight_queue.highlight_growing(self._highlighter, code, language)
         return top
 
     def _top_of(self, line: int) -> int:

@@ -17,7 +17,7 @@ from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, set_style_property, vbox
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 
 tr = Translator("MessageEditor")
 
@@ -27,12 +27,12 @@ HINT = tr.mark("Press Enter to send as a new version; the original is kept.")
 NO_FILES = tr.mark("Files cannot be added to a sent message. Attach them to a new one.")
 
 
-class _Text(ExactTextEdit):
+class _EditorText(VerbatimTextEdit):
     """Grows with its lines."""
 
     # Enter and Esc
     send = Signal()
-    give_up = Signal()
+    cancel_requested = Signal()
     refused = Signal(str)  # why the pasted content was rejected
     focus_changed = Signal(bool)  # the focus came or went
 
@@ -71,7 +71,7 @@ class _Text(ExactTextEdit):
         if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.send.emit()
         elif event.key() == Qt.Key.Key_Escape:
-            self.give_up.emit()
+            self.cancel_requested.emit()
         else:
             super().keyPressEvent(event)
 
@@ -95,7 +95,7 @@ class _Text(ExactTextEdit):
 
 class MessageEditor(QFrame):
     sent = Signal(str)  # the edited text; `removed_ids` has the removed attachments
-    left = Signal()  # cancelled
+    cancelled = Signal()  # cancelled
     attachment_opened = Signal(int)  # show an attachment
 
     def __init__(
@@ -110,19 +110,19 @@ class MessageEditor(QFrame):
         self.rows.show_attachments(self._attachments)
         self.rows.removed.connect(self._remove_attachment)
         self.rows.opened.connect(self.attachment_opened)
-        self.edit = _Text(theme, text)
+        self.edit = _EditorText(theme, text)
         self.hint = label(hint, "caption", wrap=True)
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
         named = tr("{action}: the edited message")
         cancel = tr("Cancel")
         send = tr("Save") if is_answer else tr("Send")
-        self.cancel_button = button(cancel, self.left.emit, name=named.format(action=cancel))
+        self.cancel_button = button(cancel, self.cancelled.emit, name=named.format(action=cancel))
         self.send_button = button(send, self._send, kind="primary", name=named.format(action=send))
         row = hbox((self.hint, 1), self.cancel_button, self.send_button, spacing=8)
         vbox(self.rows, self.edit, row, parent=self, margins=(12, 10, 8, 8), spacing=8)
         self.edit.send.connect(self._send)
-        self.edit.give_up.connect(self.left)
-        self.edit.refused.connect(self._say)
+        self.edit.cancel_requested.connect(self.cancelled)
+        self.edit.refused.connect(self._announce)
         self.edit.focus_changed.connect(self._show_focus)
         self.edit.textChanged.connect(lambda: self._show_hint(self._hint_words, "caption"))
 
@@ -135,7 +135,7 @@ class MessageEditor(QFrame):
     def _show_focus(self, focused: bool) -> None:
         set_style_property(self, "focusWithin", "true" if focused else "false")
 
-    def _say(self, words: str) -> None:
+    def _announce(self, words: str) -> None:
         """Show a sentence in place of the hint until the next key, also for screen readers."""
         self._show_hint(words, "warning")
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))

@@ -62,7 +62,7 @@ def allow_updates(widget: QWidget, *, allowed: bool = True) -> None:
         each.setAttribute(_UPDATES_DISABLED, not allowed)
 
 
-def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
+def ancestors_between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
     """The widget and its ancestors below the page."""
     around: QWidget | None = widget
     while around is not None and around is not page:
@@ -76,13 +76,13 @@ def with_children(widgets: Iterable[QWidget]) -> Iterator[QWidget]:
         yield from widget.findChildren(QWidget)
 
 
-class Growing(Protocol):
+class GrowingBody(Protocol):
     """A widget that grows at its end."""
 
     def growing(self) -> Iterable[QWidget]:
         """The widgets that may change."""
 
-    def take_changed_top(self) -> int | None:
+    def pop_changed_top(self) -> int | None:
         """The top of the changed area in pixels; None if nothing changed."""
 
     def only_grows(self) -> AbstractContextManager[None]:
@@ -96,9 +96,9 @@ def grow(
 
     ``only_words``: only words are added, which usually fit on the last line, so that nothing moves.
     """
-    with cast("Growing", body).only_grows():
+    with cast("GrowingBody", body).only_grows():
         if only_words:
-            with updates_disabled(cast("Growing", body).growing()):
+            with updates_disabled(cast("GrowingBody", body).growing()):
                 change()
             if body.sizeHint().height() == body.height():
                 _ask_for_paint(page, body, moved=False)
@@ -113,13 +113,14 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
 
     beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # widgets that move down
     with updates_disabled(
-        [*between(body, page), *beside, *cast("Growing", body).growing()], cast("Growing", body).growing
+        [*ancestors_between(body, page), *beside, *cast("GrowingBody", body).growing()],
+        cast("GrowingBody", body).growing,
     ):
-        with layouts_disabled([*between(body, page), page]):
+        with layouts_disabled([*ancestors_between(body, page), page]):
             change()
         more = body.sizeHint().height() - body.height()
         if more > 0:  # make space first, or the layouts would shrink other messages for a moment
-            for widget in between(body, page):
+            for widget in ancestors_between(body, page):
                 widget.updateGeometry()
             page.resize(page.width(), page.height() + more)
         lay_out()
@@ -128,7 +129,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
 
 def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
     """Request painting of the changed area, and of the area below if it ``moved``."""
-    top = cast("Growing", body).take_changed_top()
+    top = cast("GrowingBody", body).pop_changed_top()
     if top is None:
         return
     place = body.mapTo(page, QPoint(0, top))

@@ -12,10 +12,11 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock, CodeView
 from ui.transcript.cards.prose_view import ProseView
 
-POLISHED_AT_ONCE = 5
+POLISHED_PER_STEP = 5
 PAUSE_MS = 7  # pause after the last painting and before the next
 STEP_MS = 28  # time between two steps: while text arrives, each step has a frame to itself
-_TURNS = 2  # event loop iterations: what a widget requests in the first is painted in the second, before the timers
+# Event loop iterations: what a widget requests in the first is painted in the second, before the timers.
+_STEP_ORDER = 2
 
 
 class IdleTimer(QTimer):
@@ -28,7 +29,7 @@ class IdleTimer(QTimer):
         self.timeout.connect(self._on_timeout)
 
     def begin(self, pause_ms: int) -> None:
-        self._turns = _TURNS
+        self._turns = _STEP_ORDER
         self.start(pause_ms)
 
     def _on_timeout(self) -> None:
@@ -39,10 +40,10 @@ class IdleTimer(QTimer):
             self._work()
 
 
-def polish_some(unpolished: list[QWidget]) -> bool:
+def polish_widgets(unpolished: list[QWidget]) -> bool:
     """Style a few widgets from the end of a list; False if the list is empty."""
-    some = unpolished[-POLISHED_AT_ONCE:]
-    del unpolished[-POLISHED_AT_ONCE:]
+    some = unpolished[-POLISHED_PER_STEP:]
+    del unpolished[-POLISHED_PER_STEP:]
     for widget in some:
         if isValid(widget):
             widget.ensurePolished()
@@ -55,7 +56,7 @@ class PartPrefetcher(QObject):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._home = parent
+        self._parking_widget = parent
         self._prose: ProseView | None = None
         self._code: CodeBlock | None = None
         self._view: CodeView | None = None  # view of the next code block
@@ -86,26 +87,26 @@ class PartPrefetcher(QObject):
 
     def prose(self) -> ProseView:
         part, self._prose = self._prose, None
-        return part or ProseView(self._theme, self._home)
+        return part or ProseView(self._theme, self._parking_widget)
 
     def code(self) -> CodeBlock:
         part, self._code = self._code, None
-        return part or CodeBlock(self._theme, self._home)
+        return part or CodeBlock(self._theme, self._parking_widget)
 
     def _make_one(self) -> None:
         if self._unpolished:
             self._polish_some()
         elif self._prose is None:
-            self._take_in(ProseView(self._theme, self._home))
+            self._adopt(ProseView(self._theme, self._parking_widget))
         elif self._code is None and self._view is None:  # its view first: creating the whole block would take a frame
-            self._view = CodeView(self._theme, self._home)
+            self._view = CodeView(self._theme, self._parking_widget)
         elif self._code is None:
             view, self._view = self._view, None
-            self._take_in(CodeBlock(self._theme, self._home, view))
+            self._adopt(CodeBlock(self._theme, self._parking_widget, view))
         if self._unpolished or self._prose is None or self._code is None:
             self._timer.begin(STEP_MS)
 
-    def _take_in(self, part: ProseView | CodeBlock) -> None:
+    def _adopt(self, part: ProseView | CodeBlock) -> None:
         if isinstance(part, CodeBlock):
             self._code = part
         else:
@@ -115,7 +116,7 @@ class PartPrefetcher(QObject):
 
     def _polish_some(self) -> None:
         """Style some widgets: styling takes as long as creating."""
-        polish_some(self._unpolished)
+        polish_widgets(self._unpolished)
         if not self._unpolished:
             for part in (self._prose, self._code):
                 if part is not None:

@@ -39,10 +39,10 @@ from ui.composer.message_edit import LONG_WORD_CHARS
 from ui.formulas.formula import INK, Formula, FormulaCache, Pending
 from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
 from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
-from ui.markdown.words import first_difference, grow_html
+from ui.markdown.words import append_to_html, first_difference
 from ui.theme.palette import LIGHT, Palette
 from ui.theme.theme import Theme
-from ui.transcript.cards.text_part import CARET, READ_FLAGS, ReadText
+from ui.transcript.cards.text_part import CARET, READ_FLAGS, ReadOnlyText
 from ui.transcript.marks.marks import DocumentMarks
 from ui.transcript.marks.provenance import MarkedRange
 from ui.widgets.focus_ring import FocusRing
@@ -52,8 +52,8 @@ REJECTED_LINE_HEIGHT = 2.3  # line height factor that leaves space above the wor
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
-NOTE_GAP_PX = 6
-MIN_NOTE_PX = 12
+REJECTED_GAP_PX = 6
+MIN_REJECTED_PX = 12
 LINE_HEIGHT = 1.55
 TABLE_EDGE_PX = 2  # Qt's margin around the outer line of a table; two parts of a table share it
 _QT_INDENT_PX = 40
@@ -65,10 +65,10 @@ _SOURCE_LINES = {
     Source.HEAD: Qt.PenStyle.DashDotLine,
     Source.BONUS: Qt.PenStyle.DashLine,
 }
-_ON_BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
+_BASE_LEVEL_TAGS = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 
-def _font_that_descends(words: QFont, pixels: float) -> QFont:
+def _font_with_descent(words: QFont, pixels: float) -> QFont:
     """A font like ``words`` with a descent of at least ``pixels``.
 
     An inline object can extend below the base line only as far as the font of its format.
@@ -97,7 +97,7 @@ class FormulaObject(QPyTextObject):
 
     def __init__(self, parent: QObject, book: FormulaCache) -> None:
         super().__init__(parent)
-        self._book = book
+        self._formula_cache = book
         self.tokens: Palette = LIGHT
         self.marks: dict[int, Source] = {}  # token sources by position in the document
         self.px = 14  # font size in pixels
@@ -105,7 +105,7 @@ class FormulaObject(QPyTextObject):
     def formula_at(self, shape: QTextFormat) -> Formula | None:
         """The typeset formula of a format; None if there is none or it is not ready."""
         source = formula_source(shape.toImageFormat().name())
-        found = self._book.get(source) if source else None
+        found = self._formula_cache.get(source) if source else None
         return found if isinstance(found, Formula) else None
 
     def intrinsicSize(self, document: QTextDocument, _position: int, shape: QTextFormat) -> QSizeF:
@@ -153,8 +153,8 @@ class FormulaObject(QPyTextObject):
             formula = self.formula_at(shape)
             if formula is not None:
                 below = formula.descent * self._scale(formula, document)
-                shape.setVerticalAlignment(_ON_BASE)  # by the descent of the format's font
-                shape.setFont(_font_that_descends(document.defaultFont(), max(below, descent)))
+                shape.setVerticalAlignment(_BASE_LEVEL_TAGS)  # by the descent of the format's font
+                shape.setFont(_font_with_descent(document.defaultFont(), max(below, descent)))
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a fixed line height would cut off taller formulas
                 wanted = block.lineHeight()
@@ -265,15 +265,15 @@ def paint_rejected(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRec
         cursor.setPosition(min(unit, last))
         place = view.cursorRect(cursor)
         limit = right_of_line.get(place.top(), view.viewport().width())
-        right_of_line[place.top()] = place.left() - NOTE_GAP_PX
+        right_of_line[place.top()] = place.left() - REJECTED_GAP_PX
         box = QRect(place.left(), place.top() - metrics.height(), limit - place.left(), metrics.height())
-        if box.width() >= MIN_NOTE_PX and box.intersects(area):
+        if box.width() >= MIN_REJECTED_PX and box.intersects(area):
             shown = metrics.elidedText(_visible(text), Qt.TextElideMode.ElideRight, box.width())
             painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom), shown)
     painter.end()
 
 
-def note_height(theme: Theme) -> int:
+def rejected_height(theme: Theme) -> int:
     return QFontMetrics(_font(theme)).height()
 
 
@@ -288,7 +288,7 @@ def _visible(text: str) -> str:
     return shown.strip(" ")
 
 
-class ProseView(ReadText, QTextBrowser):
+class ProseView(ReadOnlyText, QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
     A formula is shown as its source until it is typeset. Assistive tools read the source.
@@ -334,7 +334,7 @@ class ProseView(ReadText, QTextBrowser):
             return None
         before, self._html = self._html, html
         grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
-        if grew and grow_html(before or "", words) == html:
+        if grew and append_to_html(before or "", words) == html:
             place = self.document().characterCount() - 1
             if self.document().characterAt(place - 1) == " ":  # the separator of two tags
                 place -= 1
@@ -541,7 +541,7 @@ class ProseView(ReadText, QTextBrowser):
 
         self.setHtml(FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
         self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
-        self._formulas.align(self.document(), note_height(self._theme) if self._rejected else 0)
+        self._formulas.align(self.document(), rejected_height(self._theme) if self._rejected else 0)
         self.setAccessibleDescription(self.words())
 
     def _on_formulas(self, sources: frozenset[str]) -> None:

@@ -24,7 +24,7 @@ SLICE_S = 0.008
 TICK_MS = 500
 
 
-def _span(seconds: float) -> str:
+def _duration_words(seconds: float) -> str:
     """A duration; with tenths of a second from one second to a minute."""
     if not 1 <= seconds < 59.95:
         return duration(seconds)
@@ -44,7 +44,7 @@ class _Header(QToolButton):
 class ReasoningBlock(QWidget):
     """Shows the reasoning as it grows; lays out nothing while folded."""
 
-    unfolded = Signal()  # the user unfolded the reasoning
+    expanded = Signal()  # the user unfolded the reasoning
     link_activated = Signal(str)  # a link in the reasoning was clicked
 
     def __init__(self, theme: Theme, text_width: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -142,10 +142,10 @@ class ReasoningBlock(QWidget):
     def finish(self) -> None:
         self.set_text(self.text, self._base, live=False)
 
-    def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+    def mark_growing(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         self._provenance = (raw, runs, wanted)
         if self.body is not None:
-            self.body.follow(raw, runs, wanted)
+            self.body.mark_growing(raw, runs, wanted)
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark the tokens of the wanted sources, if unfolded."""
@@ -165,9 +165,9 @@ class ReasoningBlock(QWidget):
     def _on_toggled(self, is_open: bool) -> None:
         self._show_frame()
         if is_open:
-            self.unfolded.emit()
+            self.expanded.emit()
             self._update_body()
-            self._mark_again()
+            self._refresh_marks()
         self._update_header()
 
     def _show_frame(self) -> None:
@@ -211,9 +211,9 @@ class ReasoningBlock(QWidget):
             if time.perf_counter() >= until:
                 self._build_timer.start(0)
                 return
-        self._mark_again()
+        self._refresh_marks()
 
-    def _mark_again(self) -> None:
+    def _refresh_marks(self) -> None:
         if self.body is not None and (self._provenance[2] or self._shows_rejected):
             self.body.mark(*self._provenance)
 
@@ -234,4 +234,4 @@ class ReasoningBlock(QWidget):
             return tr("Thinking… {seconds} s").format(seconds=count(seconds))
         if self.duration_ms is None:
             return tr("Thought")
-        return tr("Thought for {duration}").format(duration=_span(self.duration_ms / 1000))
+        return tr("Thought for {duration}").format(duration=_duration_words(self.duration_ms / 1000))

@@ -27,7 +27,7 @@ READ_FLAGS = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionF
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
-class ReadText(Base):
+class ReadOnlyText(Base):
     """A mixin of text views: passes mouse events and page-wide keys to the page."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -57,16 +57,16 @@ class ReadText(Base):
         return event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.SelectAll)
 
 
-class _Page(Protocol):
+class _TranscriptPage(Protocol):
     def copy(self) -> None: ...
     def selectAll(self) -> None: ...
 
 
-def _page_of(text: QWidget) -> _Page:
+def _page_of(text: QWidget) -> _TranscriptPage:
     above = text.parentWidget()
     while above is not None and not hasattr(above, "selectAll"):
         above = above.parentWidget()
-    return cast("_Page", above)
+    return cast("_TranscriptPage", above)
 
 
 @dataclass(slots=True, eq=False)
@@ -76,7 +76,7 @@ class TextPart:
     view: TextView
     source_map: SourceMap
     _positions: Sequence[int] = field(default=(), init=False)
-    _placed: tuple[object, int] | None = field(default=None, init=False)
+    _cached_positions: tuple[object, int] | None = field(default=None, init=False)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -92,9 +92,9 @@ class TextPart:
         positions = self._all_positions()
         return positions[min(unit, len(positions) - 1)]
 
-    def unit_of(self, place: int) -> int:
+    def unit_of(self, raw_offset: int) -> int:
         """The first unit of the view at or after a raw text position."""
-        return min(bisect_left(self._all_positions(), place), self.num_units)
+        return min(bisect_left(self._all_positions(), raw_offset), self.num_units)
 
     def pass_at(self, unit: int, raw: str, runs: SourceRuns) -> PassView | None:
         """The pass of the token at a unit; None if unknown."""
@@ -136,8 +136,12 @@ class TextPart:
     def _all_positions(self) -> Sequence[int]:
         """The raw text positions of each unit of the view and of its end; non-decreasing."""
         key = (self.source_map, self.view.document().revision())
-        if self._placed is None or self._placed[0] is not key[0] or self._placed[1] != key[1]:
-            self._placed, self._positions = key, _positions(self.view.toPlainText(), self.source_map)
+        if (
+            self._cached_positions is None
+            or self._cached_positions[0] is not key[0]
+            or self._cached_positions[1] != key[1]
+        ):
+            self._cached_positions, self._positions = key, _positions(self.view.toPlainText(), self.source_map)
         return self._positions
 
 

@@ -15,7 +15,14 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import (
+    OPEN_STATUSES,
+    REPEATABLE_STATUSES,
+    UNREADABLE,
+    CallStatus,
+    CallTokens,
+    StoredCall,
+)
 from ui.composer.attachments.chips import AttachmentRows
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
@@ -37,7 +44,7 @@ MAX_LINES = 10_000  # maximum lines of a result in the details: Qt needed half a
 ICON_PX = 14
 TICK_MS = 1000
 
-_WORDS = {
+_STATUS_WORDS = {
     CallStatus.WAITING: tr.mark("Waiting for the call before it"),
     CallStatus.ASKED: tr.mark("Waiting for you"),
     CallStatus.RUNNING: tr.mark("Running"),
@@ -47,8 +54,8 @@ _WORDS = {
     CallStatus.STOPPED: tr.mark("Stopped"),
     CallStatus.UNKNOWN: tr.mark("Was not finished"),
 }
-NOT_RUN = tr.mark("This call was not run: it is not valid, or the tool does not exist.")
-_ICONS = {
+NOT_RUN_STATES = tr.mark("This call was not run: it is not valid, or the tool does not exist.")
+_STATUS_ICONS = {
     CallStatus.WAITING: "pause",
     CallStatus.ASKED: "circle-question-mark",
     CallStatus.RUNNING: "play",
@@ -135,13 +142,13 @@ class ToolCard(MessageCard):
         self._show_pictures()
         self._update_status()
         self._show_asking(call.status is CallStatus.ASKED)
-        self._show_repeat(call.status in REPEATABLE)
+        self._show_repeat(call.status in REPEATABLE_STATUSES)
         self.copy_button.setEnabled(bool(view.text))
 
     def _show_result(self, text: str) -> None:
         if not is_result(self.call):
             is_failed = self.call.status is CallStatus.FAILED
-            text = tr(NOT_RUN) if is_failed else ""  # the status line states any other outcome
+            text = tr(NOT_RUN_STATES) if is_failed else ""  # the status line states any other outcome
         preview, is_whole = preview_of(text)
         self.preview.setText(preview)
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
@@ -176,7 +183,7 @@ class ToolCard(MessageCard):
 
     def _update_status(self) -> None:
         status = self.call.status
-        words = tr(_WORDS[status])
+        words = tr(_STATUS_WORDS[status])
         if status is CallStatus.RUNNING and (seconds := int(self._clock() - self._since_s)):
             words = tr("Running for {seconds} s").format(seconds=count(seconds))
         elif status is CallStatus.DONE and self.call.took_ms is not None:
@@ -185,7 +192,7 @@ class ToolCard(MessageCard):
         tokens = self.theme.tokens
         colors = {CallStatus.DONE: tokens.good, CallStatus.FAILED: tokens.danger, CallStatus.ASKED: tokens.caution}
         color = colors.get(status, tokens.caution if status is CallStatus.UNKNOWN else "")
-        self.sign.setPixmap(self.theme.pixmap(_ICONS[status], color, ICON_PX, self.devicePixelRatioF()))
+        self.sign.setPixmap(self.theme.pixmap(_STATUS_ICONS[status], color, ICON_PX, self.devicePixelRatioF()))
         name = tr("Call of {tool} of {server}. {status}.")
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
@@ -283,14 +290,14 @@ class ToolCard(MessageCard):
 
     @property
     def is_in_use(self) -> bool:
-        return self.call.status in OPEN or super().is_in_use
+        return self.call.status in OPEN_STATUSES or super().is_in_use
 
     def save_state(self) -> CardState | None:
         state = super().save_state()
-        return state and replace(state, unfolded=self.toggle.isChecked())
+        return state and replace(state, expanded=self.toggle.isChecked())
 
     def restore_state(self, state: CardState) -> None:
-        if state.unfolded:
+        if state.expanded:
             self.set_open(True)
 
 

@@ -22,14 +22,14 @@ from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.widgets.building import button, hbox, vbox
-from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.exact_text import VerbatimTextEdit
 from ui.widgets.icon_button import IconButton
 
 tr = Translator("UserCard")
 
 FOLD_CHARS, FOLD_LINES = 2_400, 24  # longer messages are folded
 SHOWN_CHARS, SHOWN_LINES = 800, 10
-MORE = " …"
+MORE_SIGN = " …"
 LINE_CHARS = 5_000  # longer lines are broken: the layout time of a line without spaces is quadratic
 
 
@@ -43,10 +43,10 @@ def shown_text(text: str) -> str:
     return f"{shown}\n\n({words.format(shown=count(MAX_CHARS), all=count(len(text)))})"
 
 
-def beginning(text: str) -> str:
+def first_line_of(text: str) -> str:
     if len(text) <= FOLD_CHARS and text.count("\n") < FOLD_LINES:
         return ""
-    return "\n".join(text[:SHOWN_CHARS].split("\n")[:SHOWN_LINES]).rstrip() + MORE
+    return "\n".join(text[:SHOWN_CHARS].split("\n")[:SHOWN_LINES]).rstrip() + MORE_SIGN
 
 
 class UserCard(MessageCard):
@@ -64,12 +64,12 @@ class UserCard(MessageCard):
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(tr("Your message"))
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has its own menu
-        self._whole: TextPart | None = None  # the body, if it shows the whole message
-        self._mixed: AnswerBody | None = None  # text and code of a message with code
-        self._is_mixed = False  # whether `_mixed` is shown
+        self._whole_text: TextPart | None = None  # the body, if it shows the whole message
+        self._mixed_text: AnswerBody | None = None  # text and code of a message with code
+        self._is_mixed = False  # whether `_mixed_text` is shown
         self._text_width = text_width
         self._fold: QPushButton | None = None
-        if beginning(view.text):
+        if first_line_of(view.text):
             self._fold = button(translate("ToolCard", "Show all"), kind="link")
             self._fold.setCheckable(True)
             self._fold.toggled.connect(self._on_fold)
@@ -115,29 +115,29 @@ class UserCard(MessageCard):
 
     def save_state(self) -> CardState | None:
         state = super().save_state()
-        return state and replace(state, unfolded=self._fold is not None and self._fold.isChecked())
+        return state and replace(state, expanded=self._fold is not None and self._fold.isChecked())
 
     def restore_state(self, state: CardState) -> None:
-        self.set_open(state.unfolded)
+        self.set_open(state.expanded)
 
     def _show_words(self, text: str) -> None:
         is_folded = self._fold is not None and not self._fold.isChecked()
-        shown = beginning(text) if is_folded else shown_text(text)
+        shown = first_line_of(text) if is_folded else shown_text(text)
         segments = plain_segments(text) if shown == text else []
         self._is_mixed = any(segment.is_code for segment in segments)
-        if self._is_mixed and self._mixed is None:
-            self._mixed = AnswerBody(self.theme, self, self._text_width)
-            self._mixed.setAccessibleName(self.body.accessibleName())
-            self._mixed.show_segments(segments)
-            self._texts.addWidget(self._mixed)
-        if self._mixed is not None:
-            self._mixed.setVisible(self._is_mixed)
+        if self._is_mixed and self._mixed_text is None:
+            self._mixed_text = AnswerBody(self.theme, self, self._text_width)
+            self._mixed_text.setAccessibleName(self.body.accessibleName())
+            self._mixed_text.show_segments(segments)
+            self._texts.addWidget(self._mixed_text)
+        if self._mixed_text is not None:
+            self._mixed_text.setVisible(self._is_mixed)
         if self._is_mixed:
             self.body.hide()
             return
         self.body.set_plain(shown)
-        source = shown.removesuffix(MORE) if is_folded else text
-        self._whole = TextPart(self.body, SourceMap(source, range(len(source))))
+        source = shown.removesuffix(MORE_SIGN) if is_folded else text
+        self._whole_text = TextPart(self.body, SourceMap(source, range(len(source))))
         # Until its width is set, Qt would scroll right-to-left text to the caret at its right end.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
@@ -146,12 +146,12 @@ class UserCard(MessageCard):
     def parts(self) -> Sequence[TextPart]:
         if self.editor is not None or not self._text:
             return ()
-        if self._mixed is not None and self._is_mixed:
-            return self._mixed.parts
-        return [self._whole] if self._whole is not None else []
+        if self._mixed_text is not None and self._is_mixed:
+            return self._mixed_text.parts
+        return [self._whole_text] if self._whole_text is not None else []
 
     def _show_texts(self, *, shown: bool) -> None:
-        seen = self._mixed if self._mixed is not None and self._is_mixed else self.body
+        seen = self._mixed_text if self._mixed_text is not None and self._is_mixed else self.body
         seen.setVisible(shown and bool(self._text))
         if self.attachments is not None:
             self.attachments.setVisible(shown)
@@ -171,13 +171,13 @@ class UserCard(MessageCard):
     def begin_edit(self) -> None:
         self.resume_edit(self._text).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def resume_edit(self, typed: str) -> ExactTextEdit:
+    def resume_edit(self, typed: str) -> VerbatimTextEdit:
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, self._attached)
             self.editor.edit.textChanged.connect(self._emit_typed)
             self.editor.sent.connect(self._send_edited)
             self.editor.attachment_opened.connect(self.attachment_opened)
-            self.editor.left.connect(self.end_edit)
+            self.editor.cancelled.connect(self.end_edit)
             self._show_texts(shown=False)
             self._place.insertWidget(0, self.editor)
         return self.editor.edit
@@ -201,10 +201,10 @@ class UserCard(MessageCard):
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def can_show(self, view: MessageView) -> bool:
-        return view.role == "user" and not view.attachments and len(view.versions) < 2 and not beginning(view.text)
+        return view.role == "user" and not view.attachments and len(view.versions) < 2 and not first_line_of(view.text)
 
     def reset(self) -> bool:
-        has_more = (self.versions, self.attachments, self.editor, self._fold, self._mixed)
+        has_more = (self.versions, self.attachments, self.editor, self._fold, self._mixed_text)
         if any(part is not None for part in has_more):
             return False
         self.release_height()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QPushButton,
 
 from app.core.domain.messages import MessageView
 from engine.records import Source
-from ui.text.formatting import hover
+from ui.text.formatting import tooltip
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.marks.marks import LINE_PX, paint_marks
@@ -36,7 +36,7 @@ class SourceChip(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(translate("MarksLegend", "Mark {name} tokens").format(name=row.name))
         self.setAccessibleDescription(row.help_text)
-        self.setToolTip(hover(row.help_text))
+        self.setToolTip(tooltip(row.help_text))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.clicked.connect(lambda on: row.setChecked(on))  # noqa: PLW0108 (a slot of Qt's own would get no argument)
         row.toggled.connect(self.setChecked)
@@ -68,7 +68,7 @@ class MarksLegend(QFrame):
         super().__init__()
         self._rows, self._rejected = list(rows.values()), rejected
         self._is_wanted = True
-        self._offered = self._occurred = frozenset[Source]()
+        self._offered = self._occurred_sources = frozenset[Source]()
         self.setObjectName("marksLegend")
         self.setAccessibleName(translate("MarksLegend", "Marked tokens"))
         self.chips = {source: SourceChip(theme, source, row, self) for source, row in rows.items()}
@@ -85,9 +85,9 @@ class MarksLegend(QFrame):
         )
         self._show_sources()
         for button in (*self._rows, rejected):
-            button.toggled.connect(self._follow)
-        theme.changed.connect(self._fit)
-        self._follow()
+            button.toggled.connect(self._on_chip_toggled)
+        theme.changed.connect(self._fit_columns)
+        self._on_chip_toggled()
 
     def set_offered(self, sources: frozenset[Source]) -> None:
         """Set the sources that the next answer can have."""
@@ -96,28 +96,28 @@ class MarksLegend(QFrame):
 
     def set_messages(self, messages: Iterable[MessageView]) -> None:
         """Set the messages of the open chat; `add_message` adds later ones."""
-        self._occurred = frozenset[Source]().union(*map(_sources_of, messages))
+        self._occurred_sources = frozenset[Source]().union(*map(_sources_of, messages))
         self._show_sources()
 
     def add_message(self, message: MessageView) -> None:
-        self._occurred |= _sources_of(message)
+        self._occurred_sources |= _sources_of(message)
         self._show_sources()
 
     def _show_sources(self) -> None:
         for source, chip in self.chips.items():
-            chip.setVisible(source in self._offered | self._occurred)
+            chip.setVisible(source in self._offered | self._occurred_sources)
         self._num_columns = 0
-        self._fit()
+        self._fit_columns()
 
     def set_wanted(self, wanted: bool) -> None:
         self._is_wanted = wanted
-        self._follow()
+        self._on_chip_toggled()
 
     @property
     def _shown(self) -> list[SourceChip]:
         return [chip for chip in self.chips.values() if not chip.isHidden()]
 
-    def _follow(self) -> None:
+    def _on_chip_toggled(self) -> None:
         marked = any(row.isChecked() for row in self._rows) or self._rejected.isChecked()
         self.setVisible(self._is_wanted and marked)
 
@@ -135,15 +135,15 @@ class MarksLegend(QFrame):
         margins = line.contentsMargins() if line is not None else self.contentsMargins()
         return margins.left() + margins.right() + self.close_button.sizeHint().width() + 2 * PAD_PX
 
-    def _fit(self) -> None:
+    def _fit_columns(self) -> None:
         room, widths = self.width() - self._other_px(), [chip.sizeHint().width() for chip in self._shown]
         for num in range(len(widths), 0, -1):
             columns = [max(widths[column::num]) for column in range(num)]
             if num == 1 or sum(columns) + (num - 1) * LINE_GAP_PX <= room:
-                self._place(num)
+                self._place_chips(num)
                 return
 
-    def _place(self, num_columns: int) -> None:
+    def _place_chips(self, num_columns: int) -> None:
         if num_columns == self._num_columns:
             return
         self._num_columns = num_columns
@@ -155,7 +155,7 @@ class MarksLegend(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._fit_columns()
 
 
 def _sources_of(message: MessageView) -> frozenset[Source]:
@@ -177,7 +177,7 @@ class SourceSwitch(IconButton):
         self._rejected = rejected
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
         for row in self._rows:
-            row.toggled.connect(self._follow)
+            row.toggled.connect(self._on_wanted_changed)
         self.clicked.connect(self._switch)
 
     def _switch(self, wanted: bool) -> None:
@@ -190,7 +190,7 @@ class SourceSwitch(IconButton):
         if not wanted:
             self._rejected.setChecked(False)
 
-    def _follow(self) -> None:
+    def _on_wanted_changed(self) -> None:
         is_any = any(row.isChecked() for row in self._rows)
         self.setChecked(is_any)
         self.set_marked(is_any)

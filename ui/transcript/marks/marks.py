@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 )
 
 from engine.records import Source
-from ui.text.reading_direction import LEFTWARDS
+from ui.text.reading_direction import RIGHT_TO_LEFT_DIRECTIONS
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.transcript.marks.provenance import MarkedRange, common_length
 
@@ -48,7 +48,7 @@ _DASHES = {  # period, and the length of the dash in it
     QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
     QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
 }
-Strip = tuple[QRectF, float, Source]  # tinted rectangle, base line of its text, source
+MarkStrip = tuple[QRectF, float, Source]  # tinted rectangle, base line of its text, source
 
 
 def mark_format(source: Source, tokens: Palette) -> QTextCharFormat:
@@ -121,8 +121,8 @@ class DocumentMarks:
             return None
         return min(item.start for item in (*known[same : same + 1], *ranges[same : same + 1]))
 
-    def strips(self, area: QRect) -> list[Strip]:
-        found: list[Strip] = []
+    def strips(self, area: QRect) -> list[MarkStrip]:
+        found: list[MarkStrip] = []
         layout, index, ranges = self._document.documentLayout(), 0, self.ranges
         while index < len(ranges):
             block = self._document.findBlock(ranges[index].start)
@@ -135,11 +135,11 @@ class DocumentMarks:
             index = max(end, index + 1)
         return found
 
-    def paint(self, painter: QPainter, strips: Sequence[Strip], ratio: float) -> None:
+    def paint(self, painter: QPainter, strips: Sequence[MarkStrip], ratio: float) -> None:
         paint_marks(painter, strips, self.tokens, ratio)
 
 
-def paint_marks(painter: QPainter, strips: Sequence[Strip], tokens: Palette, ratio: float) -> None:
+def paint_marks(painter: QPainter, strips: Sequence[MarkStrip], tokens: Palette, ratio: float) -> None:
     """Paint over the text, multiplied or screened so that letters stay readable."""
     groups = _by_source(strips)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -160,16 +160,16 @@ def paint_marks(painter: QPainter, strips: Sequence[Strip], tokens: Palette, rat
                 painter.drawRects([QRectF(box.x(), base, box.width(), LINE_PX) for box, base in places])
 
 
-def _by_source(strips: Sequence[Strip]) -> dict[Source, list[tuple[QRectF, float]]]:
+def _by_source(strips: Sequence[MarkStrip]) -> dict[Source, list[tuple[QRectF, float]]]:
     found: dict[Source, list[tuple[QRectF, float]]] = {}
     for box, base, source in strips:
         found.setdefault(source, []).append((box, base))
     return found
 
 
-def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange], area: QRect) -> Iterator[Strip]:
+def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange], area: QRect) -> Iterator[MarkStrip]:
     layout, begin = block.layout(), block.position()
-    both_ways = bool(LEFTWARDS.search(block.text()))
+    both_ways = bool(RIGHT_TO_LEFT_DIRECTIONS.search(block.text()))
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)
         top, height = origin.y() + line.y(), line.height()
@@ -185,23 +185,23 @@ def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange]
             if start >= last:
                 break
             if both_ways:
-                for left, right in _one_by_one(line, range(start, end)):
+                for left, right in _unit_strips(line, range(start, end)):
                     yield QRectF(origin.x() + left, top, right - left, height), base, item.source
             elif start < end:
-                left = edge if start == known else _x(line, start)
-                known, edge = end, _x(line, end)
+                left = edge if start == known else _unit_x(line, start)
+                known, edge = end, _unit_x(line, end)
                 yield QRectF(origin.x() + left, top, edge - left, height), base, item.source
 
 
-def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
+def _unit_strips(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
     for unit in units:
-        left, right = sorted((_x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)))
+        left, right = sorted((_unit_x(line, unit), _unit_x(line, unit, QTextLine.Edge.Trailing)))
         if left == right:  # Qt reports no width for the first letter of a run in the other direction
-            left, right = _edges_of_glyphs(line, unit) or (left, right)
+            left, right = _glyph_edges(line, unit) or (left, right)
         yield left, right
 
 
-def _edges_of_glyphs(line: QTextLine, unit: int) -> tuple[float, float] | None:
+def _glyph_edges(line: QTextLine, unit: int) -> tuple[float, float] | None:
     edges: list[float] = []
     for run in line.glyphRuns(unit, 1):
         widths = run.rawFont().advancesForGlyphIndexes(run.glyphIndexes())
@@ -210,7 +210,7 @@ def _edges_of_glyphs(line: QTextLine, unit: int) -> tuple[float, float] | None:
     return (min(edges), max(edges)) if edges else None
 
 
-def _x(line: QTextLine, unit: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:
+def _unit_x(line: QTextLine, unit: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:
     place = cast("tuple[float, int]", line.cursorToX(unit, edge))  # PySide declares the result as object
     return place[0]
 

@@ -26,12 +26,12 @@ class TokenLine:
     """A token of a pass in words: its text, result, and probabilities."""
 
     text: str
-    fate: str
-    chances: tuple[str, ...] = ()
+    outcome: str
+    probabilities: tuple[str, ...] = ()
     rejected: bool = False
 
     def __str__(self) -> str:
-        return f"{_visible(self.text)}: {', '.join((self.fate, *self.chances))}"
+        return f"{_visible(self.text)}: {', '.join((self.outcome, *self.probabilities))}"
 
 
 def pass_tip(view: PassView) -> str:
@@ -80,11 +80,11 @@ def _lines(view: PassView) -> list[TokenLine]:
         fate = tr("not checked") if unseen else tr("rejected")
         lines.append(TokenLine(text, fate, chances, rejected=True))
     if view.source in _LAST:
-        lines.append(TokenLine(view.last, _last_fate(view), _last_chance(view)))
+        lines.append(TokenLine(view.last, _last_outcome(view), _last_probability(view)))
     return lines
 
 
-def _last_fate(view: PassView) -> str:
+def _last_outcome(view: PassView) -> str:
     if view.source is Source.TARGET and view.accepted:
         return tr("decided again by the target alone, because two tokens were nearly tied")
     if view.source is Source.RECOVERED and not view.rejected and view.probabilities is None:
@@ -92,13 +92,13 @@ def _last_fate(view: PassView) -> str:
     return tr(_LAST[view.source])
 
 
-def _last_chance(view: PassView) -> tuple[str, ...]:
+def _last_probability(view: PassView) -> tuple[str, ...]:
     probabilities = view.probabilities
     if probabilities is None:
         return ()
     if probabilities.greedy:
         return (tr("the most likely"),)
-    return () if probabilities.last is None else (_target(probabilities.last),)
+    return () if probabilities.last is None else (_target_probability_text(probabilities.last),)
 
 
 def _probabilities(view: PassView, place: int) -> tuple[str, ...]:
@@ -110,23 +110,23 @@ def _probabilities(view: PassView, place: int) -> tuple[str, ...]:
         likely = place < num_accepted
         words = tr("the most likely") if likely else tr("not the most likely")
         return (words,)
-    return _look(probabilities.probs[place]) if place < len(probabilities.probs) else ()
+    return _draft_probability_text(probabilities.probs[place]) if place < len(probabilities.probs) else ()
 
 
-def _look(look: TokenProbs) -> tuple[str, ...]:
+def _draft_probability_text(look: TokenProbs) -> tuple[str, ...]:
     p, q = look
     draft = tr("draft {share}")
-    return (_target(p), tr("from text") if q is None else draft.format(share=percent(q)))
+    return (_target_probability_text(p), tr("from text") if q is None else draft.format(share=percent(q)))
 
 
-def _target(share: float) -> str:
+def _target_probability_text(share: float) -> str:
     return tr("target {share}").format(share=percent(share))
 
 
 def _row(line: TokenLine) -> str:
     shown = escape(_visible(line.text))
     cells = [f"<s>{shown}</s>" if line.rejected else f"<b>{shown}</b>"]
-    cells += [escape(words) for words in (line.fate, *line.chances)]
+    cells += [escape(words) for words in (line.outcome, *line.probabilities)]
     cells += [""] * (NUM_COLUMNS - len(cells))
     return (
         "<tr>" + "".join(f"<td style='white-space: pre; padding-right: 12px'>{cell}</td>" for cell in cells) + "</tr>"

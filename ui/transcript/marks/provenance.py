@@ -17,9 +17,9 @@ from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # maximum distance from a hidden token to the next shown character, over formatting
-_RUNS = re.compile(r"\s+|\S+")
+_WORD_RUNS = re.compile(r"\s+|\S+")
 _CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, spaces, or other characters
-OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # the character of a typeset formula in a document
+OBJECT_CHAR = "\N{OBJECT REPLACEMENT CHARACTER}"  # the character of a typeset formula in a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class SourceAligner:
     def positions(self, shown: str, source_map: SourceMap) -> list[int]:
         """Like `source_positions`, for text that follows the text of the previous call."""
         text, positions = source_map.text, []
-        for run in _RUNS.findall(shown):
+        for run in _WORD_RUNS.findall(shown):
             if run.isspace():
                 positions += [-1] * len(run)
                 continue
@@ -121,7 +121,7 @@ class SourceAligner:
                 positions += source_map.positions[self.number : self.number + len(run)]
                 self.number += len(run)
             else:
-                positions += self._one_by_one(run, source_map)
+                positions += self._char_positions(run, source_map)
         return positions
 
     def word_positions(self, words: str, source_map: SourceMap) -> Sequence[int]:
@@ -135,13 +135,13 @@ class SourceAligner:
         self.number = end
         return source_map.positions[number:end]
 
-    def _one_by_one(self, run: str, source_map: SourceMap) -> list[int]:
+    def _char_positions(self, run: str, source_map: SourceMap) -> list[int]:
         ends = dict(source_map.formulas)
         text, number, positions = source_map.text, self.number, []
         for char in run:
             while number < len(text) and text[number].isspace():
                 number += 1
-            if char == OBJECT and number in ends:
+            if char == OBJECT_CHAR and number in ends:
                 positions.append(source_map.positions[number])
                 number = ends[number]
                 continue
@@ -192,12 +192,12 @@ class RangeLocator:
         self._shown, self._source_map = shown, source_map
         for words in _CHUNKS.findall(added):
             if not self._scan_words(words, aligner, source_map):
-                for run in _RUNS.findall(words):
+                for run in _WORD_RUNS.findall(words):
                     self._scan(run, aligner.positions(run, source_map))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
             self._checkpoints.append(_Checkpoint(len(shown), aligner.number, *here))
-        return [*self._closed, *self._open()]
+        return [*self._closed, *self._open_range()]
 
     def _scan_words(self, words: str, aligner: SourceAligner, source_map: SourceMap) -> bool:
         """Scan plain words token by token; False if they need a scan by runs."""
@@ -216,7 +216,7 @@ class RangeLocator:
             begin += length
             self._unit += length - len(part)  # spaces belong to the token before them
             if part and source is not self._current:
-                self._close(source)
+                self._close_range(source)
             self._unit += len(part)
         return True
 
@@ -231,7 +231,7 @@ class RangeLocator:
         if len(sources) == length:
             for source, same in groupby(sources):
                 if source is not self._current:
-                    self._close(source)
+                    self._close_range(source)
                 self._unit += len(list(same))
         else:
             self._scan_chars(run, positions)
@@ -239,30 +239,30 @@ class RangeLocator:
     def _scan_chars(self, run: str, positions: Sequence[int]) -> None:
         sources = self.runs.sources
         for char, place in zip(run, positions, strict=True):
-            if place >= 0 and char != OBJECT != self._before:
+            if place >= 0 and char != OBJECT_CHAR != self._before:
                 source = sources[place] if place < len(sources) else None
             else:
                 source = self._source_of(char, place)
             if source is not self._current:
-                self._close(source)
+                self._close_range(source)
             self._unit += 2 if ord(char) > 0xFFFF else 1
 
     def _source_of(self, char: str, place: int) -> Source | None:
         """The source of a space, a formula, its neighbours, or a character that the raw text lacks."""
-        if OBJECT in (char, self._before):  # a formula is marked separately
-            self._close(None)
-        self._before = char if char == OBJECT else ""
+        if OBJECT_CHAR in (char, self._before):  # a formula is marked separately
+            self._close_range(None)
+        self._before = char if char == OBJECT_CHAR else ""
         if char.isspace():
             return None if char in "\n\u2029" else self._current  # a range across table cells would mark whole cells
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
     def _rewind(self, shown: str, source_map: SourceMap) -> None:
         """Return to the last checkpoint before the first difference."""
-        while len(self._checkpoints) > 1 and not self._still_holds(self._checkpoints[-1], shown, source_map):
+        while len(self._checkpoints) > 1 and not self._is_still_valid(self._checkpoints[-1], shown, source_map):
             self._checkpoints.pop()
         del self._closed[self._checkpoints[-1].num_closed :]
 
-    def _still_holds(self, known: _Checkpoint, shown: str, source_map: SourceMap) -> bool:
+    def _is_still_valid(self, known: _Checkpoint, shown: str, source_map: SourceMap) -> bool:
         end = known.num_mapped
         return (
             shown.startswith(self._shown[: known.num_shown])
@@ -272,11 +272,11 @@ class RangeLocator:
             == [each for each in self._source_map.formulas if each[0] < end]
         )
 
-    def _close(self, following: Source | None) -> None:
-        self._closed += self._open()
+    def _close_range(self, following: Source | None) -> None:
+        self._closed += self._open_range()
         self._current, self._start = following, self._unit
 
-    def _open(self) -> list[MarkedRange]:
+    def _open_range(self) -> list[MarkedRange]:
         if self._current is None or self._unit <= self._start:
             return []
         return [MarkedRange(self._start, self._unit - self._start, self._current)]
@@ -292,11 +292,11 @@ def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -
 
 def formula_units(shown: str) -> frozenset[int]:
     """UTF-16 units with typeset formulas."""
-    if OBJECT not in shown:
+    if OBJECT_CHAR not in shown:
         return frozenset()
     units, unit = set(), 0
     for char in shown:
-        if char == OBJECT:
+        if char == OBJECT_CHAR:
             units.add(unit)
         unit += 2 if ord(char) > 0xFFFF else 1
     return frozenset(units)

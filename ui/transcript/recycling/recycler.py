@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app.core.domain.messages import MessageView
 from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.page_growth import layouts_disabled, updates_disabled
-from ui.transcript.cards.part_prefetcher import polish_some
+from ui.transcript.cards.part_prefetcher import polish_widgets
 from ui.transcript.column import MessageColumn
 from ui.widgets.offscreen_scheduler import OffscreenScheduler
 
@@ -196,7 +196,7 @@ def _ratio(pairs: list[tuple[int, int]]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Missing:
+class _MissingCard:
     """An incomplete message, and its distance from the viewport in page heights."""
 
     index: int
@@ -240,7 +240,7 @@ class CardRecycler(QObject):
         self._recycle_timer = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._recycle_timer.timeout.connect(lambda: scheduler.run(self._recycle_timer, self._recycle_distant))
         self._check_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layouts
-        self._check_timer.timeout.connect(self.check)
+        self._check_timer.timeout.connect(self.check_viewport)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._check_timer.start())
 
@@ -259,9 +259,9 @@ class CardRecycler(QObject):
 
     def _on_scrolled(self) -> None:
         self._scheduler.scrolled_to(self.pages_above)
-        self.check()
+        self.check_viewport()
 
-    def check(self) -> None:
+    def check_viewport(self) -> None:
         """Restore visible messages now and near ones soon; recycle distant ones later."""
         missing = self._nearest_missing()
         while missing is not None and not missing.pages:
@@ -311,11 +311,11 @@ class CardRecycler(QObject):
             self._recycle_timer.start(SETTLE_MS)
             return
         entry = self._column().entries[near.index]
-        until = self._scheduler.own_s() + self._scheduler.slice_s(near.pages)
+        until = self._scheduler.worked_s() + self._scheduler.slice_s(near.pages)
         # Creating an empty card takes its own event loop iteration. Before that, a distant card is recycled, so that
         # the message can reuse it.
         if isinstance(entry, MessageCard):
-            while self._build_step(entry) and self._scheduler.own_s() < until:
+            while self._build_step(entry) and self._scheduler.worked_s() < until:
                 pass
         elif not (self.recycle_one() or self._prefetch(entry.view)):
             self._begin_restore(near.index)
@@ -357,7 +357,7 @@ class CardRecycler(QObject):
         around = entries[max(index - 1, 0) : index + 2]
         return any(isinstance(entry, MessageCard) and entry.has_focus for entry in around)
 
-    def _nearest_missing(self) -> _Missing | None:
+    def _nearest_missing(self) -> _MissingCard | None:
         """The next message to complete: visible ones first, then begun ones, then the nearest."""
         if not self._restoring and all(isinstance(entry, MessageCard) for entry in self._column().entries):
             return None
@@ -374,7 +374,7 @@ class CardRecycler(QObject):
                 pages = max(top - below, above - top - height, 0) / max(height, 1)
                 found.append((pages > 0, is_recycled, pages, index))
             index += 1
-        return _Missing(min(found)[3], min(found)[2]) if found else None
+        return _MissingCard(min(found)[3], min(found)[2]) if found else None
 
     def _index_range(self, num_pages: float) -> tuple[int, int]:
         """The half-open index range within a number of page heights around the viewport."""
@@ -410,12 +410,12 @@ class CardPrefetcher:
             return False  # the message is not plain text, or the pool is full
         self._prefetched_for = view.id
         self._empty_card = self._make(MessageView(NO_MESSAGE, view.role, ""))
-        self._column().adopt(self._empty_card)
+        self._column().append_entry(self._empty_card)
         self._unpolished = [*reversed(self._empty_card.findChildren(QWidget)), self._empty_card]
         return True
 
     def _polish_some(self, card: MessageCard) -> None:
-        if not polish_some(self._unpolished):
+        if not polish_widgets(self._unpolished):
             self._empty_card = None
             if not self._pool.recycle(card):
                 card.deleteLater()
@@ -438,7 +438,7 @@ def show_above(
     viewport, others = page.viewport(), list(others)
     around = list(_ancestors_between(card, content))
     beside = content.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    before, fills = _are_visible(viewport, others), content.autoFillBackground()
+    before, fills = are_any_visible(viewport, others), content.autoFillBackground()
     card.resize(card.width(), _wanted_height(card))  # at another height its parts would be laid out twice
     with updates_disabled([viewport, content, *beside, *around, card, *others]):
         content.setAutoFillBackground(False)  # otherwise Qt would move its pixels when scrolling
@@ -451,7 +451,7 @@ def show_above(
         lay_out()
         content.setAttribute(_IS_OPAQUE)
         content.setAutoFillBackground(fills)
-    if _are_visible(viewport, others) != before:
+    if are_any_visible(viewport, others) != before:
         content.update()
 
 
@@ -470,7 +470,7 @@ def _wanted_height(content: QWidget) -> int:
     return layout.totalHeightForWidth(content.width()) if flows else layout.totalSizeHint().height()
 
 
-def _are_visible(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
+def are_any_visible(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
     shown = [widget for widget in widgets if not widget.isHidden()]
     places = {widget: QRect(widget.mapTo(viewport, QPoint(0, 0)), widget.size()) & viewport.rect() for widget in shown}
     return {widget: place for widget, place in places.items() if not place.isEmpty()}

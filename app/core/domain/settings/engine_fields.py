@@ -5,7 +5,7 @@ A change of any of them reloads the models.
 
 from __future__ import annotations
 
-from app.core.domain.devices import MOST_PARTS, device_names, tensor_overrides, tensor_split
+from app.core.domain.devices import MAX_PARTS, device_names, tensor_overrides, tensor_split
 from app.core.domain.settings.fields import FieldKind, SettingField
 from engine.records import CacheType, FlashAttention, SplitMode
 
@@ -64,7 +64,7 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         0,
         "The device for a model that is not split, counted from 0.",
         minimum=0,
-        maximum=MOST_PARTS - 1,
+        maximum=MAX_PARTS - 1,
         step=1,
     ),
     SettingField(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from app.core.domain.settings.fields import SettingField, SettingValue
-from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normalised
+from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, normalised, value_problem
 from app.core.domain.settings.values import Settings
 
 SAMPLING_KEYS = (
@@ -105,10 +105,10 @@ def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str,
         return {}
     rows = ((FIELD_BY_KEY[key], raw[key]) for key in keys if key in raw)
     known = ((row, None if value == AUTOMATIC and row.default is None else value) for row, value in rows)
-    return {row.key: normalised(row, value) for row, value in known if not complaint(row, value)}
+    return {row.key: normalised(row, value) for row, value in known if not value_problem(row, value)}
 
 
-def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
+def as_toml_values(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
     """Replace None, which TOML does not have."""
     return {key: AUTOMATIC if value is None else value for key, value in values.items()}
 
@@ -125,7 +125,7 @@ class Layers:
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
         """The value at a layer: its own, or one of a later layer."""
-        return self._value(key, layer, {each: self._own(each) for each in EDITABLE})
+        return self._value(key, layer, {each: self._own_values(each) for each in EDITABLE})
 
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
         order = EDITABLE.index(layer)
@@ -138,22 +138,22 @@ class Layers:
         return LayeredValue(DEFAULTS[key], Layer.DEFAULT, hidden_by)
 
     def values(self, layer: Layer = Layer.CHAT) -> dict[str, LayeredValue]:
-        own = {each: self._own(each) for each in EDITABLE}
+        own = {each: self._own_values(each) for each in EDITABLE}
         return {key: self._value(key, layer, own) for key in LAYERED_KEYS}
 
     def effective(self) -> Settings:
         """The settings that apply to the open chat."""
-        own = self._own(Layer.GLOBAL)
+        own = self._own_values(Layer.GLOBAL)
         layers = (self.settings.values, self.file, own, self.model, self.project, self.chat)
         return replace(self.settings, values={key: value for layer in layers for key, value in layer.items()})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
         """A copy with changed values of the chat or the model; invalid values are dropped."""
-        return self._with(layer, {**self._own(layer), **valid_values(changes)})
+        return self._with(layer, {**self._own_values(layer), **valid_values(changes)})
 
     def without_own(self, layer: Layer, keys: Collection[str]) -> Layers:
         """A copy without some values of the chat or the model."""
-        return self._with(layer, {key: value for key, value in self._own(layer).items() if key not in keys})
+        return self._with(layer, {key: value for key, value in self._own_values(layer).items() if key not in keys})
 
     def _with(self, layer: Layer, own: Mapping[str, SettingValue]) -> Layers:
         if layer is Layer.CHAT:
@@ -164,7 +164,7 @@ class Layers:
             return replace(self, model=own)
         raise ValueError(f"the layer {layer} is the settings' affair")
 
-    def _own(self, layer: Layer) -> Mapping[str, SettingValue]:
+    def _own_values(self, layer: Layer) -> Mapping[str, SettingValue]:
         if layer is Layer.CHAT:
             return self.chat
         if layer is Layer.PROJECT:

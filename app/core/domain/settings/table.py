@@ -18,7 +18,7 @@ from app.core.domain.tools.servers import read_names
 from engine.records import Mode
 from engine.sentences import Sentence, phrase, said
 
-MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
+MODELS, SPECULATION, SAMPLING, CHAT, APPEARANCE = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 SERVER, TOOLS = "Local server", "Tools"
 MAX_TEXT_CHARS = 100_000
 COMPLETION_FORMAT = "text"  # the prompt format without a chat template: the model continues the text
@@ -367,7 +367,7 @@ FIELDS: tuple[SettingField, ...] = (
     ),
     SettingField(
         "theme",
-        LOOK,
+        APPEARANCE,
         "Theme",
         FieldKind.CHOICE,
         "system",
@@ -376,7 +376,7 @@ FIELDS: tuple[SettingField, ...] = (
     ),
     SettingField(
         "text_size",
-        LOOK,
+        APPEARANCE,
         "Text size",
         FieldKind.CHOICE,
         "normal",
@@ -392,7 +392,7 @@ FIELDS: tuple[SettingField, ...] = (
     ),
     SettingField(
         "density",
-        LOOK,
+        APPEARANCE,
         "Density",
         FieldKind.CHOICE,
         "comfortable",
@@ -401,7 +401,7 @@ FIELDS: tuple[SettingField, ...] = (
     ),
     SettingField(
         "announce",
-        LOOK,
+        APPEARANCE,
         "Screen reader",
         FieldKind.CHOICE,
         "words",
@@ -410,7 +410,7 @@ FIELDS: tuple[SettingField, ...] = (
     ),
     SettingField(
         "language",
-        LOOK,
+        APPEARANCE,
         "Language",
         FieldKind.CHOICE,
         "system",
@@ -419,7 +419,7 @@ FIELDS: tuple[SettingField, ...] = (
     ),
     SettingField(
         "notify",
-        LOOK,
+        APPEARANCE,
         "Notification",
         FieldKind.SWITCH,
         True,
@@ -433,22 +433,22 @@ SERVER_KEYS = frozenset({"server", "server_host", "server_port", "server_key", "
 RELOAD_KEYS = frozenset({"target_path", *(field.key for field in ENGINE_FIELDS)})
 
 
-def complaint(field: SettingField, value: object) -> str:
+def value_problem(field: SettingField, value: object) -> str:
     """Why ``value`` is invalid, in one sentence; empty if it is valid."""
     if value is None and field.default is None:
         return ""
     if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
-        return _number_complaint(field, value)
+        return _number_problem(field, value)
     if field.kind is FieldKind.SWITCH:
         return "" if isinstance(value, bool) else said("{label} must be true or false.", label=_label(field))
-    return _text_complaint(field, value)
+    return _text_problem(field, value)
 
 
-def _text_complaint(field: SettingField, value: object) -> str:
+def _text_problem(field: SettingField, value: object) -> str:
     if not isinstance(value, str):
         return said("{label} must be text.", label=_label(field))
     if field.kind is FieldKind.MODE:
-        value = Mode.known(value) or value
+        value = Mode.from_value(value) or value
     if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
         known = ", ".join(choice for choice, _ in field.choices)
         return said("{label} must be one of: {choices}.", label=_label(field), choices=known)
@@ -459,10 +459,10 @@ def _text_complaint(field: SettingField, value: object) -> str:
         return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
     if any("\ud800" <= char <= "\udfff" for char in value):
         return said("{label} contains an incomplete character.", label=_label(field))
-    return _line_complaint(field, value)
+    return _line_problem(field, value)
 
 
-def _line_complaint(field: SettingField, value: str) -> str:
+def _line_problem(field: SettingField, value: str) -> str:
     try:
         if field.check is not None:
             field.check(value)
@@ -471,7 +471,7 @@ def _line_complaint(field: SettingField, value: str) -> str:
     return ""
 
 
-def _number_complaint(field: SettingField, value: object) -> str:
+def _number_problem(field: SettingField, value: object) -> str:
     kinds = (int,) if field.kind is FieldKind.INTEGER else (int, float)
     endless = isinstance(value, float) and not math.isfinite(value)
     if isinstance(value, bool) or not isinstance(value, kinds) or endless:

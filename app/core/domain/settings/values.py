@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normalised
+from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, normalised, value_problem
 from engine.sentences import said
 
 
@@ -23,7 +23,7 @@ class Settings:
         values, complaints = dict(self.values), []
         for key, value in changes.items():
             row = FIELD_BY_KEY.get(key)
-            sentence = said("There is no setting {key}.", key=key) if row is None else complaint(row, value)
+            sentence = said("There is no setting {key}.", key=key) if row is None else value_problem(row, value)
             if row is None or sentence:
                 complaints.append(sentence)
             else:
@@ -39,7 +39,7 @@ class Settings:
             raise KeyError(f"{key} is automatic")
         return float(value)
 
-    def whole(self, key: str) -> int | None:
+    def integer(self, key: str) -> int | None:
         """The value of an integer field; None if it is automatic."""
         value = self.values[key]
         return None if value is None else int(value)

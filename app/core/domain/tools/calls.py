@@ -19,15 +19,15 @@ class CallStatus(StrEnum):
 
 
 UNREADABLE = "unreadable"  # the name for a call whose name cannot be parsed
-OPEN = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
-REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
+OPEN_STATUSES = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
+REPEATABLE_STATUSES = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
 # Final status of calls that were interrupted, by their last status.
 FINAL_STATUS = {
     CallStatus.WAITING: CallStatus.STOPPED,
     CallStatus.ASKED: CallStatus.STOPPED,
     CallStatus.RUNNING: CallStatus.UNKNOWN,
 }
-_WITHOUT_RESULT = {
+_STATUS_RESULTS = {
     CallStatus.WAITING: "The user stopped this call.",
     CallStatus.ASKED: "The user stopped this call.",
     CallStatus.RUNNING: "The call was interrupted. Whether it had an effect is not known.",
@@ -69,24 +69,24 @@ class StoredCall:
     written: CallTokens = CallTokens()
 
 
-def settled(call: StoredCall) -> StoredCall:
+def with_final_status(call: StoredCall) -> StoredCall:
     """The call with a final status, for a call that was interrupted and will not run."""
     return replace(call, status=FINAL_STATUS.get(call.status, call.status))
 
 
 # Some templates enclose a result in plain tags. A result must not contain such a closing tag. Its control tokens are
 # already text (`engine.prompt.typed_text`).
-_WRAPPERS = re.compile(
+_CLOSING_TAGS = re.compile(
     r"<\s*(/?\s*(?:tool_(?:response|result|output)s?|function_(?:response|result)s?)\s*>)", re.IGNORECASE
 )
 
 
 def without_closing_tags(text: str) -> str:
     """Remove closing tags of chat templates from a result."""
-    return _WRAPPERS.sub(r"< \1", text)
+    return _CLOSING_TAGS.sub(r"< \1", text)
 
 
 def result_for_model(call: StoredCall, text: str) -> str:
     """The text for the model: the result, or why the call has none."""
-    words = without_closing_tags(text) or _WITHOUT_RESULT.get(call.status, "")
+    words = without_closing_tags(text) or _STATUS_RESULTS.get(call.status, "")
     return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words

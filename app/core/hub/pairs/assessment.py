@@ -111,7 +111,7 @@ def check_vocabularies(
 
 def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> PairPlan:
     """The input of the memory estimate. The context is limited to the target's training context."""
-    trained = target.header.own("context_length")
+    trained = target.header.arch_value("context_length")
     n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
     setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
     first = _model_plan(target, setup, plan.gpu_layers, plan.spread).with_experts_on_cpu(plan.cpu_moe_layers)

@@ -31,7 +31,7 @@ from engine.forecast import (
 from engine.gguf.head_files import BLOCKS, block_shape, has_next_token_layers, head_method
 from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
 from engine.llama.library import physical_cores
-from engine.pacing.measuring import OtherLoad
+from engine.pacing.measuring import ForeignCpuLoad
 from engine.storage.json_store import JsonStore
 from engine.storage.pass_samples import SampleStore
 
@@ -130,7 +130,7 @@ class SpeedForecasts:
                 return kept
             if time.monotonic() < self._tried_at + RETRY_S:
                 return self._read_speed
-            others = OtherLoad()
+            others = ForeignCpuLoad()
             try:
                 found = measure_read_speed(cores)
             except (MemoryError, RuntimeError) as error:

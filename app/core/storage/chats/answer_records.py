@@ -34,17 +34,17 @@ class AnswerRecord:
     stats: RunStats
 
 
-def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
+def set_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
     db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
 
 
-def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
+def set_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
     """Store the models of an answer unless it has ended: the end of an answer stores them, too."""
     sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
     db.execute(sql, (target, draft, message_id))
 
 
-def note_sampling(db: sqlite3.Connection, message_id: int, drawn: SamplingRecord | None) -> None:
+def set_sampling(db: sqlite3.Connection, message_id: int, drawn: SamplingRecord | None) -> None:
     """Store how an answer was sampled."""
     db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (sampling_to_text(drawn), message_id))
 

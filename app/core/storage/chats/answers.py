@@ -130,7 +130,7 @@ class StreamingAnswers:
                 and (everything or answer.due_s <= now or (ended and answer.ending is not None))
             ]
 
-    def written(self, snapshot: AnswerSnapshot) -> None:
+    def mark_written(self, snapshot: AnswerSnapshot) -> None:
         """Called after a snapshot was written."""
         with self._lock:
             answer = self._answers.get(snapshot.message_id)
@@ -143,7 +143,7 @@ class StreamingAnswers:
             if answer.ending is None:  # else it ended meanwhile and is due at once
                 answer.due_s = self._clock() + FLUSH_S
 
-    def failed(self, snapshot: AnswerSnapshot) -> None:
+    def mark_failed(self, snapshot: AnswerSnapshot) -> None:
         """Called after a failed write; the answer becomes due again later."""
         with self._lock:
             answer = self._answers.get(snapshot.message_id)

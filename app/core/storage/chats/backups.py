@@ -41,10 +41,10 @@ def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, 
     Raises:
         BackupError: the copy could not be written, or differs. No partial copy is left.
     """
-    return verify(copy_out(connection, folder, now, label=label))
+    return verify(copy_database(connection, folder, now, label=label))
 
 
-def copy_out(
+def copy_database(
     connection: sqlite3.Connection,
     folder: Path,
     now: datetime,
@@ -135,7 +135,7 @@ def rotate(folder: Path, now: datetime) -> None:
             path.unlink(missing_ok=True)
 
 
-def fullest_intact(folder: Path, max_version: int) -> Path | None:
+def most_complete_backup(folder: Path, max_version: int) -> Path | None:
     """The intact copy with a layout up to ``max_version`` and the most rows ever inserted; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.

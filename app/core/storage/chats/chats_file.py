@@ -17,11 +17,18 @@ from datetime import UTC, datetime
 from app.core.domain.errors import BackupError, DamagedFileError, StorageError
 from app.core.storage.chats import messages
 from app.core.storage.chats.answers import RETRY_S, AnswerSnapshot, StreamingAnswers
-from app.core.storage.chats.backups import UnverifiedBackup, backup_is_due, copy_out, discard_unfinished, rotate, verify
+from app.core.storage.chats.backups import (
+    UnverifiedBackup,
+    backup_is_due,
+    copy_database,
+    discard_unfinished,
+    rotate,
+    verify,
+)
 from app.core.storage.chats.calls import settle_open
 from app.core.storage.chats.clean_shutdown import write_marker
 from app.core.storage.chats.database import as_storage_error, transaction
-from app.core.storage.chats.deletion import wipe_marked
+from app.core.storage.chats.deletion import delete_expired
 from app.core.storage.chats.index import rebuild
 from app.core.storage.chats.opening import OpenedStore, StoreLocation, open_chats
 from app.core.storage.chats.writer import Job, Result, WriterThread
@@ -49,7 +56,7 @@ class ChatsFile:
         self._on_save_state = on_save_state
         self.on_written: Callable[[], None] = lambda: None
         self._now = now
-        self._in_trouble = False
+        self._save_fails = False
         self._may_be_damaged = False  # after an error: the next start checks the whole file
         self._verifying: threading.Thread | None = None
         self._opened: OpenedStore | None = None
@@ -105,11 +112,11 @@ class ChatsFile:
         try:
             with transaction(connection):
                 num_interrupted = messages.interrupt_streaming(connection) + settle_open(connection)
-                self.wiped = wipe_marked(connection, self._now())
+                self.wiped = delete_expired(connection, self._now())
             if num_interrupted:
                 log.info("%d answers and calls of tools were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:
-            self._note_damage(error)
+            self._record_damage(error)
             # Open anyway, for example with a full disk: unfinished answers are shown as interrupted (see _current), and
             # deleted chats are hidden.
             log.warning("What was left over of the last time could not be put in order: %s", error)
@@ -128,11 +135,11 @@ class ChatsFile:
         try:
             self._store_snapshot(db, snapshot)
         except (sqlite3.Error, ValueError, ArithmeticError) as error:  # the thread must survive any error
-            self._answers.failed(snapshot)
+            self._answers.mark_failed(snapshot)
             problem = as_storage_error(error, self._place.file).problem
             log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
-            if not self._in_trouble:
-                self._in_trouble = True
+            if not self._save_fails:
+                self._save_fails = True
                 self._on_save_state(problem)
         finally:
             self.on_written()
@@ -140,9 +147,9 @@ class ChatsFile:
     def _store_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         with transaction(db):
             messages.write_answer(db, snapshot, self._now())
-        self._answers.written(snapshot)
-        if self._in_trouble and self._answers.num_unwritten == 0:
-            self._in_trouble = False
+        self._answers.mark_written(snapshot)
+        if self._save_fails and self._answers.num_unwritten == 0:
+            self._save_fails = False
             self._on_save_state(None)
 
     def _back_up(self, db: sqlite3.Connection) -> None:
@@ -151,15 +158,15 @@ class ChatsFile:
             if not self.is_persistent or not backup_is_due(folder, self._now()):
                 return
             discard_unfinished(folder)
-            copied = copy_out(db, folder, self._now(), between=lambda: self._writer.run_waiting(db))
+            copied = copy_database(db, folder, self._now(), between=lambda: self._writer.run_waiting(db))
         except (BackupError, OSError) as error:
-            self._note_damage(error.__cause__)
+            self._record_damage(error.__cause__)
             log.warning("The chats could not be backed up: %s", error)
             return
         self._verifying = threading.Thread(target=self._verify, args=(copied,), name="backup", daemon=True)
         self._verifying.start()
 
-    def _note_damage(self, error: BaseException | None) -> None:
+    def _record_damage(self, error: BaseException | None) -> None:
         """If SQLite reports damage, let the next start check the whole file, and offer a backup."""
         damaged = isinstance(error, sqlite3.Error) and isinstance(
             as_storage_error(error, self._place.file), DamagedFileError

@@ -30,9 +30,11 @@ log = logging.getLogger(__name__)
 
 _SPECULATIVE_ENDS = frozenset({Source.RECOVERED, Source.BONUS})  # tokens of passes with proposals
 _GREEDY, _DRAWN = "greedy", "drawn"
-_LOW, _HIGH = 0.4, 99.6  # percents that stand for all probabilities below 1% and above 99%
+_LOW_SHARES, _HIGH_SHARES = 0.4, 99.6  # percents that stand for all probabilities below 1% and above 99%
 # A table of all percentages: a long chat has tens of thousands of them.
-_SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LOW, _HIGH)}
+_SHARES: dict[float | None, float | None] = {None: None} | {
+    each: each / 100 for each in (*range(101), _LOW_SHARES, _HIGH_SHARES)
+}
 MAX_REJECTED_CHARS = 200  # a longer rejected text is cut
 # Cached, since equal spans occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
@@ -125,8 +127,8 @@ def _percent(share: float | None) -> float | None:
         return None
     value = share * 100
     if 0 < value < 1:
-        return _LOW
-    return _HIGH if 99 < value < 100 else round(value)
+        return _LOW_SHARES
+    return _HIGH_SHARES if 99 < value < 100 else round(value)
 
 
 # ---- figures --------------------------------------------------------------------------------------------------------

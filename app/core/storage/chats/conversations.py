@@ -18,7 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may contain an impossible date
 
 _NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
-_LISTED = """
+_LISTED_COLUMNS = """
     SELECT id, title, updated_at, pinned, archived, folder_id, place
     FROM conversations WHERE deleted_at IS NULL
 """
@@ -82,16 +82,16 @@ def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
 
 def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
     """List all conversations, last changed first; ``newest`` limits those without a pin, a folder or the archive."""
-    sql = _LISTED + (_IN_A_SECTION_OR_NEW if newest is not None else "") + _NEWEST_FIRST
+    sql = _LISTED_COLUMNS + (_IN_A_SECTION_OR_NEW if newest is not None else "") + _NEWEST_FIRST
     rows = db.execute(sql, () if newest is None else (newest,))
-    away = _answered_elsewhere(db)
+    away = _with_remote_answers(db)
     return tuple(
         ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, number in away)
         for number, title, updated, pinned, archived, folder_id, place in rows
     )
 
 
-def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
+def _with_remote_answers(db: sqlite3.Connection) -> frozenset[int]:
     """Conversations with answers of remote servers; empty if messages are damaged, so that the list can be shown."""
     try:
         return frozenset(
@@ -118,9 +118,9 @@ def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversat
     row = db.execute(sql, (conversation_id,)).fetchone()
     if row is None:
         return None
-    mode = Mode.known(row[2]) or Mode.OFF
+    mode = Mode.from_value(row[2]) or Mode.OFF
     return Conversation(row[0], row[1], mode, row[3])
 
 
-def touch(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
+def set_updated(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
     db.execute("UPDATE conversations SET updated_at = ? WHERE id = ?", (to_us(now), conversation_id))

@@ -24,7 +24,7 @@ from engine.sentences import said
 MEMORY = Path(":memory:")
 FULL_BYTES = 1 << 16  # with less free space the disk counts as full
 BUSY_TIMEOUT_S = 2.0  # how long to wait for another program's lock
-_LARGEST = 2**63 - 1
+_MAX_INTEGER = 2**63 - 1
 
 # EXCLUSIVE prevents a second connection, with which SQLite 3.7.0-3.51.2 can corrupt a WAL file. FULL: a commit survives
 # a power loss (https://www.sqlite.org/pragma.html#pragma_synchronous).
@@ -52,7 +52,7 @@ class Connection(sqlite3.Connection):
 def _storable(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
-    return max(-_LARGEST, min(value, _LARGEST)) if isinstance(value, int) else value
+    return max(-_MAX_INTEGER, min(value, _MAX_INTEGER)) if isinstance(value, int) else value
 
 
 def connect(file: Path) -> sqlite3.Connection:
@@ -157,7 +157,7 @@ def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | Looku
     return StorageError(said("{file}: {error}.", file=file.name, error=error))
 
 
-def says_full(error: BaseException | None) -> bool:
+def means_full_disk(error: BaseException | None) -> bool:
     """True if an error of SQLite or the system means a full disk."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -74,17 +74,17 @@ class Deletions:
 
     def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
         """Hide a message and its descendants; None if the message does not exist."""
-        return self._access.write(lambda db: _hide(db, message_id, now, alone=False))
+        return self._access.write(lambda db: _move_to_hidden_chat(db, message_id, now, alone=False))
 
     def mark_message(self, message_id: int, now: datetime) -> DeletedBranch | None:
         """Hide one message; its descendants stay. None if the message does not exist."""
-        return self._access.write(lambda db: _hide(db, message_id, now, alone=True))
+        return self._access.write(lambda db: _move_to_hidden_chat(db, message_id, now, alone=True))
 
     def undo_branch_deletion(self, branch: DeletedBranch) -> None:
         """Undo the deletion of messages; the branch that was shown before is shown again."""
         self._access.write(lambda db: _restore(db, branch))
 
-    def wipe(self, conversation_ids: Sequence[int]) -> None:
+    def delete_permanently(self, conversation_ids: Sequence[int]) -> None:
         """Delete chats for good, with all their messages."""
 
         def job(db: sqlite3.Connection) -> None:
@@ -94,7 +94,7 @@ class Deletions:
         self._access.write(job)
 
 
-def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
+def delete_expired(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
     """Delete marked messages for good, and chats that were marked over `RETENTION` ago; returns the chats' ids."""
     sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_HAS_TITLE})"  # noqa: S608
     marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - RETENTION),)))
@@ -107,7 +107,9 @@ def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
     db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (conversations.to_us(now), conversation_id))
 
 
-def _hide(db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool) -> DeletedBranch | None:
+def _move_to_hidden_chat(
+    db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool
+) -> DeletedBranch | None:
     conversation_id = messages.conversation_of(db, message_id)
     if conversation_id is None:
         return None
@@ -127,7 +129,7 @@ def _hide(db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool
 
 def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
     """Move the children of a message to another version of it, or to its parent, and keep the shown path."""
-    at = tree.versions_beside(message_id)
+    at = tree.versions_of(message_id)
     heir = at[0] if at else tree.parents[message_id]
     _set_parent(db, tree.children()[message_id], heir)
     was_shown = tree.shown.get(tree.parents[message_id]) in (message_id, None)

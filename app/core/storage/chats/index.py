@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class _Indexed:
+class _SearchIndex:
     """An indexed column. ``words`` and ``letters``: its indexes. ``where`` selects the rows to index."""
 
     table: str
@@ -57,9 +57,9 @@ class _Indexed:
 
 
 # Streaming answers are not indexed: their text changes four times a second.
-_MESSAGES = _Indexed("messages", "text", "found_messages", "text", "found_letters_messages", "state <> 'streaming'")
-_TITLES = _Indexed("conversations", "title", "found_titles", "title", "found_letters_titles")
-_ATTACHMENTS = _Indexed("attachment_words", "text", "found_attachments", "text", "found_letters_attachments")
+_MESSAGES = _SearchIndex("messages", "text", "found_messages", "text", "found_letters_messages", "state <> 'streaming'")
+_TITLES = _SearchIndex("conversations", "title", "found_titles", "title", "found_letters_titles")
+_ATTACHMENTS = _SearchIndex("attachment_words", "text", "found_attachments", "text", "found_letters_attachments")
 
 
 def add_message(db: sqlite3.Connection, message_id: int) -> None:

@@ -68,7 +68,7 @@ class ChatLibrary:
         if good := one_line(name):
             self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
 
-    def fold(self, folder_id: int, folded: bool) -> None:
+    def set_folded(self, folder_id: int, folded: bool) -> None:
         self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
 
     def delete_folder(self, folder_id: int) -> DeletedFolder | None:
@@ -163,7 +163,7 @@ class ChatLibrary:
 
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 
-    def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
+    def save_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
         """Store the composer's text without waiting; an empty text deletes it."""
         return self._access.post(lambda db: write_unsent(db, conversation_id, text))
 

@@ -43,7 +43,7 @@ def read_tree(db: sqlite3.Connection, conversation_id: int, to_discard: Iterable
     tree = MessageTree.of(links, root[0] if root else None)
     for message_id in to_discard:
         row = db.execute("SELECT replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
-        tree = tree.without(message_id, row[0] if row else None)
+        tree = tree.without_message(message_id, row[0] if row else None)
     return tree
 
 
@@ -77,7 +77,7 @@ def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree
     """Show another version, if any, in place of a deleted message. ``tree`` still has that message."""
     parent = tree.parents[message_id]
     if tree.shown.get(parent) in (message_id, None):
-        others = tree.versions_beside(message_id)
+        others = tree.versions_of(message_id)
         show_below(db, conversation_id, parent, others[0] if others else None)
 
 
@@ -114,7 +114,7 @@ def insert_message(
     message_id = int(db.execute(sql, values).lastrowid or 0)
     index.add_message(db, message_id)
     show_below(db, conversation_id, parent_id, message_id)
-    conversations.touch(db, conversation_id, now)
+    conversations.set_updated(db, conversation_id, now)
     return message_id
 
 
@@ -209,7 +209,7 @@ def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime
     """Write the current state of an answer. A discarded one is deleted, and the version before it is shown again."""
     ending = snapshot.ending
     if ending is not None and not ending.keep:
-        _discard(db, snapshot.message_id)
+        _delete_discarded(db, snapshot.message_id)
         return
     values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
     index.forget_message(db, snapshot.message_id)
@@ -227,17 +227,17 @@ def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime
         ),
     )
     if ending.run is not None:
-        answer_records.note_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
+        answer_records.set_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
         totals.add_run(
             db, ending.run.target, ending.run.draft, ending.run.stats, is_continuation=ending.run.is_continuation
         )
     index.add_message(db, snapshot.message_id)
     conversation_id = conversation_of(db, snapshot.message_id)
     if conversation_id is not None:
-        conversations.touch(db, conversation_id, now)
+        conversations.set_updated(db, conversation_id, now)
 
 
-def _discard(db: sqlite3.Connection, message_id: int) -> None:
+def _delete_discarded(db: sqlite3.Connection, message_id: int) -> None:
     row = db.execute("SELECT conversation_id, parent_id, replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
     if row is None:
         return
@@ -293,7 +293,7 @@ class UnsentEdits:
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
-    def keep(self, message_id: int, text: str) -> Future[None]:
+    def save(self, message_id: int, text: str) -> Future[None]:
         """Store the editor's text, without waiting; empty deletes it."""
         return self._access.post(lambda db: write_edit(db, message_id, text))
 

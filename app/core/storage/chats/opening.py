@@ -27,7 +27,7 @@ from app.core.domain.errors import (
     StorageReadOnlyError,
 )
 from app.core.storage.atomic import move_into_place, sync
-from app.core.storage.chats.backups import fullest_intact, make_backup
+from app.core.storage.chats.backups import make_backup, most_complete_backup
 from app.core.storage.chats.clean_shutdown import consume_marker
 from app.core.storage.chats.database import (
     MEMORY,
@@ -35,7 +35,7 @@ from app.core.storage.chats.database import (
     check,
     connect,
     layout_of,
-    says_full,
+    means_full_disk,
     transaction,
     version_of,
 )
@@ -168,13 +168,13 @@ def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime
                 connection.execute(f"PRAGMA user_version = {version + 1}")
             check(connection)
         except BackupError as error:
-            if says_full(error.__cause__):
+            if means_full_disk(error.__cause__):
                 raise _no_space(place.backups) from error
             raise MigrationError(said("Without a copy nothing is changed. {message}", message=error.message)) from error
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
             if backup is None:
                 raise
-            if says_full(error):
+            if means_full_disk(error):
                 raise _no_space(place.file.parent) from error
             connection.close()
             _restore_backup(backup, place.file)
@@ -220,7 +220,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
         kept_it = aside.exists()
         # After a failed migration no backup is used: its migration would fail again.
         updatable = not isinstance(why, MigrationError)
-        backup = fullest_intact(place.backups, len(place.migrations)) if updatable else None
+        backup = most_complete_backup(place.backups, len(place.migrations)) if updatable else None
         if backup is not None:
             _restore_backup(backup, place.file)
         connection = _open_good(place, now)

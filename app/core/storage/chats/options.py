@@ -14,7 +14,7 @@ from engine.records import Mode
 log = logging.getLogger(__name__)
 
 MAX_CHARS = 1_000_000
-NOTHING_OWN = "{}"
+NO_OPTIONS = "{}"
 
 
 def to_text(values: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ MAX_MESSAGES = 60
 MAX_ATTACHMENTS = 10
 MAX_EXCERPTS = 3  # maximum number of attachments for which an excerpt is made
 MAX_WORDS = 16
-_WORDS_AROUND = 14
+_EXCERPT_WORDS = 14
 _EXCERPT_SOURCE_CHARS = 100_000  # maximum characters of an attachment that are searched for the excerpt
 _MAX_CHAR_BYTES = 3  # upper limit for nearly every script in UTF-8
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
@@ -60,7 +60,7 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
     for number, row in enumerate(db.execute(sql, (query, MAX_ATTACHMENTS)).fetchall()):
         conversation_id, title, message_id, attachment_id, name, archived = row
         text = _beginning(db, attachment_id) if number < MAX_EXCERPTS else ""
-        parts = _parts(_marked(name, text, typed))
+        parts = _parts(_title_parts(name, text, typed))
         hits.setdefault(conversation_id, []).append(
             SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
         )
@@ -73,7 +73,7 @@ Row = tuple[int, str, int | None, str, str, str, int]
 def _found_by_word(db: sqlite3.Connection, query: str) -> Iterator[Row]:
     """Rows of titles and messages, each with an excerpt in which matches are marked."""
     for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
-        yield from db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit))
+        yield from db.execute(sql, (BEGIN, END, ELLIPSIS, _EXCERPT_WORDS, query, limit))
 
 
 def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator[Row]:
@@ -81,7 +81,7 @@ def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator
     for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
         by_letter = _SNIPPET.sub("''", sql).replace("found_", "found_letters_")
         for conversation_id, title, message_id, role, text, _, archived in db.execute(by_letter, (query, limit)):
-            excerpt = _around(title if message_id is None else text, typed)
+            excerpt = _text_around(title if message_id is None else text, typed)
             yield conversation_id, title, message_id, role, text, excerpt, archived
 
 
@@ -119,13 +119,13 @@ def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
     return begun.decode(errors="ignore")[:_EXCERPT_SOURCE_CHARS]
 
 
-def _marked(name: str, text: str, typed: str) -> str:
+def _title_parts(name: str, text: str, typed: str) -> str:
     """The name of an attachment and the text around the first match, with matches marked."""
-    around = _around(text, typed)
+    around = _text_around(text, typed)
     return f"{_pattern(typed).sub(_in_marks, name)}: {around}" if around else _pattern(typed).sub(_in_marks, name)
 
 
-def _around(text: str, typed: str) -> str:
+def _text_around(text: str, typed: str) -> str:
     """The text around the first match, with matches marked."""
     words, wanted = _typed_letters(typed), _pattern(typed)
     found = wanted.search(text, _first_possible(text, words))

@@ -227,13 +227,13 @@ class ChatStore(ChatsFile):
         self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
         return turn
 
-    def note_models(self, answer_id: int, target: str, draft: str) -> None:
+    def set_models(self, answer_id: int, target: str, draft: str) -> None:
         """Store the models of an answer without waiting; the end of the answer stores them again."""
-        self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
+        self.post(lambda db: answer_records.set_models_while_streaming(db, answer_id, target, draft))
 
-    def note_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
+    def set_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
         """Store how an answer is sampled without waiting; None if no seed reproduces it."""
-        self.post(lambda db: answer_records.note_sampling(db, answer_id, drawn))
+        self.post(lambda db: answer_records.set_sampling(db, answer_id, drawn))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None

@@ -13,7 +13,7 @@ from app.core.domain.thinking import TAGS
 
 BEGIN, END = "\x02", "\x03"  # around a match
 ELLIPSIS = "…"
-REACH = 400  # number of scanned characters before and after the excerpt
+SEARCH_REACH = 400  # number of scanned characters before and after the excerpt
 CELL, BULLET = " · ", "• "
 _HIDDEN = "\x00"  # replaces recognized markup
 _FENCE = re.compile(r"^ {0,3}(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
@@ -57,7 +57,7 @@ def strip_markdown(text: str, excerpt: str) -> str:
     end = start + len(raw) - front - back
     shift = start - front
     found = [(first + shift, last + shift) for first, last in found]
-    shown = _shown(text, (start, end), found, _MarkupScanner(text, (start, end), found).drops)
+    shown = _shown(text, (start, end), found, _MarkupScanner(text, (start, end), found).dropped_ranges)
     words = " ".join(shown.split()).strip(CELL)
     return f"{raw[:front]}{words}{raw[len(raw) - back :]}"
 
@@ -100,16 +100,16 @@ def _shown(text: str, part: Range, found: list[Range], drops: dict[Range, str]) 
 
 
 class _MarkupScanner:
-    """Scans the lines around an excerpt. ``drops``: ranges of markup with their replacements."""
+    """Scans the lines around an excerpt. ``dropped_ranges``: ranges of markup with their replacements."""
 
     def __init__(self, text: str, part: Range, found: list[Range]) -> None:
-        self.drops: dict[Range, str] = {}
+        self.dropped_ranges: dict[Range, str] = {}
         self._found = found
         start, end = part
-        self._begin = max(text.rfind("\n", 0, start) + 1, start - REACH)
-        line_end = text.find("\n", end, end + REACH)
-        self._end = line_end if line_end >= 0 else min(len(text), end + REACH)
-        self._rest = text[self._begin : self._end]
+        self._begin = max(text.rfind("\n", 0, start) + 1, start - SEARCH_REACH)
+        line_end = text.find("\n", end, end + SEARCH_REACH)
+        self._end = line_end if line_end >= 0 else min(len(text), end + SEARCH_REACH)
+        self._unscanned = text[self._begin : self._end]
         self._cut = self._begin > 0 and text[self._begin - 1] != "\n"  # True if the first line is incomplete
         self._drop_fences(text)
         self._lines()
@@ -140,17 +140,17 @@ class _MarkupScanner:
             for found in self._matches(pattern, signs):
                 self._drop(*found.span("mark"), instead)
         for row in self._matches(_ROW, "|"):
-            for number, pipe in enumerate(_PIPE.finditer(self._rest, *row.span())):
+            for number, pipe in enumerate(_PIPE.finditer(self._unscanned, *row.span())):
                 self._drop(*pipe.span(), CELL if number else "")
 
     def _matches(self, pattern: re.Pattern[str], signs: str) -> Iterator[re.Match[str]]:
         """Matches at the start of complete lines. A match contains at least one of ``signs``."""
-        if any(sign in self._rest for sign in signs):
-            yield from (found for found in pattern.finditer(self._rest) if found.start() or not self._cut)
+        if any(sign in self._unscanned for sign in signs):
+            yield from (found for found in pattern.finditer(self._unscanned) if found.start() or not self._cut)
 
     def _marked(self, pattern: re.Pattern[str], sign: str) -> Iterable[re.Match[str]]:
         """Matches of a pattern that needs ``sign``; searching for the sign first is much faster."""
-        return pattern.finditer(self._rest) if sign in self._rest else ()
+        return pattern.finditer(self._unscanned) if sign in self._unscanned else ()
 
     def _drop_inline(self) -> None:
         for code in self._marked(_CODE, "`"):
@@ -188,9 +188,11 @@ class _MarkupScanner:
     def _drop(self, start: int, end: int, instead: str = "") -> None:
         """Drop a range, unless it contains a match or is already hidden."""
         if start < end and not self._is_found(start, end):
-            self.drops[start + self._begin, end + self._begin] = instead
+            self.dropped_ranges[start + self._begin, end + self._begin] = instead
         self._hide(start, end)
 
     def _hide(self, start: int, end: int) -> None:
         start, end = max(start, 0), max(end, 0)
-        self._rest = self._rest[:start] + _HIDDEN * (min(end, len(self._rest)) - start) + self._rest[end:]
+        self._unscanned = (
+            self._unscanned[:start] + _HIDDEN * (min(end, len(self._unscanned)) - start) + self._unscanned[end:]
+        )

@@ -36,7 +36,7 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, i
     try:
         text = _to_text(_merged(json.loads(row[1]), _to_data(counted)))
     except (ValueError, TypeError, ArithmeticError, RecursionError):
-        _set_aside(db, key)
+        _set_aside_damaged(db, key)
         add_run(db, target, draft, run, is_continuation=is_continuation)
         return
     sql = f"UPDATE totals SET num_answers = num_answers + ?, stats = ? WHERE {_KEY}"  # noqa: S608 (our words)
@@ -49,7 +49,7 @@ def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
     for target, draft, mode, num_answers, text in db.execute(
         "SELECT target, draft, mode, num_answers, stats FROM totals"
     ):
-        known = Mode.known(mode)
+        known = Mode.from_value(mode)
         key = (target, draft, mode if known is None else known.value)
         try:
             sums = _from_data(num_answers, mode, json.loads(text))
@@ -63,7 +63,7 @@ def reset_totals(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM totals")
 
 
-def _set_aside(db: sqlite3.Connection, key: tuple[str, str, str]) -> None:
+def _set_aside_damaged(db: sqlite3.Connection, key: tuple[str, str, str]) -> None:
     """Rename the mode of an unreadable row, to keep it."""
     taken = {mode for (mode,) in db.execute("SELECT mode FROM totals WHERE target = ? AND draft = ?", key[:2])}
     number = next(n for n in range(1, len(taken) + 2) if f"{key[2]} (set aside {n})" not in taken)
@@ -94,7 +94,7 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
     counts = _added(checked.get("provenance", {}), {})
     known = {Source(name): number for name, number in counts.items() if name in tuple(Source)}
     stats = RunStats(
-        mode=Mode.known(mode) or Mode.OFF,
+        mode=Mode.from_value(mode) or Mode.OFF,
         provenance=known,
         interval_counts=checked_counts(checked.get("interval_counts", {})),
         **{name: numbers[name] for name in ADDED},

@@ -2,7 +2,8 @@
 
 The format is undocumented; this reads the common part of exports of 2023 to 2026: text of the user and the assistant,
 typed or spoken, with reasoning and the model's name; tool results and hidden messages are ignored. Pictures are in
-other files, named by their ids; for a missing one the text is `PICTURE`, since a question may consist of it alone.
+other files, named by their ids; for a missing one the text is `PICTURE_PLACEHOLDER`, since a question may consist of it
+alone.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from app.core.storage.exchange.records import (
     MAX_ATTACHMENTS,
     MAX_MESSAGES,
     MAX_TEXT_CHARS,
-    PICTURE,
+    PICTURE_PLACEHOLDER,
     PortableChat,
     PortableMessage,
     clean_text,
     clean_time,
     clean_title,
-    with_thinking,
+    with_reasoning,
 )
 
 # Marks of search results in an answer: private-use characters of Unicode, and older ones.
@@ -38,7 +39,7 @@ _POINTER = re.compile(r"[a-z-]{1,40}://(file[-_][\w-]{4,200})")
 _MAX_CITATIONS = 10_000  # marks in one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
-_MAX_USES = 4  # maximum copies of one text of the file: a small file must not become gigabytes of text
+_MAX_COPIES = 4  # maximum copies of one text of the file: a small file must not become gigabytes of text
 
 
 def is_chatgpt(data: object) -> bool:
@@ -56,14 +57,14 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     if len(nodes) > 4 * MAX_MESSAGES:
         raise ChatsImportError("A conversation in this file has too many messages.")
     keys: dict[str, int | None] = {}  # key of the message, or of its nearest imported ancestor
-    thoughts: dict[str, _Thought] = {}  # reasoning since the nearest imported ancestor
+    thoughts: dict[str, _ReasoningPart] = {}  # reasoning since the nearest imported ancestor
     room = 0  # characters left for reasoning
     usual_model = clean_title(data.get("default_model_slug"))
     messages: list[PortableMessage] = []
     for node_id, parent_id in _walk(nodes):
         above = keys.get(parent_id) if parent_id is not None else None
-        thought = thoughts.get(parent_id, _Thought()) if parent_id is not None else _Thought()
-        thought = thought if thought.num_chars <= room else _Thought()
+        thought = thoughts.get(parent_id, _ReasoningPart()) if parent_id is not None else _ReasoningPart()
+        thought = thought if thought.num_chars <= room else _ReasoningPart()
         message = _message(nodes[node_id], len(messages) + 1, above, thought, files)
         keys[node_id] = message.key if message else above
         if message:
@@ -71,8 +72,8 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
             messages.append(replace(message, target=usual_model) if is_unnamed else message)
             room -= thought.num_chars
         else:
-            thoughts[node_id] = more = _with_node(thought, nodes[node_id])
-            room += _MAX_USES * (more.num_chars - thought.num_chars)
+            thoughts[node_id] = more = _with_reasoning_of(thought, nodes[node_id])
+            room += _MAX_COPIES * (more.num_chars - thought.num_chars)
     created, updated = clean_time(data.get("create_time")), clean_time(data.get("update_time"))
     return PortableChat(
         title=clean_title(data.get("title")),
@@ -116,11 +117,11 @@ def _has_parent(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Thought:
+class _ReasoningPart:
     """The last part of the reasoning before an answer, with a link to the part before, and the duration so far."""
 
     part: str = ""
-    before: _Thought | None = None
+    before: _ReasoningPart | None = None
     num_chars: int = 0  # characters of all parts
     seconds: float | None = None
 
@@ -128,14 +129,14 @@ class _Thought:
     def text(self) -> str:
         """Joined only when an answer needs it: each node of a file may add a part."""
         parts: list[str] = []
-        at: _Thought | None = self
+        at: _ReasoningPart | None = self
         while at is not None:
             parts += [at.part] if at.part else []
             at = at.before
         return "\n\n".join(reversed(parts))
 
 
-def _with_node(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
+def _with_reasoning_of(thought: _ReasoningPart, node: Mapping[str, Any]) -> _ReasoningPart:
     """The reasoning with the part or the duration of this node."""
     message = node.get("message")
     content = message.get("content") if isinstance(message, dict) else None
@@ -155,11 +156,11 @@ def _with_node(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
     num_chars = thought.num_chars + len(text)
     if not text or num_chars > MAX_TEXT_CHARS:
         return thought
-    return _Thought(text, thought, num_chars, thought.seconds)
+    return _ReasoningPart(text, thought, num_chars, thought.seconds)
 
 
 def _message(
-    node: Mapping[str, Any], key: int, parent: int | None, thought: _Thought, files: PictureFiles
+    node: Mapping[str, Any], key: int, parent: int | None, thought: _ReasoningPart, files: PictureFiles
 ) -> PortableMessage | None:
     message = node.get("message")
     if not isinstance(message, dict) or message.get("recipient") not in (None, "all"):
@@ -175,7 +176,7 @@ def _message(
     result = PortableMessage(key, parent, str(role), text, created_at=created, attachments=pictures)
     if role == "user":
         return result
-    text = with_thinking(_with_links(text, metadata.get("content_references")), thought.text)
+    text = with_reasoning(_with_links(text, metadata.get("content_references")), thought.text)
     took = round(1000 * thought.seconds) if thought.seconds is not None and thought.num_chars else None
     return replace(result, text=clean_text(text), thinking_ms=took, target=clean_title(metadata.get("model_slug")))
 
@@ -195,7 +196,7 @@ def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> 
         if found is not None:
             pictures.append(found)
         else:
-            pieces.append(_piece(part))
+            pieces.append(_part_text(part))
     return clean_text("\n\n".join(piece for piece in pieces if piece)), tuple(pictures)
 
 
@@ -218,10 +219,10 @@ def _is_picture(part: Mapping[str, Any]) -> bool:
     return part.get("content_type") == "image_asset_pointer"
 
 
-def _piece(part: object) -> str:
+def _part_text(part: object) -> str:
     """Typed text, or transcribed speech."""
     if isinstance(part, dict) and _is_picture(part):
-        return PICTURE
+        return PICTURE_PLACEHOLDER
     if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
         part = part.get("text")
     return part if isinstance(part, str) else ""
@@ -236,18 +237,18 @@ def _with_links(text: str, references: object) -> str:
         mark, link = (reference.get("matched_text"), reference.get("alt")) if isinstance(reference, dict) else ("", "")
         if isinstance(mark, str) and isinstance(link, str) and len(link) <= _MAX_LINK_CHARS:
             links[mark.strip()] = link.strip()
-    room = min(MAX_TEXT_CHARS, _MAX_USES * (len(text) + sum(map(len, links.values()))))
+    room = min(MAX_TEXT_CHARS, _MAX_COPIES * (len(text) + sum(map(len, links.values()))))
 
     def replacement(place: re.Match[str]) -> str:
         nonlocal room
-        words = links.get(place["mark"]) or _own_words(place["mark"])
+        words = links.get(place["mark"]) or _citation_text(place["mark"])
         room -= len(words)
         return f"{place['gap']}{words}" if words and room > 0 else ""
 
     return _CITATION.sub(replacement, text)
 
 
-def _own_words(mark: str) -> str:
+def _citation_text(mark: str) -> str:
     """The text in a mark: a name or a page's title."""
     kind, *rest = mark.strip("\ue200\ue201").split(_SEPARATOR)
     if kind == "url" and rest:

@@ -1,8 +1,8 @@
 """Reads LM Studio's ``*.conversation.json``: a list of messages, each with versions and the shown version.
 
 The format is undocumented. This module reads what files of 0.3 and 0.4 have in common: text with reasoning, the model's
-name and the system prompt. Tools are ignored. Pictures are in the folder ``user-files``; `PICTURE` replaces a missing
-one.
+name and the system prompt. Tools are ignored. Pictures are in the folder ``user-files``; `PICTURE_PLACEHOLDER` replaces
+a missing one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import ChatsImportError
-from app.core.storage.chats.options import MAX_CHARS, NOTHING_OWN, to_text
+from app.core.storage.chats.options import MAX_CHARS, NO_OPTIONS, to_text
 from app.core.storage.exchange.pictures import NO_FILES, PictureFiles
 from app.core.storage.exchange.records import (
     MAX_ATTACHMENTS,
     MAX_MESSAGES,
-    PICTURE,
+    PICTURE_PLACEHOLDER,
     PortableChat,
     PortableMessage,
     clean_text,
     clean_time,
     clean_title,
-    with_thinking,
+    with_reasoning,
 )
 
 # Matches "Thought for 3.20 seconds" and "Thought for 1 minute 3 seconds".
@@ -89,7 +89,7 @@ def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str
         key,
         parent,
         "assistant",
-        clean_text(with_thinking(text, thought)),
+        clean_text(with_reasoning(text, thought)),
         thinking_ms=_thinking_ms(version) if thought else None,
         target=_model(version),
     )
@@ -103,7 +103,7 @@ def _options(data: Mapping[str, Any]) -> str:
         if isinstance(field, dict) and field.get("key") == _SYSTEM_PROMPT and field.get("value"):
             system_prompt = field["value"]
     prompt = clean_text(system_prompt).strip()
-    return to_text({"system_prompt": prompt}) if prompt and len(prompt) < MAX_CHARS // 8 else NOTHING_OWN
+    return to_text({"system_prompt": prompt}) if prompt and len(prompt) < MAX_CHARS // 8 else NO_OPTIONS
 
 
 def _model(version: Mapping[str, Any]) -> str:
@@ -151,7 +151,7 @@ def _pieces(content: object, found: Mapping[str, Attachment]) -> Iterator[str]:
         if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
             yield part["text"]
         elif isinstance(part, dict) and _is_picture(part) and str(part.get("fileIdentifier")) not in found:
-            yield PICTURE
+            yield PICTURE_PLACEHOLDER
 
 
 def _is_picture(part: Mapping[str, Any]) -> bool:

@@ -75,7 +75,7 @@ def _text(message: PortableMessage) -> str:
     if message.role != "assistant" or not split.opened:
         return text
     span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
-    lines = (f"**Thought{span}**", "", *split.shown_thought(text).strip("\n").split("\n"))
+    lines = (f"**Thought{span}**", "", *split.shown_reasoning(text).strip("\n").split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
     return f"{quoted}\n\n{split.answer(text)}"
 

@@ -20,7 +20,7 @@ from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState
-from app.core.domain.tools.calls import CallStatus, StoredCall, settled
+from app.core.domain.tools.calls import CallStatus, StoredCall, with_final_status
 from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
@@ -171,7 +171,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
         messages=tuple(messages),
         created_at=time_from(data.get("created_at")),
         updated_at=time_from(data.get("updated_at")),
-        mode=Mode.known(data.get("mode")) or Mode.OFF,
+        mode=Mode.from_value(data.get("mode")) or Mode.OFF,
         depth=depth if _is_count(depth, 1024) else None,
         pinned=data.get("pinned") is True,
         archived=data.get("archived") is True,
@@ -227,7 +227,7 @@ def call_from_data(data: object) -> StoredCall | None:
     if call is None:
         return None
     return dataclasses.replace(
-        settled(call),
+        with_final_status(call),
         call_id=clean_title(call.call_id),
         name=clean_title(call.name),
         server=clean_title(call.server),
@@ -271,7 +271,7 @@ def _stats(data: object) -> RunStats | None:
 
 def _fits(name: str, value: object, default: object) -> bool:
     if isinstance(default, Mode):
-        return Mode.known(value) is not None
+        return Mode.from_value(value) is not None
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, tuple):

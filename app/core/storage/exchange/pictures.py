@@ -21,9 +21,9 @@ from app.core.storage.exchange.records import clean_title
 from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.picture import MAX_BYTES
 
-MOST_PICTURES = 1_000  # limit of one import; each picture is decoded separately
-MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # limits for all pictures: unpacked, and as stored
-_MOST_NAMES = 100_000
+MAX_PICTURES = 1_000  # limit of one import; each picture is decoded separately
+MAX_READ_BYTES, MAX_KEPT_BYTES = 2 << 30, 512 << 20  # limits for all pictures: unpacked, and as stored
+_MAX_NAMES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{3,200}")
 _ENDS_ID = "-."  # a file's id ends where its name (-) or its extension (.) begins
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
@@ -38,7 +38,7 @@ class PictureFiles:
     def __init__(self, names: Iterable[str] = (), read: Callable[[str, int], bytes] = lambda _name, _most: b"") -> None:
         self._read = read
         self._names: dict[str, str] = {}  # by file name
-        for name in islice(names, _MOST_NAMES):
+        for name in islice(names, _MAX_NAMES):
             self._names.setdefault(PurePosixPath(name).name, name)
         self._starts = sorted(self._names)
         self._found: dict[str, Attachment | None] = {}
@@ -65,8 +65,8 @@ class PictureFiles:
         return self._found[name]
 
     def _decoded(self, name: str, shown: str) -> Attachment | None:
-        is_over = len(self._found) >= MOST_PICTURES
-        if is_over or self._num_read_bytes > MOST_READ_BYTES or self._num_kept_bytes > MOST_KEPT_BYTES:
+        is_over = len(self._found) >= MAX_PICTURES
+        if is_over or self._num_read_bytes > MAX_READ_BYTES or self._num_kept_bytes > MAX_KEPT_BYTES:
             return None
         try:
             data = self._read(self._names[name], MAX_BYTES + 1)
@@ -84,7 +84,7 @@ class PictureFiles:
 NO_FILES = PictureFiles()
 
 
-def in_archive(archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo]) -> PictureFiles:
+def pictures_in_archive(archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo]) -> PictureFiles:
     """The files of a zip; its reported sizes are not trusted."""
     known: Mapping[str, zipfile.ZipInfo] = {entry.filename: entry for entry in entries if not entry.is_dir()}
 
@@ -95,14 +95,14 @@ def in_archive(archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo]) -> 
     return PictureFiles(known, read)
 
 
-def beside(file: Path) -> PictureFiles:
+def pictures_beside(file: Path) -> PictureFiles:
     """The files beside an unpacked export, or in LM Studio's folder."""
     folders = [file.parent, *(parent / _LM_STUDIO for parent in islice(file.parents, 4))]
 
     def names() -> Iterable[str]:
         for folder in folders:
             try:
-                yield from (str(each) for each in islice(folder.iterdir(), _MOST_NAMES))
+                yield from (str(each) for each in islice(folder.iterdir(), _MAX_NAMES))
             except OSError:
                 continue
 

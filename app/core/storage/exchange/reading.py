@@ -19,7 +19,7 @@ from app.core.domain.attachment_errors import NotTextError
 from app.core.domain.errors import ChatsImportError, NoChatError
 from app.core.domain.text_decoding import decode
 from app.core.storage.exchange import chatgpt, lm_studio, own_format, transcript
-from app.core.storage.exchange.pictures import PictureFiles, beside, in_archive
+from app.core.storage.exchange.pictures import PictureFiles, pictures_beside, pictures_in_archive
 from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
 
@@ -27,8 +27,8 @@ MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of 
 MAX_COMPRESSION = 20  # maximum compression ratio of a zip; chats have ratios of 3 to 10
 _HEAD_BYTES = 500
 MAX_MARKDOWN_BYTES = 32 * 2**20
-_WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
-_WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
+_JSON_NAMES = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
+_MARKDOWN_NAMES = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
 MAX_DIRECTORY_BYTES = 32 * 2**20  # limit of a zip's directory: some 300,000 names, which need ten times as much memory
 _END_BYTES = 66_000  # end of a zip: a record, and a comment of up to 64 KB
@@ -42,8 +42,8 @@ _EXPORT_BEGINS = re.compile(  # the start of exports of Paceline, ChatGPT and LM
 _CHUNK_BYTES = 4 << 20
 OnBad = Callable[[str, ChatsImportError], object]
 _QUOTE = ord('"')
-_BEFORE_VALUE = np.zeros(256, dtype=bool)
-_BEFORE_VALUE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows each of these characters
+_PRECEDES_VALUE = np.zeros(256, dtype=bool)
+_PRECEDES_VALUE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows each of these characters
 
 
 def may_be_export(file: Path) -> bool:
@@ -103,7 +103,7 @@ def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
         if file.suffix.lower() in _MARKDOWN_ENDINGS:
             yield _read_markdown(handle, file.name)
         else:
-            yield from _read_json(handle, file.name, beside(file), note)
+            yield from _read_json(handle, file.name, pictures_beside(file), note)
 
 
 def _unreadable(name: str, error: Exception) -> ChatsImportError:
@@ -116,12 +116,12 @@ def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
         raise ChatsImportError(said("{file} contains too many files for an export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()
-        entries = [entry for entry in listed if _WANTED.search(entry.filename)]
-        texts = [] if entries else [entry for entry in listed if _WANTED_MARKDOWN.match(entry.filename)]
+        entries = [entry for entry in listed if _JSON_NAMES.search(entry.filename)]
+        texts = [] if entries else [entry for entry in listed if _MARKDOWN_NAMES.match(entry.filename)]
         most = max(MAX_FILE_BYTES, MAX_COMPRESSION * file.stat().st_size)
         if sum(entry.file_size for entry in (*entries, *texts)) > most:
             raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
-        files = in_archive(archive, listed)
+        files = pictures_in_archive(archive, listed)
         for entry in entries or texts:
             yield from _read_entry(archive, entry, files, note)
 
@@ -133,7 +133,7 @@ def _read_entry(
     name = entry.filename
     try:
         with archive.open(entry) as handle:
-            if _WANTED.search(name):
+            if _JSON_NAMES.search(name):
                 for chat in _read_json(handle, name, files, note):
                     yield _in_folder(chat, name)
             else:
@@ -242,6 +242,6 @@ def count_values(raw: bytes) -> int:
     for begin in range(0, len(plain), _CHUNK_BYTES):
         chunk = np.frombuffer(plain, np.uint8, min(_CHUNK_BYTES, len(plain) - begin), begin)
         quotes = np.cumsum(chunk == _QUOTE) + num_quotes
-        count += int(np.count_nonzero(_BEFORE_VALUE[chunk] & (quotes % 2 == 0)))
+        count += int(np.count_nonzero(_PRECEDES_VALUE[chunk] & (quotes % 2 == 0)))
         num_quotes = int(quotes[-1])
     return count + 1

@@ -14,7 +14,7 @@ from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState
 from app.core.domain.seeds import SamplingRecord
 from app.core.domain.tools.calls import StoredCall
-from app.core.storage.chats.options import NOTHING_OWN
+from app.core.storage.chats.options import NO_OPTIONS
 from engine.records import Mode, RunStats, TokenSpan
 from engine.sentences import said
 
@@ -23,7 +23,7 @@ MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # maximum in one conversation
 MAX_ATTACHMENTS = 100  # maximum in one message
 MAX_TEXT_CHARS = 4_000_000  # maximum in one message
-PICTURE = "[picture]"  # replaces a missing picture, which may be the whole question
+PICTURE_PLACEHOLDER = "[picture]"  # replaces a missing picture, which may be the whole question
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -68,7 +68,7 @@ class PortableChat:
     archived: bool = False
     folder: str = ""
     shown: frozenset[int] = frozenset()
-    options: str = NOTHING_OWN
+    options: str = NO_OPTIONS
 
     @property
     def digest(self) -> str:
@@ -113,7 +113,7 @@ def whole_text(value: object) -> str:
     return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "") if isinstance(value, str) else ""
 
 
-def with_thinking(text: str, thought: str) -> str:
+def with_reasoning(text: str, thought: str) -> str:
     """Combine an answer and its reasoning in the format of models (see `app.core.domain.thinking`)."""
     inside = thought.replace("</think>", "").strip()
     return f"<think>\n{inside}\n</think>\n\n{text}" if inside else text

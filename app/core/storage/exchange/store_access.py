@@ -10,7 +10,7 @@ from typing import Any
 
 from app.core.domain.conversations import title_from
 from app.core.domain.messages import MessageState
-from app.core.domain.tools.calls import settled
+from app.core.domain.tools.calls import with_final_status
 from app.core.storage.chats import attachments, conversations, index, summaries
 from app.core.storage.chats.answers import AnswerSnapshot
 from app.core.storage.chats.codec import (
@@ -95,7 +95,7 @@ def _message(row: Mapping[str, Any], now: AnswerSnapshot | None) -> PortableMess
         drawn=sampling_from_text(row["drawn"]),
     )
     message = replace(message, **now.as_fields()) if now else message
-    message = replace(message, call=settled(message.call)) if message.call else message
+    message = replace(message, call=with_final_status(message.call)) if message.call else message
     return replace(message, state=MessageState.INTERRUPTED) if message.state is MessageState.STREAMING else message
 
 

@@ -29,9 +29,10 @@ _LINE = re.compile(  # no backtracking: repetitions are limited or cannot match 
 _USERS = {"you", "user", "human", "me", "du", "sie", "ich", "nutzer", "benutzer", "nutzerin", "benutzerin"}
 _ASSISTANTS = {"assistant", "ai", "ai assistant", "bot", "chatbot", "paceline", "assistent", "assistentin", "ki"}
 _OTHERS = {"system", "tool", "function", "developer", "system prompt"}
-_WEAK = {"prompt": "user", "question": "user", "frage": "user", "request": "user", "response": "assistant",
+_COMMON_WORD_ROLES = {"prompt": "user", "question": "user", "frage": "user", "request": "user", "response": "assistant",
          "answer": "assistant", "antwort": "assistant", "reply": "assistant", "model": "assistant"}  # fmt: skip
-_MAKERS = {"chat gpt": "chatgpt", "github copilot": "copilot", "microsoft copilot": "copilot", "meta ai": "llama",
+_MODEL_ALIASES = {"chat gpt": "chatgpt", "github copilot": "copilot", "microsoft copilot": "copilot", "meta ai":
+"llama",
            "meta llama": "llama", "le chat": "mistral", "lm studio": "ollama"}  # fmt: skip
 _MODEL = re.compile(
     r"(?:chatgpt|gpt|claude|gemini|gemma|bard|copilot|llama|mistral|mixtral|qwen|qwq|deepseek|phi|grok|perplexity|ollama"
@@ -41,7 +42,7 @@ _MODEL_WORD = re.compile(
     r"v?[\d.]{1,8}[a-z]{0,3}|opus|sonnet|haiku|pro|flash|mini|nano|turbo|large|small|medium|instruct|chat|plus|advanced"
     r"|ultra|coder|thinking|lite|preview|r1|it|x\d{1,2}b"
 )
-_MOST_MODEL_WORDS = 8
+_MAX_MODEL_WORDS = 8
 _VERB = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
 _REMARK = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
 _RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
@@ -50,7 +51,7 @@ _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _SpeakerLine:
     """A line that may name a speaker: its ``start``, and the ``end`` where the text begins."""
 
     start: int
@@ -86,7 +87,7 @@ def from_transcript(text: str) -> PortableChat | None:
 # ---- who speaks -----------------------------------------------------------------------------------------------------
 
 
-def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterator[_Line]:
+def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterator[_SpeakerLine]:
     """The lines outside code that may name a speaker. An unclosed fence does not begin code."""
     fence, since, number = "", 0, 0
     for found in _LINE.finditer(text, begin):
@@ -107,7 +108,7 @@ def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterato
         yield from _speakers(text, since, with_fences=False)
 
 
-def _speaker(found: re.Match[str]) -> _Line | None:
+def _speaker(found: re.Match[str]) -> _SpeakerLine | None:
     end = found.end()
     if found["level"]:
         style, name = found["level"], found["heading"].rstrip("# \t")
@@ -121,7 +122,7 @@ def _speaker(found: re.Match[str]) -> _Line | None:
     role, weak = _role(name)
     if role is None or (weak and style == ":"):
         return None
-    return _Line(found.start(), end, style, role, weak)
+    return _SpeakerLine(found.start(), end, style, role, weak)
 
 
 def _role(name: str) -> tuple[str | None, bool]:
@@ -136,22 +137,22 @@ def _role(name: str) -> tuple[str | None, bool]:
         return "assistant", False
     if name in _OTHERS:
         return "", False
-    return (_WEAK[name], True) if name in _WEAK else (None, False)
+    return (_COMMON_WORD_ROLES[name], True) if name in _COMMON_WORD_ROLES else (None, False)
 
 
 def _is_model(name: str) -> bool:
-    for words, maker in _MAKERS.items():
+    for words, maker in _MODEL_ALIASES.items():
         if name.startswith(words):
             name = maker + name.removeprefix(words)
     first, *others = re.split(r"[ \-:_]+", name)
     return (
         _MODEL.fullmatch(first) is not None
-        and len(others) <= _MOST_MODEL_WORDS
+        and len(others) <= _MAX_MODEL_WORDS
         and all(_MODEL_WORD.fullmatch(each) for each in others)
     )
 
 
-def _speaker_lines(lines: list[_Line]) -> list[_Line]:
+def _speaker_lines(lines: list[_SpeakerLine]) -> list[_SpeakerLine]:
     """The lines of the first style that names both sides; empty if no style does."""
     for style in ("#", "##", "###", "####", "#####", "######", "**", ":"):
         of_style = [line for line in lines if line.style == style]

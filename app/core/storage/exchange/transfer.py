@@ -23,7 +23,8 @@ from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.sentences import Sentence, joined, said
 
-BATCH, BATCH_MESSAGES = 20, 2000  # maximum chats and messages in one transaction, for which the window may wait
+# Maximum chats and messages in one transaction, for which the window may wait.
+CHATS_PER_TRANSACTION, MESSAGES_PER_TRANSACTION = 20, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _batches(chats: Iterator[PortableChat]) -> Iterator[list[PortableChat]]:
     batch: list[PortableChat] = []
     for chat in chats:
         batch.append(chat)
-        if len(batch) == BATCH or sum(len(each.messages) for each in batch) > BATCH_MESSAGES:
+        if len(batch) == CHATS_PER_TRANSACTION or sum(len(each.messages) for each in batch) > MESSAGES_PER_TRANSACTION:
             yield batch
             batch = []
     if batch:

@@ -370,7 +370,7 @@ def test_a_dropped_export_is_imported_and_other_json_is_attached(
 ) -> None:
     harness.store.add_message(harness.store.create_conversation("Old chat"), "user", "hello")
     export_chats(harness.store, tmp_path / "chats.json", JSON)
-    harness.store.deletions.wipe([harness.store.conversations()[0].id])
+    harness.store.deletions.delete_permanently([harness.store.conversations()[0].id])
     (tmp_path / "data.json").write_text(json.dumps({"format": "other", "messages": [1, 2]}))
     drop(harness, tmp_path / "chats.json", tmp_path / "data.json")
     qtbot.waitUntil(lambda: harness.rows() == ["Old chat"] and len(chips(harness)) == 1, timeout=WAIT_MS)
@@ -384,7 +384,7 @@ def test_a_dropped_export_is_imported_and_markdown_is_attached(
     harness.store.add_message(chat, "user", "words")
     export_chats(harness.store, tmp_path / "chat.json", JSON, chat)
     export_chats(harness.store, tmp_path / "chat.md", MARKDOWN, chat)
-    harness.store.deletions.wipe([chat])
+    harness.store.deletions.delete_permanently([chat])
     drop(harness, tmp_path / "chat.json", tmp_path / "chat.md")
     qtbot.waitUntil(lambda: harness.rows() == ["Chat"] and len(chips(harness)) == 1, timeout=WAIT_MS)
     assert chips(harness)[0].attachment.name == "chat.md"

@@ -225,7 +225,7 @@ def test_an_edited_answer_is_a_version_that_the_chat_goes_on_from(harness: AppHa
     assert card.editor.edit.exact_text() == "first"
     card.editor.edit.selectAll()
     qtbot.keyClicks(card.editor.edit, "better")
-    harness.controller.conversations.edits.keep()
+    harness.controller.conversations.edits.save()
     conversation = harness.controller.state.chat_id
     assert conversation is not None
     qtbot.waitUntil(

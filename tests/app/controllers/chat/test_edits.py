@@ -124,11 +124,11 @@ def test_an_edit_goes_with_its_message(harness: AppHarness) -> None:
     store = harness.store
     chat = store.create_conversation("chat")
     message = store.add_message(chat, "user", "one")
-    store.edits.keep(message.id, "two").result()
-    store.edits.keep(message.id + 1000, "nowhere").result()
+    store.edits.save(message.id, "two").result()
+    store.edits.save(message.id + 1000, "nowhere").result()
     assert store.edits.of_conversation(chat) == {message.id: "two"}
     answered = store.begin_turn(chat, "two", Mode.OFF, None, message.id)
     assert store.edits.of_conversation(chat) == {}
-    store.edits.keep(answered.question.id, "three").result()
-    store.deletions.wipe([chat])
+    store.edits.save(answered.question.id, "three").result()
+    store.deletions.delete_permanently([chat])
     assert store.read(lambda db: db.execute("SELECT count(*) FROM edits").fetchone()) == (0,)

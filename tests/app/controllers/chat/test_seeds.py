@@ -99,7 +99,7 @@ def test_it_is_drawn_as_it_was_whatever_the_chat_has_now(seeded: AppHarness, qtb
     same, others = given.notice.split(". ", 1)
     assert same.endswith("the same answer again")
     assert others.endswith(": Temperature, Top-k.")
-    assert seeded.controller.state.chat.settings.whole("seed") == 5
+    assert seeded.controller.state.chat.settings.integer("seed") == 5
 
 
 def test_another_answer_says_what_was_otherwise(seeded: AppHarness, qtbot: QtBot) -> None:
@@ -140,7 +140,7 @@ def test_another_seed_asks_the_same_otherwise(seeded: AppHarness, qtbot: QtBot) 
     assert given.drawn is not None
     assert given.drawn.seed == again.sampling.seed
     assert given.notice == ""
-    assert seeded.controller.state.chat.settings.whole("seed") == SEED
+    assert seeded.controller.state.chat.settings.integer("seed") == SEED
 
 
 def test_a_seed_is_copied_and_kept_for_the_chat(seeded: AppHarness, qtbot: QtBot) -> None:
@@ -178,7 +178,7 @@ def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness,
 def test_a_seed_of_its_own_for_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     choose(harness, qtbot, "Seed", "Use a seed")
-    seed = harness.controller.state.chat.settings.whole("seed")
+    seed = harness.controller.state.chat.settings.integer("seed")
     answer(harness, qtbot, "two", "second")
     assert harness.engine.requests[-1].sampling.seed == seed is not None
 

@@ -28,7 +28,7 @@ from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
 from ui.composer.attachments.reader import PictureViewer
-from ui.composer.composer import MANAGE
+from ui.composer.composer import MANAGE_KEY
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.widgets.choice_list import ChoiceList
@@ -63,7 +63,7 @@ def opened(qtbot: QtBot, **settings: str | bool) -> tuple[AppHarness, ScriptedTo
     keep_settings({"tools": True, "built_in_tools": "", "allowed_tools": "files/read, files/write", **settings})
     harness = open_app()
     tools = ScriptedTools()
-    harness.controller.answers.tools.providers.more = (tools,)
+    harness.controller.answers.tools.providers.extra_providers = (tools,)
     harness.engine.is_loaded = True
     harness.engine.tell(EngineReady(replace(info("models/target.gguf"), tool_format=ToolFormat.HERMES)))
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
@@ -181,7 +181,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
 
     assert num_pictures() == 1
     export_chats(store, file, JSON)
-    store.deletions.wipe([row.id for row in store.conversations()])
+    store.deletions.delete_permanently([row.id for row in store.conversations()])
     assert num_pictures() == 0
     import_chats(store, file)
     (row,) = store.conversations()
@@ -420,7 +420,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     words = f"Written with {num_pieces} tokens in 1 passes. {num_pieces} tokens were drafted"
     assert words in card.details.toPlainText()
     last = harness.messages()[-1].id
-    harness.store.write(lambda db: answer_records.note_models(db, last, "another.gguf", ""))
+    harness.store.write(lambda db: answer_records.set_models(db, last, "another.gguf", ""))
     harness.controller.conversations.show()
     answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
     assert [card.author.isHidden() for card in answers] == [False, False]  # another model continued
@@ -524,6 +524,6 @@ def test_the_picker_leads_to_the_servers(app: tuple[AppHarness, ScriptedTools], 
     sections: list[str] = []
     harness.window.dialogs.open_section = sections.append  # type: ignore[method-assign]
     qtbot.mouseClick(harness.window.composer.tools_button, Qt.MouseButton.LeftButton)
-    click_row(harness, qtbot, MANAGE)
+    click_row(harness, qtbot, MANAGE_KEY)
     assert sections == [TOOLS]
     assert not picker(harness).isVisible()

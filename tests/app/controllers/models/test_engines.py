@@ -88,7 +88,9 @@ def test_added_chatted_with_marked_and_removed(
     assert (answer.stats.proposed, answer.stats.accepted, answer.stats.tokens) == (4, 2, 4)
     assert answer.target == f"org/model @ {server.url.removeprefix('http://')}"
     assert harness.engine.requests == []  # the local engine had nothing to do
-    assert [row.left_machine for row in harness.store.conversations()] == [False], "the engine runs on this machine"
+    assert [row.used_remote_server for row in harness.store.conversations()] == [False], (
+        "the engine runs on this machine"
+    )
     ask(harness, "And now?")
     qtbot.waitUntil(lambda: is_quiet(harness) and len(window.finished) == 2, timeout=WAIT_MS)
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hi", "Hello, world!", "And now?"]
@@ -282,7 +284,7 @@ def test_thinking_is_switched_for_a_model_of_an_engine(
     assert server.bodies[-1]["chat_template_kwargs"] == {"enable_thinking": False}
     answer = harness.messages()[-1]
     split = split_thinking(answer.text)
-    assert (split.thought(answer.text).strip(), split.answer(answer.text).strip()) == ("I think.", "Hello, world!")
+    assert (split.reasoning(answer.text).strip(), split.answer(answer.text).strip()) == ("I think.", "Hello, world!")
     assert memory.kept
 
 

@@ -95,7 +95,7 @@ def test_the_question_of_a_message_is_raced_with_what_came_before_it(harness: Ap
 
 def test_the_name_of_a_picture_that_the_model_cannot_see_is_no_question(harness: AppHarness, qtbot: QtBot) -> None:
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
-    qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
+    qtbot.waitUntil(lambda: bool(harness.controller.attachments._unsent_attachments))
     harness.window.race.opened_empty.emit()
     assert harness.window.race.page.form.question.exact_text() == ""
 
@@ -110,7 +110,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     (tmp_path / "notes.md").write_text("one two three\n")
     harness.controller.attachments.attach_files([str(tmp_path / "notes.md")])
-    qtbot.waitUntil(lambda: len(harness.controller.attachments._attached) == 2)
+    qtbot.waitUntil(lambda: len(harness.controller.attachments._unsent_attachments) == 2)
     harness.window.composer.edit.setPlainText("What is it?")
     harness.window.race.opened_empty.emit()
     form = harness.window.race.page.form
@@ -118,7 +118,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     assert form.question.exact_text().endswith("one two three\n```\n\nWhat is it?")
     harness.window.race.page.start_requested.emit(form.setup)
     assert [one.width for _, one in job_of(harness)._request.messages[-1].pictures] == [40]
-    assert len(harness.controller.attachments._attached) == 2, "it is still to be sent"
+    assert len(harness.controller.attachments._unsent_attachments) == 2, "it is still to be sent"
     # a model without vision gets the picture's name
     harness.engine.tell(EngineReady(target))
     qtbot.waitUntil(lambda: harness.controller._parts.decode is None)

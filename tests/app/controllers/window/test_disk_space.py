@@ -39,7 +39,7 @@ class Disk:
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     made = Disk()
     monkeypatch.setattr(disk_space, "free_bytes", made.free_bytes)
-    monkeypatch.setattr(disk_space, "AGAIN_MS", 50)
+    monkeypatch.setattr(disk_space, "CHECK_INTERVAL_MS", 50)
     return made
 
 
@@ -151,7 +151,7 @@ def test_nothing_changes_between_the_bounds_or_for_unknown_space(disk: Disk, tmp
     steps = (LOW_BYTES, LOW_BYTES - 1, ENOUGH_BYTES - 1, OSError("gone"), LOW_BYTES, ENOUGH_BYTES, LOW_BYTES)
     for free in steps:
         disk.free = free
-        space.look()
+        space.check()
     assert told == [True, False]
 
 

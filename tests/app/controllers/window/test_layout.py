@@ -72,27 +72,27 @@ def test_where_the_window_stands_is_kept(harness: AppHarness, qtbot: QtBot, chan
 
 
 def test_a_drag_is_not_written_pixel_by_pixel(harness: AppHarness, qtbot: QtBot, writes: list[bytes]) -> None:
-    harness.controller.layout.keep()
+    harness.controller.layout.save()
     writes.clear()
     place = harness.window.splitter.sizes()[0]
     for pixel in range(1, 60):
         harness.window.splitter.moveSplitter(place + pixel, 1)
     qtbot.waitUntil(lambda: kept(harness)["sizes"][0] == place + 59)
     assert len(writes) <= 2
-    harness.controller.layout.keep()
+    harness.controller.layout.save()
     assert len(writes) <= 2  # an unchanged layout is not written again
 
 
 def test_a_file_that_cannot_be_written_disturbs_nothing_and_is_tried_again(harness: AppHarness, qtbot: QtBot) -> None:
     file = harness.paths.layout_file
-    harness.controller.layout.keep()
+    harness.controller.layout.save()
     file.unlink()
     file.mkdir()
     harness.window.layout_state.toggle_sidebar()
-    harness.controller.layout.keep()
+    harness.controller.layout.save()
     assert harness.window.problems == []
     file.rmdir()
-    harness.controller.layout.keep()
+    harness.controller.layout.save()
     assert kept(harness)["sidebar"] is False
 
 
@@ -101,7 +101,7 @@ def test_closing_keeps_what_was_changed_last_and_nothing_after(harness: AppHarne
     harness.window.close()
     assert json.loads(writes[-1])["sidebar"] is False
     harness.window.layout_state.toggle_sidebar()
-    assert not harness.controller.layout._soon.isActive()
+    assert not harness.controller.layout._save_timer.isActive()
 
 
 def test_size_and_density_of_the_settings_are_seen_at_once(harness: AppHarness, qtbot: QtBot) -> None:

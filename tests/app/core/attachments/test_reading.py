@@ -163,7 +163,7 @@ def test_a_pipe_put_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, mon
 
 
 def test_a_file_that_grows_shrinks_or_goes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked = reading._look
+    looked = reading._read_kind
     path = tmp_path / "busy.log"
     for content in (b"x" * (MAX_TEXT_BYTES + 9), b"", None):
         put(tmp_path, "busy.log", b"one line\n")
@@ -175,7 +175,7 @@ def test_a_file_that_grows_shrinks_or_goes_while_it_is_read(tmp_path: Path, monk
                 path.write_bytes(content)
             return seen
 
-        monkeypatch.setattr(reading, "_look", meanwhile)
+        monkeypatch.setattr(reading, "_read_kind", meanwhile)
         message = refusal(path).message
         assert {None: "no longer exists", b"": "is empty"}.get(content, "the limit") in message
 

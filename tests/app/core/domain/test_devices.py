@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.domain.devices import device_names, parse_placement, tensor_overrides, tensor_split
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.domain.settings.values import Settings
 from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 
@@ -77,8 +77,8 @@ def test_nothing_written_is_anywhere() -> None:
     ],
 )
 def test_the_settings_take_what_can_be_read(key: str, good: str, bad: str) -> None:
-    assert complaint(FIELD_BY_KEY[key], good) == ""
-    assert complaint(FIELD_BY_KEY[key], bad)
+    assert value_problem(FIELD_BY_KEY[key], good) == ""
+    assert value_problem(FIELD_BY_KEY[key], bad)
     changed, complaints = Settings().changed({key: bad})
     assert len(complaints) == 1
     assert changed.text(key) == Settings().text(key)

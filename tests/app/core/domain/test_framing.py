@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.framing import NOTHING, RULES, as_prompt, with_attachments
+from app.core.domain.framing import NO_PASSAGES, PASSAGES_RULES, as_prompt, with_attachments
 
 NASTY = st.text(alphabet="`~\n \t>a#-*=", max_size=80)
 TEXTS = st.one_of(NASTY, st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\r\0"), max_size=80))
@@ -40,7 +40,7 @@ def test_content_cannot_leave_its_fence(files: list[tuple[str, AttachmentKind, s
     end = tokens[place - 1].map
     assert end is not None
     rest = "\n".join(prompt.split("\n")[end[1] :])
-    rules = [f"\n{RULES}"] if files and files[-1][1] is AttachmentKind.PASSAGES else []
+    rules = [f"\n{PASSAGES_RULES}"] if files and files[-1][1] is AttachmentKind.PASSAGES else []
     assert rest == "\n".join([*rules, *([f"\n{typed}"] if typed else [])])
 
 
@@ -61,4 +61,4 @@ def test_the_question_comes_last_and_may_be_missing() -> None:
 
 
 def test_that_nothing_was_found_is_said_without_a_fence() -> None:
-    assert as_prompt(attachment("passages.txt", NOTHING, AttachmentKind.PASSAGES)) == NOTHING
+    assert as_prompt(attachment("passages.txt", NO_PASSAGES, AttachmentKind.PASSAGES)) == NO_PASSAGES

@@ -18,7 +18,7 @@ def test_reasoning_is_found_between_its_tags(opening: str, closing: str) -> None
     split = split_thinking(text)
     assert split.opened
     assert split.closed
-    assert split.thought(text) == "Let me see."
+    assert split.reasoning(text) == "Let me see."
     assert split.answer(text) == without_thinking(text) == "It is 4."
 
 
@@ -27,7 +27,7 @@ def test_channels_of_gpt_oss_with_and_without_their_control_tokens() -> None:
     left_out = "analysisWe add.assistantfinalIt is 4."
     for text in (kept, left_out):
         split = split_thinking(text)
-        assert (split.thought(text), split.answer(text)) == ("We add.", "It is 4.")
+        assert (split.reasoning(text), split.answer(text)) == ("We add.", "It is 4.")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_channels_of_gpt_oss_with_and_without_their_control_tokens() -> None:
 )
 def test_reasoning_as_other_models_write_it(text: str) -> None:
     split = split_thinking(text)
-    assert (split.thought(text), split.answer(text)) == ("Plan it.", "The answer.")
+    assert (split.reasoning(text), split.answer(text)) == ("Plan it.", "The answer.")
     for end in range(len(text)):
         part = split_thinking(text[:end], final=False)
         if text.startswith(tuple(opening for opening, _ in TAGS)):
@@ -62,9 +62,9 @@ def test_reasoning_in_two_blocks_is_all_of_it() -> None:
     text = "<think>Plan.</think>\n<think>Plan more.</think>\nThe answer."
     split = split_thinking(text)
     assert split.answer(text) == "The answer."
-    assert split.thought(text) == "Plan.</think>\n<think>Plan more."
-    assert split.shown_thought(text).split() == ["Plan.", "Plan", "more."]
-    assert len(split.shown_thought(text)) == len(split.thought(text))
+    assert split.reasoning(text) == "Plan.</think>\n<think>Plan more."
+    assert split.shown_reasoning(text).split() == ["Plan.", "Plan", "more."]
+    assert len(split.shown_reasoning(text)) == len(split.reasoning(text))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_frame_without_reasoning_is_no_part_of_the_words(text: str) -> None:
 def test_a_template_that_opens_the_tag_leaves_only_the_closing_one() -> None:
     text = "Let me see.\nTwo and two.\n</think>\n\nIt is 4."
     split = split_thinking(text)
-    assert (split.thought(text), split.answer(text)) == ("Let me see.\nTwo and two.", "It is 4.")
+    assert (split.reasoning(text), split.answer(text)) == ("Let me see.\nTwo and two.", "It is 4.")
 
 
 def test_frames_around_the_words_are_no_part_of_them() -> None:
@@ -109,7 +109,7 @@ def test_reasoning_without_an_end_is_all_there_is() -> None:
     text = "<think>Let me see"
     split = split_thinking(text)
     assert (split.opened, split.closed) == (True, False)
-    assert (split.thought(text), split.answer(text)) == ("Let me see", "")
+    assert (split.reasoning(text), split.answer(text)) == ("Let me see", "")
 
 
 @settings(max_examples=200, deadline=None)
@@ -121,11 +121,11 @@ def test_what_grows_is_never_taken_back(tags: tuple[str, str], thought: str, wor
     for end in range(len(text) + 1):
         part = text[:end]
         split = split_thinking(part, final=False)
-        assert split.thought(part).startswith(seen_thought)
+        assert split.reasoning(part).startswith(seen_thought)
         assert split.answer(part).startswith(seen_words)
-        seen_thought, seen_words = split.thought(part), split.answer(part)
+        seen_thought, seen_words = split.reasoning(part), split.answer(part)
     whole = split_thinking(text)
-    assert whole.thought(text).startswith(seen_thought)
+    assert whole.reasoning(text).startswith(seen_thought)
     assert whole.answer(text).startswith(seen_words)
 
 

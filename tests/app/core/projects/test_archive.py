@@ -120,7 +120,7 @@ def test_a_newer_file_and_a_bomb_are_refused(other: Machine, tmp_path: Path, mon
         archive.writestr("project.json", '{"format": "paceline-project", "version": 2, "name": "x"}')
     with pytest.raises(ProjectError, match="another version"):
         import_project(other.projects, other.store, tmp_path / "new.zip", other.files)
-    monkeypatch.setattr("app.core.projects.archive.MOST_BYTES", 100)
+    monkeypatch.setattr("app.core.projects.archive.MAX_BYTES", 100)
     with pytest.raises(ProjectError, match="too many files"):
         import_project(other.projects, other.store, archive_of(tmp_path / "b.zip", files__a="x" * 101), other.files)
     with pytest.raises(ProjectError, match="too many files"):  # the chats count as well

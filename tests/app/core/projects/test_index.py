@@ -10,11 +10,11 @@ import pytest
 from app.core.domain.projects import FileState
 from app.core.projects.index import (
     DocumentIndex,
-    Meaning,
+    QuestionEmbedding,
     SourceFile,
-    by_reciprocal_ranks,
-    by_sentences,
+    fuse_ranks,
     match_any,
+    rank_by_sentences,
     terms_of,
 )
 from engine.sandbox.document_child import Section
@@ -36,7 +36,7 @@ def index(tmp_path: Path) -> DocumentIndex:
 
 def put(index: DocumentIndex, folder: Path, texts: dict[str, str]) -> None:
     for name, text in texts.items():
-        index.put(SourceFile(str(folder), str(folder / name), len(text), 1), [Section(text, 2, "Head")], 3)
+        index.put_file(SourceFile(str(folder), str(folder / name), len(text), 1), [Section(text, 2, "Head")], 3)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_any_question_is_words_and_never_a_query(index: DocumentIndex, tmp_path:
 
 def test_the_beginning_of_few_files_is_given_and_of_many_none(index: DocumentIndex, tmp_path: Path) -> None:
     few, long = tmp_path / "few", "Peas.\n\n" * 3
-    index.put(SourceFile(str(few), str(few / "a.md"), 1, 1), [Section(long, 1), Section("Lentils.", 2)])
+    index.put_file(SourceFile(str(few), str(few / "a.md"), 1, 1), [Section(long, 1), Section("Lentils.", 2)])
     assert [one.page for one in index.beginning([str(few)])] == [1, 2]
     assert index.beginning([str(tmp_path)]) == []
 
@@ -89,7 +89,7 @@ def test_a_forgotten_file_is_not_found_any_more(index: DocumentIndex, tmp_path: 
 
 
 def test_files_are_listed_with_what_became_of_them(index: DocumentIndex, tmp_path: Path) -> None:
-    index.put(SourceFile(str(tmp_path), str(tmp_path / "z.pdf"), 9, 1), problem="It is locked.")
+    index.put_file(SourceFile(str(tmp_path), str(tmp_path / "z.pdf"), 9, 1), problem="It is locked.")
     listed = {one.name: one for one in index.files([str(tmp_path)])}
     assert (listed["garden.md"].state, listed["garden.md"].num_passages, listed["garden.md"].num_pages) == (
         FileState.READ,
@@ -101,10 +101,10 @@ def test_files_are_listed_with_what_became_of_them(index: DocumentIndex, tmp_pat
 
 def test_a_name_that_is_no_utf_8_is_kept_as_it_is(index: DocumentIndex, tmp_path: Path) -> None:
     path = f"{tmp_path}/caf\udce9.txt"
-    index.put(SourceFile(str(tmp_path), path, 1, 1), [Section("Espresso")])
+    index.put_file(SourceFile(str(tmp_path), path, 1, 1), [Section("Espresso")])
     found = index.find([str(tmp_path)], "espresso")
     assert [one.path for one in found] == [path]
-    assert [one.text for one in index.of_file(path)] == ["Espresso"]
+    assert [one.text for one in index.passages_of_file(path)] == ["Espresso"]
 
 
 def test_a_quoted_passage_is_found_again_by_its_place(index: DocumentIndex, tmp_path: Path) -> None:
@@ -122,15 +122,15 @@ def test_vectors_bring_what_has_none_of_the_words(index: DocumentIndex, tmp_path
     axes = np.eye(4, dtype=np.float32)
     index.put_vectors("m", {numbers[text]: axes[place] for place, text in enumerate(TEXTS.values())})
     assert index.passages_to_embed([str(tmp_path)], "m") == []
-    assert index.find([str(tmp_path)], "notice", Meaning("m", axes[1]))[0].name == "vertrag.txt"
-    assert index.find([str(tmp_path)], "beans", Meaning("other", axes[1]))[0].name == "garden.md"
+    assert index.find([str(tmp_path)], "notice", QuestionEmbedding("m", axes[1]))[0].name == "vertrag.txt"
+    assert index.find([str(tmp_path)], "beans", QuestionEmbedding("other", axes[1]))[0].name == "garden.md"
 
 
 def test_a_passage_is_as_near_as_the_nearest_of_its_pieces(index: DocumentIndex, tmp_path: Path) -> None:
     axes = np.eye(4, dtype=np.float32)
     (first, _), (second, text), *_ = index.passages_to_embed([str(tmp_path)], "m")
     index.put_vectors("m", {first: (axes[0] + axes[1] + axes[2]) / 3**0.5, second: np.stack([axes[3], axes[0]])})
-    assert index.find([str(tmp_path)], "", Meaning("m", axes[0]))[0].text in text
+    assert index.find([str(tmp_path)], "", QuestionEmbedding("m", axes[0]))[0].text in text
 
 
 def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_two_processes_read_and_write_one_index(index: DocumentIndex, tmp_path: 
 
 
 def test_ranks_are_joined_by_their_reciprocals() -> None:
-    assert by_reciprocal_ranks([[1, 2, 3], [3, 1]]) == [1, 3, 2]
+    assert fuse_ranks([[1, 2, 3], [3, 1]]) == [1, 3, 2]
 
 
 def test_a_question_becomes_beginnings_of_words_and_pairs_of_letters() -> None:
@@ -159,4 +159,4 @@ def test_a_question_becomes_beginnings_of_words_and_pairs_of_letters() -> None:
 
 def test_words_in_one_sentence_count_more_than_one_word_many_times() -> None:
     passages = [(1, "Beans. Beans. Beans in May."), (2, "Some are sown. Beans are sown in Leeds."), (3, "Leeds.")]
-    assert by_sentences(["bean", "sown", "leed"], passages)[0] == 2
+    assert rank_by_sentences(["bean", "sown", "leed"], passages)[0] == 2

@@ -66,7 +66,7 @@ def test_a_source_that_is_not_there_keeps_what_was_read(index: DocumentIndex, so
     shutil.move(source, source.with_name("elsewhere"))
     update(index, [str(source)])
     assert index.find([str(source)], "peas")
-    assert {one.state for one in index.files([str(source)])} == {FileState.GONE}
+    assert {one.state for one in index.files([str(source)])} == {FileState.MISSING}
 
 
 @pytest.mark.parametrize(

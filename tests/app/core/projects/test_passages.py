@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.projects.passages import PASSAGE_CHARS, PIECE_CHARS, passages_of, pieces_of, text_sections
+from app.core.projects.passages import EMBEDDED_CHARS, PASSAGE_CHARS, embedded_parts, passages_of, text_sections
 from engine.sandbox.document_child import Section
 
 LINES = st.lists(st.text("ab .\u4e00。", max_size=60) | st.just("# head"), max_size=60)
@@ -44,12 +44,12 @@ def test_rows_of_a_table_know_the_names_of_their_columns() -> None:
 @given(LINES)
 def test_the_pieces_of_a_passage_have_all_of_its_words(lines: list[str]) -> None:
     text = "\n".join(lines)
-    pieces = pieces_of(text)
+    pieces = embedded_parts(text)
     assert "".join("".join(pieces).split()) == "".join(text.split())
-    assert all(len(piece) <= PIECE_CHARS for piece in pieces if not any(end in piece[:-1] for end in " .。"))
+    assert all(len(piece) <= EMBEDDED_CHARS for piece in pieces if not any(end in piece[:-1] for end in " .。"))
 
 
 def test_short_sentences_share_a_piece_and_none_is_cut() -> None:
-    assert pieces_of("A head\nOne. Two.") == ["A head One. Two."]
-    long = "x" * PIECE_CHARS
-    assert pieces_of(f"One. {long}. Two.") == ["One.", f"{long}.", "Two."]
+    assert embedded_parts("A head\nOne. Two.") == ["A head One. Two."]
+    long = "x" * EMBEDDED_CHARS
+    assert embedded_parts(f"One. {long}. Two.") == ["One.", f"{long}.", "Two."]

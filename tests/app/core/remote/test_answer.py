@@ -263,7 +263,7 @@ def test_a_grammar_is_sent_to_llama_server_alone() -> None:
 
 def test_a_schema_is_sent_as_one() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "additionalProperties": False}
-    body = sent("llama-server", replace(ASKED, grammar=grammar_of(schema).text))
+    body = sent("llama-server", replace(ASKED, grammar=schema_grammar(schema).text))
     assert body["json_schema"] == schema
     assert "grammar" not in body
 

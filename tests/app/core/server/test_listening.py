@@ -145,7 +145,7 @@ def test_answers_streams_and_stops_over_a_real_socket(server: Running) -> None:
 
 
 def test_two_clients_in_turn_keep_their_caches(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StateCache, "_is_quicker", lambda *_: True)  # on a busy machine it may not be quicker
+    monkeypatch.setattr(StateCache, "_is_faster", lambda *_: True)  # on a busy machine it may not be quicker
     stories = [
         "Tell of a fox. " + "The fox ran to the river. " * 12,
         "Tell of a bear. " + "The bear sat on a hill. " * 12,

@@ -14,7 +14,7 @@ from app.core.server.errors import ApiError
 from app.core.server.fields import MAX_BODY_BYTES
 from app.core.server.pictures import MAX_PICTURES_READ, PictureSource
 from engine.picture import Picture
-from engine.prompt.pictures import MOST_PICTURES
+from engine.prompt.pictures import MAX_PICTURES
 from engine.records import EngineReady, LoadRequest, Message
 from engine.session.session import Session
 from tests.app.core.server.scripted_session import CHAT, ScriptedServer, info, served
@@ -213,10 +213,10 @@ def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
 
 def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> None:
     """Of too many pictures the latest are used: otherwise an agent that takes screenshots could not continue."""
-    assert len(asked(seeing, CHAT, chat(*[part(URL)] * MOST_PICTURES)).pictures) == MOST_PICTURES
+    assert len(asked(seeing, CHAT, chat(*[part(URL)] * MAX_PICTURES)).pictures) == MAX_PICTURES
     body = {"messages": [*chat(words("a"), part(URL), part(URL))["messages"], *chat(*[part(URL)] * 63)["messages"]]}  # type: ignore[misc]
     answer = seeing.client.post(CHAT, json=body).json()
-    assert f"the last {MOST_PICTURES} pictures" in answer["warnings"][0]
+    assert f"the last {MAX_PICTURES} pictures" in answer["warnings"][0]
     first, last = seeing.session.requests[-1].messages
     assert (first.content, len(first.pictures), len(last.pictures)) == ("a", 1, 63)
     many = [{"type": "image_url", "image_url": {"url": URL}}] * (MAX_PICTURES_READ + 1)

@@ -12,7 +12,7 @@ from app.core.projects.projects import ProjectError
 from app.core.server.errors import ApiError
 from app.core.server.fields import lenient
 from app.core.server.protocol import ServedModel, parse_request
-from engine.grammar.json_schema import grammar_of
+from engine.grammar.json_schema import schema_grammar
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ThinkingOption, ToolCall, ToolFormat
 from tests.app.core.server.scripted_session import HELLO, N_CTX, info, served
@@ -222,9 +222,9 @@ def with_facts(**facts: object) -> ServedModel:
 def test_a_schema_becomes_a_grammar() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     named = {"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}}
-    assert chat(response_format=named).grammar == grammar_of(schema).text
-    assert chat(response_format={"type": "json_object"}).grammar == grammar_of(OBJECT).text
-    assert chat(response_format={"type": "json_object", "schema": schema}).grammar == grammar_of(schema).text
+    assert chat(response_format=named).grammar == schema_grammar(schema).text
+    assert chat(response_format={"type": "json_object"}).grammar == schema_grammar(OBJECT).text
+    assert chat(response_format={"type": "json_object", "schema": schema}).grammar == schema_grammar(schema).text
     assert chat(response_format={"type": "text"}).grammar == ""
 
 
@@ -241,7 +241,7 @@ def test_keywords_without_a_grammar_are_reported_or_refused_if_strict() -> None:
     with lenient():
         asked = parse_request(asking(strict=False), served(), chat=True)
         assert asked.warnings == (told,)
-        assert asked.request.grammar == grammar_of(schema).text
+        assert asked.request.grammar == schema_grammar(schema).text
     with lenient(), pytest.raises(ApiError, match="uniqueItems, which a grammar cannot promise") as caught:
         parse_request(asking(strict=True), served(), chat=True)
     assert caught.value.param == "response_format"
@@ -282,11 +282,11 @@ def test_a_form_holds_for_an_answer_that_is_no_call() -> None:
     model, form = with_facts(tool_format=ToolFormat.HERMES), {"type": "json_object"}
     both = parse_request({**HELLO, "tools": [WEATHER], "response_format": form}, model, chat=True)
     functions = [{**WEATHER["function"], "strict": True}]  # type: ignore[dict-item]
-    either = calls_grammar(ToolFormat.HERMES, functions, many=True, otherwise=grammar_of(OBJECT).text)
+    either = calls_grammar(ToolFormat.HERMES, functions, many=True, otherwise=schema_grammar(OBJECT).text)
     assert (both.request.grammar, both.request.tools, both.tool_names) == (either.text, (WEATHER,), {"weather"})
     required = chat(model, tools=[WEATHER], tool_choice="required")
     assert chat(model, tools=[WEATHER], tool_choice="required", response_format=form).grammar == required.grammar
-    assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == grammar_of(OBJECT).text
+    assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == schema_grammar(OBJECT).text
     assert refused(model, tools=[WEATHER], grammar='root ::= "a"').param == "grammar"
     bare = with_facts(tool_format=ToolFormat.LLAMA)  # a call could not be told from other text
     assert refused(bare, tools=[WEATHER], response_format=form).param == "response_format"
@@ -301,12 +301,12 @@ def test_an_answer_may_be_kept_from_its_end() -> None:
     assert refused(ignore_eos=True, response_format={"type": "json_object"}).param == "ignore_eos"
     with lenient():
         asked = parse_request({**HELLO, "min_tokens": 3, "json_schema": {"type": "string"}}, served(), chat=True)
-    assert (asked.request.min_tokens, asked.request.grammar) == (0, grammar_of({"type": "string"}).text)
+    assert (asked.request.min_tokens, asked.request.grammar) == (0, schema_grammar({"type": "string"}).text)
     assert asked.warnings == ("`min_tokens` is for answers without a schema or grammar, which end by themselves.",)
 
 
 def test_a_schema_may_stand_alone() -> None:
-    assert chat(json_schema={"const": "42"}).grammar == grammar_of({"const": "42"}).text
+    assert chat(json_schema={"const": "42"}).grammar == schema_grammar({"const": "42"}).text
     assert refused(json_schema={"type": "hiccup"}).param == "json_schema"
     assert refused(json_schema={}, response_format={"type": "json_object"}).param == "json_schema"
     assert refused(json_schema={}, grammar='root ::= "a"').param == "grammar"

@@ -11,7 +11,7 @@ import pytest
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.responses_api import ItemBuilder, ResponseRequest, parse_response_request
-from engine.grammar.json_schema import grammar_of
+from engine.grammar.json_schema import schema_grammar
 from engine.records import (
     ChatRequest,
     EngineReady,
@@ -84,7 +84,7 @@ def test_items_become_messages() -> None:
 def test_the_form_the_tools_and_the_probabilities_are_followed() -> None:
     form = {"type": "json_schema", "name": "thing", "strict": True, "schema": SCHEMA}
     found = made(text={"format": form, "verbosity": "medium"})
-    assert found.asked.request.grammar == grammar_of(SCHEMA).text
+    assert found.asked.request.grammar == schema_grammar(SCHEMA).text
     assert found.reported["text"] == {"format": form}
     found = made(
         with_tools(), tools=[WEATHER, {"type": "web_search"}], tool_choice={"type": "function", "name": "weather"}

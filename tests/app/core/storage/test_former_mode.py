@@ -112,4 +112,4 @@ def test_speeds_of_pairs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["", "psychic", None, 3, ["hybrid"], {"hybrid": 1}])
 def test_what_never_was_a_mode_is_none(word: object) -> None:
-    assert Mode.known(word) is None
+    assert Mode.from_value(word) is None

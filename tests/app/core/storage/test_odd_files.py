@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.settings.layers import PRESET_KEYS, valid_values
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.hub.client import details_of, summary_of
 from app.core.hub.downloads.download_queue import QueueFile
 from app.core.hub.library.library import Library
@@ -29,7 +29,7 @@ from engine.cache.states import StateSpeeds
 from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
 from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.learning import AcceptanceStats, DraftAverage
-from engine.sandbox.probe import _FORMAT, CACHE_FILE, _checked
+from engine.sandbox.probe import _FORMAT, CACHE_FILE, _checked_values
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
 from engine.storage.json_store import JsonStore
@@ -106,7 +106,7 @@ def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str
     presets = Presets(file, [].append)  # type: ignore[arg-type]
     for preset in presets.all:
         assert valid_values(preset.values, PRESET_KEYS) == dict(preset.values)
-        assert all(complaint(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
+        assert all(value_problem(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
     good = presets.find("good")
     assert good is not None
     assert good.values == {"top_k": 3}
@@ -148,8 +148,8 @@ def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
         for numbers in AcceptanceStore(tmp_path).get("pair").values():
             restored = AcceptanceStats(greedy=True)
             restored.restore(numbers)
-            assert 0.0 <= restored.text.chance(0) <= 1.0
-            assert 0.0 <= restored.draft.chance(0) <= 1.0
+            assert 0.0 <= restored.text.probability(0) <= 1.0
+            assert 0.0 <= restored.draft.probability(0) <= 1.0
             assert restored.average is None or 0.0 < restored.average.cost < 1e9
 
 
@@ -172,7 +172,7 @@ def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
     assert AcceptanceStore(tmp_path).get("k") == {}
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
-    assert JsonStore(tmp_path / CACHE_FILE, "reports", _FORMAT).read(_checked) == {}
+    assert JsonStore(tmp_path / CACHE_FILE, "reports", _FORMAT).read(_checked_values) == {}
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]

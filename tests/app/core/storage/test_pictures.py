@@ -108,9 +108,9 @@ def test_one_content_is_kept_once_and_goes_with_the_last_chat_that_has_it(store:
     assert listed is not None
     assert listed.data == b""
     assert listed.thumbnail
-    store.deletions.wipe([turns[0].conversation_id])
+    store.deletions.delete_permanently([turns[0].conversation_id])
     assert num_pictures(store) == 1
-    store.deletions.wipe([turns[1].conversation_id])
+    store.deletions.delete_permanently([turns[1].conversation_id])
     assert num_pictures(store) == 0
 
 
@@ -121,7 +121,7 @@ def test_pictures_are_exported_and_imported(store: ChatStore, tmp_path: Path) ->
     export_chats(store, file, JSON, None)
     export_chats(store, words, MARKDOWN, turn.conversation_id)
     assert "*Picture: slope.png*" in words.read_text("utf-8")
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     import_chats(store, file)
     (row,) = store.conversations()
     (picture,) = (each.picture for each in store.history(row.id)[0].attachments)
@@ -137,7 +137,7 @@ def test_a_picture_of_an_import_that_is_none_leaves_its_name(store: ChatStore, t
     text = file.read_text("utf-8")
     begin = text.index('"picture": "') + len('"picture": "')
     file.write_text(f"{text[:begin]}QUJD{text[text.index(chr(34), begin) :]}", "utf-8")
-    store.deletions.wipe([row.id for row in store.conversations()])
+    store.deletions.delete_permanently([row.id for row in store.conversations()])
     import_chats(store, file)
     (attachment,) = store.history(store.conversations()[0].id)[0].attachments
     assert attachment == Attachment(attachment.id, "slope.png", AttachmentKind.PICTURE, attachment.num_bytes)

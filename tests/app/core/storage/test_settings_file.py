@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.core.domain.errors import SettingsWriteError
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.core.domain.settings.table import DEFAULTS, FIELDS, complaint
+from app.core.domain.settings.table import DEFAULTS, FIELDS, value_problem
 from app.core.domain.settings.values import Settings
 from app.core.storage.settings_file import read_settings, section_name, write_settings
 from engine.records import Mode, SamplingParams
@@ -33,7 +33,7 @@ def valid_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
     if field.kind is FieldKind.SWITCH:
         return st.booleans()
     if field.check is not None:
-        return st.sampled_from([line for line in ("", field.example) if not complaint(field, line)])
+        return st.sampled_from([line for line in ("", field.example) if not value_problem(field, line)])
     return TEXT
 
 
@@ -61,7 +61,7 @@ def test_a_value_is_taken_or_complained_about(values: dict[str, SettingValue]) -
     taken = [key for key, value in values.items() if settings.values[key] == value]
     assert len(complaints) >= len(values) - len(taken)
     for field in FIELDS:
-        assert complaint(field, settings.values[field.key]) == ""
+        assert value_problem(field, settings.values[field.key]) == ""
 
 
 @given(
@@ -76,7 +76,7 @@ def test_keys_of_other_versions_are_kept(
     foreign = {key: item for key, item in foreign.items() if key not in sections}
     path.write_text(tomli_w.dumps({**foreign, "sampling": {**inner, "top_k": 7}}), encoding="utf-8")
     settings = read_settings(path).settings
-    assert settings.whole("top_k") == 7
+    assert settings.integer("top_k") == 7
     write_settings(path, settings.changed({"temperature": 0.0})[0])
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     assert {key: document[key] for key in foreign} == foreign
@@ -119,7 +119,7 @@ def test_a_value_out_of_range_falls_back_and_is_named(tmp_path: Path) -> None:
     path.write_text('schema = 1\n[sampling]\ntemperature = 99.0\ntop_k = "many"\nmin_p = nan\n', encoding="utf-8")
     loaded = read_settings(path)
     assert loaded.settings.number("temperature") == DEFAULTS["temperature"]
-    assert loaded.settings.whole("top_k") == DEFAULTS["top_k"]
+    assert loaded.settings.integer("top_k") == DEFAULTS["top_k"]
     assert [notice.split(" must")[0] for notice in loaded.notices] == ["Temperature", "Top-k", "Min-p"]
 
 
@@ -161,7 +161,7 @@ def test_every_row_is_whole() -> None:
     for field in FIELDS:
         assert field.help.endswith("."), field.key
         assert field.label, field.key
-        assert complaint(field, field.default) == "", field.key
+        assert value_problem(field, field.default) == "", field.key
         assert (field.default is None) <= bool(field.automatic), field.key
 
 

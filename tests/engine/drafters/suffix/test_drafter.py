@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.drafters.base import Draft
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
-from engine.drafters.suffix.index import BOUNDARY, DEPTH, SuffixIndex
+from engine.drafters.suffix.index import BOUNDARY, MAX_SUBSTRING, SuffixIndex
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History, Sampler
 from tests.engine.drafters.suffix.test_index import longest_end, most_frequent
@@ -56,7 +56,7 @@ def test_limit_zero_proposes_nothing() -> None:
 
 def test_the_end_of_an_answer_and_what_followed_it_are_not_proposed() -> None:
     ids = history(1, 2, 3, 4, 99, 5, 6, 1, 2, 3)
-    drafter = SuffixDrafter(SuffixRules(tail_match=1), ends=frozenset({99, 100}))
+    drafter = SuffixDrafter(SuffixRules(min_match_after_draft=1), ends=frozenset({99, 100}))
     drafter.begin(ids, SAMPLER)
     draft = drafter.propose(ids, 15)
     assert draft.ids == [4]
@@ -88,7 +88,7 @@ def by_hand(ids: list[int], limit: int, rules: SuffixRules, past: list[int] | No
     assert draft.scores is not None
     pattern, probability = ids[len(ids) - length :], 1.0
     while len(draft.ids) < min(limit, int(rules.tokens_per_match * length)):
-        size = longest_end(seen, pattern, DEPTH)
+        size = longest_end(seen, pattern, MAX_SUBSTRING)
         if size < rules.min_match:
             break
         best, count, total = most_frequent(seen, pattern[len(pattern) - size :])
@@ -198,7 +198,7 @@ def test_on_a_text_that_repeats_it_is_right_wherever_prompt_lookup_is() -> None:
 def test_tokens_ahead_are_looked_for_together_and_nothing_is_missed(
     ids: list[int], past: list[int], steps: list[list[int]], tail_match: int
 ) -> None:
-    rules = SuffixRules(tail_match=tail_match)
+    rules = SuffixRules(min_match_after_draft=tail_match)
     lazy = SuffixDrafter(rules, SuffixIndex(past))
     eager = SuffixDrafter(rules, SuffixIndex(past))
     for drafter in (lazy, eager):
@@ -209,4 +209,4 @@ def test_tokens_ahead_are_looked_for_together_and_nothing_is_missed(
             eager._draft_match = eager._index.follow(eager._draft_match, token_id, rules.max_match)
             assert eager.past is not None
             eager._past_draft_match = eager.past.follow(eager._past_draft_match, token_id, rules.max_match)
-        assert lazy.propose_after(step, 6) == eager._proposal(6, tail_match)
+        assert lazy.propose_after(step, 6) == eager._propose_from_match(6, tail_match)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drafters.suffix.index import NONE, SuffixEdges
+from engine.drafters.suffix.index import NO_STATE, SuffixEdges
 
 NUM_TOKENS = 20
 States = st.integers(0, 3)
@@ -27,7 +27,7 @@ class Reference:
         if not steps:
             steps[only[0]] = only[1]
         steps[token_id] = new
-        return NONE
+        return NO_STATE
 
     def turn(self, state: int, token_id: int, old: int, new: int) -> bool:
         found = self.steps[state].get(token_id) == old
@@ -61,7 +61,7 @@ def test_whatever_is_done_equals_dictionaries(steps: list[tuple[str, int, int, i
             reference.steps.append(dict(reference.steps[state]))
         for i, wanted in enumerate(reference.steps):
             assert [edges.find(i, one) for one in range(NUM_TOKENS + 1)] == [
-                wanted.get(one, NONE) for one in range(NUM_TOKENS + 1)
+                wanted.get(one, NO_STATE) for one in range(NUM_TOKENS + 1)
             ]
 
 

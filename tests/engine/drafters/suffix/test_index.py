@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine.drafters.suffix.index
-from engine.drafters.suffix.index import BOUNDARY, DEPTH, NO_MATCH, Match, SuffixIndex
+from engine.drafters.suffix.index import BOUNDARY, MAX_SUBSTRING, NO_MATCH, Match, SuffixIndex
 
 Ids = st.lists(st.integers(0, 2), max_size=50)
 
@@ -60,7 +60,7 @@ def continuation(
     found: list[tuple[int, float]] = []
     probability = 1.0
     while len(found) < limit:
-        size = longest_end(ids, pattern, engine.drafters.suffix.index.DEPTH)
+        size = longest_end(ids, pattern, engine.drafters.suffix.index.MAX_SUBSTRING)
         if size < min_length:
             break
         best, count, total = most_frequent(ids, pattern[len(pattern) - size :])
@@ -91,7 +91,7 @@ def test_every_growth_equals_counting_by_hand(ids: list[int], max_length: int) -
 @given(Ids, st.integers(1, 4))
 def test_substrings_longer_than_the_depth_do_not_disturb_the_counts(ids: list[int], depth: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.drafters.suffix.index, "DEPTH", depth)
+        patch.setattr(engine.drafters.suffix.index, "MAX_SUBSTRING", depth)
         index = SuffixIndex()
         for end, token_id in enumerate(ids, 1):
             index.append(token_id)
@@ -140,7 +140,7 @@ def test_a_continuation_equals_counting_for_each_of_its_tokens(
 ) -> None:
     """Includes sequences that occurred once, cycles, and ends of conversations."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.drafters.suffix.index, "DEPTH", depth)
+        patch.setattr(engine.drafters.suffix.index, "MAX_SUBSTRING", depth)
         index = SuffixIndex(ids)
         for end in {len(ids), len(ids) // 2, len(ids) // 3}:
             pattern = ids[max(0, end - size) : end]
@@ -151,7 +151,7 @@ def test_a_continuation_equals_counting_for_each_of_its_tokens(
 
 def test_what_came_once_is_not_followed_beyond_the_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     """(1, 2, 3) occurred once, but (2, 3), which counts at the limit, has another continuation."""
-    monkeypatch.setattr(engine.drafters.suffix.index, "DEPTH", 2)
+    monkeypatch.setattr(engine.drafters.suffix.index, "MAX_SUBSTRING", 2)
     ids = [1, 2, 3, 5, 7, 2, 3, 4, 8, 2, 3, 4, 9]
     index = SuffixIndex(ids)
     assert index.continuation(find(index, [1], 2), 3, 1) == continuation(ids, [1], 3, 1, 0.0)
@@ -159,7 +159,7 @@ def test_what_came_once_is_not_followed_beyond_the_depth(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("min_probability", [0.0, 0.3, 0.6, 0.7, 0.75, 0.8, 0.85, 0.95])
 def test_going_round_gets_less_likely_each_time(monkeypatch: pytest.MonkeyPatch, min_probability: float) -> None:
-    monkeypatch.setattr(engine.drafters.suffix.index, "DEPTH", 4)
+    monkeypatch.setattr(engine.drafters.suffix.index, "MAX_SUBSTRING", 4)
     ids = [1, 2, 3, 4] * 6 + [1, 2, 9] + [1, 2, 3, 4] * 3
     index = SuffixIndex(ids)
     wanted = continuation(ids, ids, 11, 1, min_probability)
@@ -169,7 +169,7 @@ def test_going_round_gets_less_likely_each_time(monkeypatch: pytest.MonkeyPatch,
 @given(st.lists(st.integers(0, 20), max_size=60), st.integers(1, 6))
 def test_states_with_many_transitions_equal_counting_by_hand(ids: list[int], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.drafters.suffix.index, "_MOST", most)
+        patch.setattr(engine.drafters.suffix.index, "_MAX_LISTED_EDGES", most)
         index = SuffixIndex()
         for end, token_id in enumerate(ids, 1):
             index.append(token_id)
@@ -192,7 +192,7 @@ def test_never_more_than_twice_as_many_states_as_tokens(ids: list[int]) -> None:
 def test_memory_is_linear_where_everything_repeats() -> None:
     index = SuffixIndex([7] * 5000)
     assert index.num_states == 5001
-    assert first(index, index.suffix(DEPTH)) == estimate(7, 5000 - DEPTH, 5000 - DEPTH)
+    assert first(index, index.suffix(MAX_SUBSTRING)) == estimate(7, 5000 - MAX_SUBSTRING, 5000 - MAX_SUBSTRING)
 
 
 def test_nothing_is_proposed_beyond_a_conversation() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from engine.drafters.translation.roles import PromptSide, compare_roles, template_difference
 from engine.drafters.translation.sequence import TranslatedSequence
-from engine.drafters.translation.spelling import Speller
+from engine.drafters.translation.spelling import ByteTokenizer
 from engine.drafters.translation.tables import translation
 from engine.errors import DraftRefusedError
 from engine.prompt.chat_prompt import PromptBuilder
@@ -93,7 +93,7 @@ def test_control_tokens_of_the_same_text_are_the_same() -> None:
     assert roles.delimiters == {}
     for text in ("<|im_start|>", "<|im_end|>"):
         ours, theirs = (one.tokenizer.tokenize(text, special=True) for one in (target, draft))
-        assert roles.single[ours[0]] == tuple(theirs)
+        assert roles.control_ids[ours[0]] == tuple(theirs)
     assert read_by_draft(target, draft, CONVERSATION) == shown(target.tokenizer, target.build(CONVERSATION))
 
 
@@ -108,7 +108,7 @@ def test_an_end_that_the_draft_has_not_is_its_own() -> None:
     target, draft = chatml(), turns()
     roles = compare_roles(target, draft)
     (end,) = target.tokenizer.eog_ids
-    assert roles.single[end] == tuple(draft.tokenizer.eog_ids)
+    assert roles.control_ids[end] == tuple(draft.tokenizer.eog_ids)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,6 @@ def test_where_the_templates_of_one_vocabulary_differ_is_said() -> None:
 def test_spellers_know_no_control_token() -> None:
     for name in REAL:
         tokenizer = real_side(name).tokenizer
-        speller = Speller(tokenizer)
+        speller = ByteTokenizer(tokenizer)
         for text in tokenizer.control_texts:
             assert all(i < 256 for i in speller.spell(text.encode()))

@@ -52,7 +52,7 @@ def expected(ids: list[int]) -> bytes:
     """The text that the draft should have read, control tokens as text; bytes that it lacks as its replacement."""
     data, place = b"<s>", 0
     while place < len(ids):
-        mark = ROLES.at(ids, place)
+        mark = ROLES.match_at(ids, place)
         if mark is not None:
             data += b"".join(text_of(i) for i in mark[1])
             place += mark[0]
@@ -89,7 +89,7 @@ def test_the_cache_holds_the_text_of_the_target(recurrent: bool) -> None:
             if sequence.num_past >= len(ids):
                 sequence.rollback(len(ids) - 1)
             sequence.forward(ids[sequence.num_past :])
-            assert b"".join(map(text_of, held(sequence.own))) == expected(ids)
+            assert b"".join(map(text_of, held(sequence.draft_sequence))) == expected(ids)
             assert sequence.num_past == len(ids)
             sequence.checkpoint()
             ids = drafted(sequence, ids, name, values)
@@ -116,7 +116,7 @@ def drafted(sequence: TranslatedSequence, ids: list[int], name: str, values: lis
         return ids
     if name == "write":
         return written(sequence, ids, values)
-    known = [i for i in values if TRANSLATION.overlap.of_target[i] >= 0] if name == "draw" else []
+    known = [i for i in values if TRANSLATION.common_tokens.of_target[i] >= 0] if name == "draw" else []
     for token_id in known:
         sequence.append(token_id)
         sequence.forward(())
@@ -127,11 +127,11 @@ def written(sequence: TranslatedSequence, ids: list[int], values: list[int]) -> 
     """Let the draft write; the target takes the part that it can express."""
     data = b""
     for own_id in values:
-        sequence.write(own_id)
-        sequence.forward_own()
+        sequence.append_draft_token(own_id)
+        sequence.forward_draft()
         data += DRAFT.piece(own_id)
     said = list(TRANSLATION.target.spell(data))[:3]
-    sequence.claim(said)
+    sequence.assign_text(said)
     return [*ids, *said]
 
 
@@ -140,9 +140,9 @@ def test_what_the_target_kept_of_the_drafts_own_text_is_not_read_again() -> None
     sequence = TranslatedSequence(CachedSequence(model), TRANSLATION)
     sequence.forward([0, 4])
     for own_id in (7, 8):  # "bab", " a"
-        sequence.write(own_id)
-        sequence.forward_own()
-    sequence.claim(TRANSLATION.target.spell(b"bab a"))
+        sequence.append_draft_token(own_id)
+        sequence.forward_draft()
+    sequence.assign_text(TRANSLATION.target.spell(b"bab a"))
     num_read = model.num_past
     sequence.rollback(2 + len(TRANSLATION.target.spell(b"bab a")))
     assert model.num_past == num_read
@@ -150,7 +150,7 @@ def test_what_the_target_kept_of_the_drafts_own_text_is_not_read_again() -> None
     assert sequence.num_past == 2
     first = TRANSLATION.target.spell(b"bab a")[0]
     sequence.forward([first, 9])
-    assert b"".join(map(text_of, held(sequence.own))) == b"<s>a a" + TARGET.piece(first) + b" ab"
+    assert b"".join(map(text_of, held(sequence.draft_sequence))) == b"<s>a a" + TARGET.piece(first) + b" ab"
 
 
 @pytest.mark.parametrize("recurrent", [False, True])
@@ -159,17 +159,17 @@ def test_what_is_left_of_a_stretch_is_read_as_it_stands_alone(recurrent: bool) -
     sequence.forward([0, TURN, 10, 0])  # the draft reads "<go><go>\n" for the two in the middle
     sequence.rollback(2)
     sequence.forward([0, TURN][sequence.num_past :])
-    assert b"".join(map(text_of, held(sequence.own))) == expected([0, TURN]) == b"<s>a<go>"
+    assert b"".join(map(text_of, held(sequence.draft_sequence))) == expected([0, TURN]) == b"<s>a<go>"
 
 
 def test_long_texts_are_spelled_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.drafters.translation.sequence._SPLIT_EVERY", 16)
+    monkeypatch.setattr("engine.drafters.translation.sequence._BYTES_PER_SPELLING", 16)
     dice = np.random.default_rng(2)
     for weights in ([1, 1, 4, 1, 4], [9, 9, 0, 9, 0]):  # the second has no words to cut between
         ids = dice.choice([0, 1, 2, 3, 4], 200, p=np.array(weights) / sum(weights)).tolist()
         sequence = TranslatedSequence(CachedSequence(model_of(recurrent=False)), TRANSLATION)
         sequence.forward(ids)
-        assert b"".join(map(text_of, held(sequence.own))) == expected(ids)
+        assert b"".join(map(text_of, held(sequence.draft_sequence))) == expected(ids)
 
 
 def test_what_was_lost_is_read_again_whole() -> None:
@@ -179,7 +179,7 @@ def test_what_was_lost_is_read_again_whole() -> None:
     sequence.clear()
     assert (model.num_past, sequence.num_past) == (0, 0)
     sequence.forward([0, 4, 1, 3])
-    assert b"".join(map(text_of, held(sequence.own))) == expected([0, 4, 1, 3])
+    assert b"".join(map(text_of, held(sequence.draft_sequence))) == expected([0, 4, 1, 3])
 
 
 def test_vocabularies_without_a_common_token_cannot_be_translated() -> None:
@@ -205,8 +205,8 @@ def test_rows_are_in_the_targets_tokens() -> None:
         assert row[token_id] == (logits[last, theirs[0]] if theirs else -np.inf)
     assert row[END] == logits[last, STOP]
     assert row[TURN] == row[LOST] == -np.inf
-    few = TRANSLATION.overlap.select(own.forward_candidates([0]))
-    assert few.ids.tolist() == sorted(TRANSLATION.overlap.target_ids.tolist())
+    few = TRANSLATION.common_tokens.to_target(own.forward_candidates([0]))
+    assert few.ids.tolist() == sorted(TRANSLATION.common_tokens.target_ids.tolist())
 
 
 # ---- real vocabularies ------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_a_draft_reads_what_it_would_have_read_of_the_whole_text(
         ids = [int(i) for i in translation.target.spell(TEXT.encode())]
         for token_id in ids:  # one at a time, as in plain decoding
             sequence.forward([token_id])
-        assert held(own) == [*translation.start, *translation.draft.spell(TEXT.encode())], draft.path.name
+        assert held(own) == [*translation.prefix_ids, *translation.draft.spell(TEXT.encode())], draft.path.name
         assert model.num_read < 1.4 * own.num_past, (target.path.name, draft.path.name)
 
 
@@ -284,6 +284,6 @@ def test_real_vocabularies_have_most_tokens_in_common(
 ) -> None:
     for _, draft, translation in translations:
         assert translation.coverage > 0.8
-        assert not {int(i) for i in translation.overlap.target_ids} & set(translation.roles.delimiters)
-        assert translation.has_most
-        assert translation.overlap.draft_ids.max() < draft.vocab.n_vocab
+        assert not {int(i) for i in translation.common_tokens.target_ids} & set(translation.roles.delimiters)
+        assert translation.shares_most_tokens
+        assert translation.common_tokens.draft_ids.max() < draft.vocab.n_vocab

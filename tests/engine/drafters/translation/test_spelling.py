@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.translation import spelling
-from engine.drafters.translation.spelling import Speller, begins_word, whole_characters
+from engine.drafters.translation.spelling import ByteTokenizer, begins_word, whole_characters
 from engine.errors import PromptError
 from engine.llama.model import LlamaModel
 from tests.engine.drafters.translation.vocabularies import PieceTokenizer
@@ -24,16 +24,16 @@ SOME_BYTES = st.lists(
 
 
 @pytest.fixture(name="vocabularies", scope="module")
-def fixture_vocabularies() -> Iterator[dict[str, tuple[LlamaModel, Speller]]]:
+def fixture_vocabularies() -> Iterator[dict[str, tuple[LlamaModel, ByteTokenizer]]]:
     models = {name: LlamaModel(shared_file(f"vocabs/ggml-vocab-{name}.gguf"), vocab_only=True) for name in VOCABULARIES}
-    yield {name: (model, Speller(model.vocab)) for name, model in models.items()}
+    yield {name: (model, ByteTokenizer(model.vocab)) for name, model in models.items()}
     for model in models.values():
         model.close()
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_real_vocabularies_spell_any_bytes_without_control_tokens(
-    vocabularies: dict[str, tuple[LlamaModel, Speller]], name: str
+    vocabularies: dict[str, tuple[LlamaModel, ByteTokenizer]], name: str
 ) -> None:
     model, speller = vocabularies[name]
     vocab = model.vocab
@@ -49,7 +49,9 @@ def test_real_vocabularies_spell_any_bytes_without_control_tokens(
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
-def test_text_is_spelled_as_the_tokenizer_does(vocabularies: dict[str, tuple[LlamaModel, Speller]], name: str) -> None:
+def test_text_is_spelled_as_the_tokenizer_does(
+    vocabularies: dict[str, tuple[LlamaModel, ByteTokenizer]], name: str
+) -> None:
     model, speller = vocabularies[name]
     for text in (" The quick brown fox, 12345 times.", " naïve café", "\n\n    return x\n", " 世界 and Ωmega"):
         ids = model.vocab.tokenize("a" + text, special=False)
@@ -59,7 +61,7 @@ def test_text_is_spelled_as_the_tokenizer_does(vocabularies: dict[str, tuple[Lla
 
 @given(st.binary(max_size=40))
 def test_what_a_vocabulary_cannot_spell_ends_it(data: bytes) -> None:
-    speller = Speller(PieceTokenizer([b"a", b"b", b"ab", b" ", b"\xc3", b"\xa9", "é".encode()]))
+    speller = ByteTokenizer(PieceTokenizer([b"a", b"b", b"ab", b" ", b"\xc3", b"\xa9", "é".encode()]))
     ids = speller.spell(data)
     spelled = b"".join(speller.pieces[i] for i in ids)
     assert data.startswith(spelled)
@@ -68,7 +70,7 @@ def test_what_a_vocabulary_cannot_spell_ends_it(data: bytes) -> None:
 
 
 def test_the_space_that_a_tokenizer_puts_before_a_text_is_no_part_of_it() -> None:
-    speller = Speller(PieceTokenizer([b"a", b"b", b" ", b"\n", b" a", b"ab", b" b"], adds_space=True))
+    speller = ByteTokenizer(PieceTokenizer([b"a", b"b", b" ", b"\n", b" a", b"ab", b" b"], adds_space=True))
     assert speller.spell(b"ab") == (5,)
     assert speller.spell(b" ab") == (4, 1)
     assert speller.spell(b"\nab") == (3, 5)
@@ -84,7 +86,7 @@ def test_reasoning_markers_and_ends_have_no_bytes() -> None:
             return b"<think>" if token_id == self.control_id("<think>") else super().piece(token_id)
 
     tokenizer = Marked([b"a", b"<", b"think>"], controls=["<think>", "</s>"], ends=["</s>"])
-    speller = Speller(tokenizer)
+    speller = ByteTokenizer(tokenizer)
     assert speller.pieces[tokenizer.control_id("<think>")] == b""
     assert speller.spell(b"a<think>") == (0, 1, 2)
     assert speller.id_of(b"<think>") is None
@@ -97,14 +99,14 @@ def test_text_that_cannot_be_tokenized_is_spelled_by_longest_tokens() -> None:
                 raise PromptError("The text could not be split into tokens.")
             return super().tokenize(text, special=special, add_bos=add_bos)
 
-    speller = Speller(Failing([b"a", b"b", b"ab", b"aa"]))
+    speller = ByteTokenizer(Failing([b"a", b"b", b"ab", b"aa"]))
     assert speller.spell(b"aaaa") == (3, 3)
     assert speller.spell(b"aabab") == (3, 1, 2)
 
 
 def test_what_is_remembered_of_spellings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spelling, "_MOST_KEPT", 3)
-    speller = Speller(PieceTokenizer([b"a", b"b", b"ab"]))
+    monkeypatch.setattr(spelling, "_MAX_CACHED", 3)
+    speller = ByteTokenizer(PieceTokenizer([b"a", b"b", b"ab"]))
     for data, ids in [(b"a", (0,)), (b"b", (1,)), (b"ab", (2,)), (b"ba", (1, 0)), (b"a", (0,)), (b"bab", (1, 2))] * 3:
         assert speller.spell(data) == ids
         assert len(speller._kept) <= 3

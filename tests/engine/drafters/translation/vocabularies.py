@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.drafters.translation.roles import Roles
-from engine.drafters.translation.spelling import Speller
+from engine.drafters.translation.spelling import ByteTokenizer
 from engine.drafters.translation.tables import Translation, make_overlap
 
 
@@ -80,7 +80,7 @@ def translation_of(
     target: PieceTokenizer, draft: PieceTokenizer, coverage: float, roles: Roles | None = None
 ) -> Translation:
     """A translation with a given coverage, since these vocabularies cannot spell everyday text."""
-    ours, theirs = Speller(target), Speller(draft)
+    ours, theirs = ByteTokenizer(target), ByteTokenizer(draft)
     overlap = make_overlap(ours, theirs, target, draft)
     start = (draft.bos_id,) if draft.add_bos and draft.bos_id is not None else ()
     stand_in = theirs.id_of(b" ") or 0

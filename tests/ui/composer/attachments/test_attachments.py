@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageView
-from ui.composer.attachments.chips import AttachmentChip, AttachmentRows, AttachmentScrollArea, facts
+from ui.composer.attachments.chips import AttachmentChip, AttachmentRows, AttachmentScrollArea, attachment_facts
 from ui.composer.attachments.reader import MAX_CHARS, AttachmentDialog
 from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
 from ui.theme.theme import Theme
@@ -69,8 +69,8 @@ def test_keys_and_mouse(rows: AttachmentRows, qtbot: QtBot) -> None:
 
 
 def test_facts_say_what_is_known() -> None:
-    assert facts(Attachment(1, "a.pdf", AttachmentKind.PDF, 0)) == "PDF"
-    assert facts(Attachment(1, "a.csv", AttachmentKind.CSV, 7, num_tokens=0)) == "CSV · 7 B · 0 tokens"
+    assert attachment_facts(Attachment(1, "a.pdf", AttachmentKind.PDF, 0)) == "PDF"
+    assert attachment_facts(Attachment(1, "a.csv", AttachmentKind.CSV, 7, num_tokens=0)) == "CSV · 7 B · 0 tokens"
 
 
 def test_the_reader_shows_the_beginning_of_a_very_long_text(theme: Theme, qtbot: QtBot) -> None:

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageState, MessageView
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.body import MAX_SLOW
+from ui.transcript.cards.body import MAX_UNJOINED
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.part_prefetcher import IdleTimer
 from ui.transcript.cards.prose_view import ProseView
@@ -51,10 +51,10 @@ def test_where_every_piece_takes_long_parts_are_made_all_the_same(theme: Theme, 
     card.show()
     qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
     busy = []
-    for _ in range(MAX_SLOW):
+    for _ in range(MAX_UNJOINED):
         card.append("*a* ")
         busy.append(card.body.prefetcher.is_busy)
-    assert busy == [False] * (MAX_SLOW - 1) + [True]
+    assert busy == [False] * (MAX_UNJOINED - 1) + [True]
 
 
 def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtBot) -> None:

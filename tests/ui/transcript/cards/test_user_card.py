@@ -77,7 +77,7 @@ def test_a_long_question_is_folded_and_copied_whole(window: MainWindow, qtbot: Q
     assert card.body.toPlainText() == LONG
     qtbot.waitUntil(lambda: card.height() > 3 * low)
     state = card.save_state()
-    assert state is None or state.unfolded
+    assert state is None or state.expanded
     qtbot.keyClick(fold, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: card.height() == low)
 

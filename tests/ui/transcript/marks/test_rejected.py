@@ -16,7 +16,7 @@ from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.html_writer import formula_address
 from ui.theme.theme import Theme
-from ui.transcript.cards.prose_view import REJECTED_LINE_HEIGHT, ProseView, note_height
+from ui.transcript.cards.prose_view import REJECTED_LINE_HEIGHT, ProseView, rejected_height
 from ui.transcript.marks.provenance import SourceRuns, rejected_at
 from ui.window.main_window import MainWindow
 
@@ -130,7 +130,7 @@ def test_a_line_with_a_formula_leaves_room_for_them(theme: Theme, qtbot: QtBot, 
     layout = block.layout()
     tops = [layout.lineAt(number).y() for number in range(layout.lineCount())]
     bottoms = [tops[number] + layout.lineAt(number).height() for number in range(layout.lineCount())]
-    room = note_height(theme)
+    room = rejected_height(theme)
     origin = view.document().documentLayout().blockBoundingRect(block).top()
     assert origin + tops[0] >= room
     plain = theme.type.answer * REJECTED_LINE_HEIGHT - layout.lineAt(1).height()  # space above a plain line

@@ -53,7 +53,7 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
         page._heights.record()  # as when idle
         nums.append(len(page._column.entries))
 
-    page.arrived.connect(arrived)
+    page.jump_finished.connect(arrived)
     for wanted in (81, 61, 41):  # if reached late, all older messages nearby exist already
         nums.clear()
         page.go_to(wanted)
@@ -75,7 +75,7 @@ def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow
     bar.setValue(0)
     first = page._column.entries[0].message_id
     assert page._recycler.building is None
-    page._begin_above(page._waiting.pop(), is_visible=False)
+    page._insert_above(page._waiting.pop(), is_visible=False)
     assert page._column.has_hidden_first
     bar.setValue(4)
     page._heights.record()

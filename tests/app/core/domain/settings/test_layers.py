@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.layers import LAYERED_FIELDS, LAYERED_KEYS, Layer, Layers, for_toml, valid_values
-from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint
+from app.core.domain.settings.layers import LAYERED_FIELDS, LAYERED_KEYS, Layer, Layers, as_toml_values, valid_values
+from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, value_problem
 from app.core.domain.settings.values import Settings
 from tests.app.core.storage.test_settings_file import ANYTHING
 from tests.app.core.storage.test_settings_file import valid_values as any_good
@@ -74,7 +74,7 @@ def test_a_change_touches_its_layer_alone_and_can_be_taken_back(
 
 @given(values=SOME)
 def test_values_survive_toml_and_json(values: dict[str, SettingValue]) -> None:
-    assert valid_values(tomllib.loads(tomli_w.dumps(for_toml(values)))) == values
+    assert valid_values(tomllib.loads(tomli_w.dumps(as_toml_values(values)))) == values
     assert valid_values(json.loads(json.dumps(values))) == values
 
 
@@ -82,7 +82,7 @@ def test_values_survive_toml_and_json(values: dict[str, SettingValue]) -> None:
 def test_only_good_values_are_taken_from_outside(raw: object) -> None:
     taken = valid_values(raw)
     assert set(taken) <= set(LAYERED_KEYS)
-    assert all(not complaint(FIELD_BY_KEY[key], value) for key, value in taken.items())
+    assert all(not value_problem(FIELD_BY_KEY[key], value) for key, value in taken.items())
 
 
 def test_numbers_beyond_every_range_are_left_out() -> None:

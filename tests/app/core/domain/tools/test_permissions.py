@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.domain.tools.permissions import AllowedTool, allowed_line, read_allowed_tools
 
 TOOLS = st.builds(
@@ -31,4 +31,4 @@ def test_of_a_tool_that_was_allowed_again_the_last_digest_counts() -> None:
 def test_what_is_no_tool_is_refused_in_one_sentence(line: str) -> None:
     with pytest.raises(ValueError, match="is not of the form server/tool"):
         read_allowed_tools(line)
-    assert "server/tool" in complaint(FIELD_BY_KEY["allowed_tools"], line)
+    assert "server/tool" in value_problem(FIELD_BY_KEY["allowed_tools"], line)

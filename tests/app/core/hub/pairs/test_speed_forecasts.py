@@ -53,7 +53,7 @@ def test_a_race_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
 
 def test_where_nothing_was_measured_the_memory_is_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(speed_forecasts.OtherLoad, "is_low", True)
+    monkeypatch.setattr(speed_forecasts.ForeignCpuLoad, "is_low", True)
     monkeypatch.setattr(speed_forecasts, "measure_read_speed", lambda threads: asked.append(threads) or 40e9)
     for _start in range(2):
         source = SpeedForecasts(tmp_path)
@@ -72,7 +72,7 @@ def test_what_was_measured_beside_other_programs_is_tried_again(
 ) -> None:
     speeds = iter([10e9, 40e9, 20e9])
     monkeypatch.setattr(speed_forecasts, "measure_read_speed", lambda _threads: next(speeds))
-    monkeypatch.setattr(speed_forecasts.OtherLoad, "is_low", False)
+    monkeypatch.setattr(speed_forecasts.ForeignCpuLoad, "is_low", False)
     source = SpeedForecasts(tmp_path)
     first = source.of_list(SEVEN_B, None, Conditions())
     assert source.of_list(SEVEN_B, None, Conditions()) == first  # not updated immediately

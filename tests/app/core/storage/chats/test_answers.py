@@ -22,7 +22,7 @@ def test_an_answer_that_ends_while_it_is_written_is_due_at_once() -> None:
     answers.append(1, "half", ())
     (first,) = answers.due()
     answers.end(1, AnswerEnding(MessageState.COMPLETE))
-    answers.written(first)
+    answers.mark_written(first)
     (last,) = answers.due()
     assert last.ending is not None
     assert answers.wait_s() == 0.0
@@ -35,7 +35,7 @@ def test_text_that_comes_while_it_is_written_is_due_later() -> None:
     answers.append(1, "one ", ())
     (first,) = answers.due()
     answers.append(1, "two", ())
-    answers.written(first)
+    answers.mark_written(first)
     assert answers.due() == []
     clock.now += FLUSH_S
     (second,) = answers.due()

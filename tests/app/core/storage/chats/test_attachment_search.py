@@ -108,7 +108,7 @@ def test_what_is_not_sent_or_gone_is_not_found(store: ChatStore) -> None:
     assert len(find(store, "ferry")) == 1
     store.deletions.mark((conversation,), NOW)
     assert find(store, "ferry") == ()
-    store.deletions.wipe([conversation])
+    store.deletions.delete_permanently([conversation])
     assert find(store, "ferry") == ()
     assert is_whole(store)
     found = "SELECT count(*) FROM found_attachments WHERE found_attachments MATCH 'ferry'"

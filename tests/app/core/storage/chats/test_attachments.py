@@ -83,7 +83,7 @@ def test_a_copy_of_the_chat_has_its_own(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
     turn = send(store)
     copy = store.library.duplicate(turn.conversation_id)
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     assert attached(store, copy) == [["notes.md"], []]
     (attachment,) = store.messages(copy)[0].attachments
     whole = store.attachments.read(attachment.id)
@@ -97,10 +97,10 @@ def test_deleting_takes_them_along(store: ChatStore) -> None:
     store.attachments.add_unsent(turn.conversation_id, TABLE)
     branch = store.deletions.mark_branch(turn.question.id, datetime.now(UTC))
     assert branch is not None
-    store.deletions.wipe([branch.hidden_chat_id])
+    store.deletions.delete_permanently([branch.hidden_chat_id])
     count = "SELECT count(*) FROM attachments"
     assert store.read(lambda db: db.execute(count).fetchone()) == (1,)
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     assert store.read(lambda db: db.execute(count).fetchone()) == (0,)
 
 
@@ -109,7 +109,7 @@ def test_export_and_import_bring_them_back(store: ChatStore, tmp_path: Path) -> 
     turn = send(store)
     export_chats(store, tmp_path / "chats.json", JSON)
     assert import_chats(store, tmp_path / "chats.json").num_known == 1
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     assert import_chats(store, tmp_path / "chats.json").num_new == 1
     (row,) = store.conversations()
     (attachment,) = store.messages(row.id)[0].attachments
@@ -125,7 +125,7 @@ def test_a_damaged_export_brings_no_wrong_attachments(store: ChatStore, tmp_path
     store.attachments.add_unsent(None, NOTES)
     turn = send(store)
     export_chats(store, tmp_path / "chats.json", JSON)
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     text = (tmp_path / "chats.json").read_text("utf-8")
     text = text.replace('"kind": "markdown"', '"kind": "virus"').replace('"num_bytes": 12', '"num_bytes": -1')
     (tmp_path / "chats.json").write_text(text.replace('"name": "notes.md"', '"name": 7'), "utf-8")
@@ -137,6 +137,6 @@ def test_a_damaged_export_brings_no_wrong_attachments(store: ChatStore, tmp_path
 def test_what_was_read_for_a_chat_that_is_gone_is_not_kept(store: ChatStore) -> None:
     """Reading takes up to a minute; deletion is permanent after some seconds."""
     number = send(store).conversation_id
-    store.deletions.wipe([number])
+    store.deletions.delete_permanently([number])
     assert store.attachments.add_unsent(number, NOTES) == NOTES
     assert store.read(lambda db: db.execute("SELECT count(*) FROM attachments").fetchone()) == (0,)

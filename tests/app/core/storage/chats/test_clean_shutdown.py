@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.core.storage.chats import opening
-from app.core.storage.chats.backups import backups_in, copy_out, verify
+from app.core.storage.chats.backups import backups_in, copy_database, verify
 from app.core.storage.chats.clean_shutdown import marker_of
 from app.core.storage.chats.database import connect
 from app.core.storage.chats.opening import StoreLocation
@@ -158,7 +158,7 @@ def test_what_is_written_while_a_copy_is_made_is_in_it(place: StoreLocation) -> 
             sql = "INSERT INTO conversations (title, created_at, updated_at, mode) VALUES (?, 0, 0, 'off')"
             connection.execute(sql, (title,))
 
-        copied = copy_out(connection, place.backups, NOW, between=between)
+        copied = copy_database(connection, place.backups, NOW, between=between)
         assert written
     with contextlib.closing(sqlite3.connect(verify(copied))) as copy:
         assert copy.execute("SELECT count(*) FROM conversations").fetchone()[0] == 1 + len(written)

@@ -62,9 +62,9 @@ def test_a_marked_chat_can_be_imported_again(store: ChatStore, tmp_path: Path) -
 
 def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     turn = ask(store, None, "about zebras")
-    store.library.keep_unsent(turn.conversation_id, "half a question").result()
+    store.library.save_unsent(turn.conversation_id, "half a question").result()
     store.deletions.mark((turn.conversation_id,), NOW)
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     assert [count(store, table) for table in ("conversations", "messages", "unsent")] == [0, 0, 0]
     store.deletions.undo_deletion((turn.conversation_id,))  # too late, and harmless
     assert store.conversations() == ()
@@ -138,7 +138,7 @@ def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
         assert texts(store.messages(chat)) == before
     last = store.deletions.mark_message(second.question.id, NOW)
     assert last is not None
-    store.deletions.wipe([last.hidden_chat_id])
+    store.deletions.delete_permanently([last.hidden_chat_id])
     assert texts(store.messages(chat)) == [*before[:2], *before[3:]]
     assert [hit.message_id for hit in store.library.search("zebras").result()] == [second.answer.id]
 
@@ -202,7 +202,7 @@ def test_a_wiped_branch_is_gone_from_the_index_as_well(store: ChatStore) -> None
     turn = ask(store, None, "one about zebras")
     branch = store.deletions.mark_branch(turn.answer.id, NOW)
     assert branch is not None
-    store.deletions.wipe([branch.hidden_chat_id])
+    store.deletions.delete_permanently([branch.hidden_chat_id])
     sql = "SELECT count(*) FROM found_messages WHERE found_messages MATCH 'zebras'"
 
     def num_found(db: sqlite3.Connection) -> int:

@@ -41,7 +41,7 @@ def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: StoreLoc
     for chat in (one, two):
         store.library.move_to_folder(chat, work)
     store.library.arrange([two, three, one], folder_id=work)
-    store.library.fold(play, True)
+    store.library.set_folded(play, True)
     store.library.rename_folder(work, "Office")
     reopened = again(store, place)
     assert reopened.library.folders() == (FolderRow(work, "Office"), FolderRow(play, "Play", folded=True))
@@ -56,7 +56,7 @@ def test_undoing_a_folders_deletion_restores_its_place_and_chats(store: ChatStor
     chats = [store.create_conversation(title) for title in ("one", "two", "three", "four")]
     first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
     store.library.arrange([chats[1], chats[0], chats[2], chats[3]], folder_id=work)
-    store.library.fold(work, True)
+    store.library.set_folded(work, True)
     store.deletions.mark((chats[3],), datetime.now(UTC))
     before = store.library.folders()
     gone = store.library.delete_folder(work)
@@ -88,16 +88,16 @@ def test_pinned_ones_are_ordered_by_hand(store: ChatStore) -> None:
 
 def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    store.library.keep_unsent(None, "for a new chat")
-    store.library.keep_unsent(turn.conversation_id, "for this one")
-    store.library.keep_unsent(99_999, "for none")
+    store.library.save_unsent(None, "for a new chat")
+    store.library.save_unsent(turn.conversation_id, "for this one")
+    store.library.save_unsent(99_999, "for none")
     reopened = again(store, place)
     assert reopened.library.unsent(None) == "for a new chat"
     assert reopened.library.unsent(turn.conversation_id) == "for this one"
     assert reopened.library.unsent(99_999) == ""
     reopened.begin_turn(turn.conversation_id, "for this one", Mode.OFF, None)
     assert reopened.library.unsent(turn.conversation_id) == ""
-    reopened.library.keep_unsent(None, "")
+    reopened.library.save_unsent(None, "")
     assert reopened.library.unsent(None) == ""
     reopened.close()
 
@@ -118,7 +118,7 @@ def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
     conversation = store.conversation(copy)
     assert conversation is not None
     assert (conversation.title, conversation.mode, conversation.depth) == ("Hello (copy)", Mode.DRAFT, 3)
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     store.show_message(copied[1].versions[1])
     assert [view.text for view in store.messages(copy)] == ["Hello", "second"]
     found = store.library.search("second").result(30)

@@ -26,13 +26,13 @@ HUGE = 10**400
 def test_half_characters_are_kept_as_question_marks_everywhere(store: ChatStore) -> None:
     turn = store.begin_turn(None, HALF, Mode.OFF, None)
     store.append(turn.answer.id, HALF, [TokenSpan(4, Source.TARGET, HALF)])
-    store.note_models(turn.answer.id, HALF, HALF)
+    store.set_models(turn.answer.id, HALF, HALF)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, notice=HALF))
     assert [view.text for view in store.messages(turn.conversation_id)] == [KEPT, KEPT]
     store.rename_conversation(turn.conversation_id, HALF)
     store.options.write(turn.conversation_id, {"system_prompt": HALF}, Mode.OFF, None)
     store.library.create_folder(HALF)
-    store.library.keep_unsent(None, HALF).result()
+    store.library.save_unsent(None, HALF).result()
     assert store.conversations()[0].title == KEPT
     assert store.library.folders()[0].name == KEPT
     assert store.library.unsent(None) == KEPT

@@ -69,7 +69,7 @@ def test_all_branches_are_searched_and_what_is_deleted_is_not_found(store: ChatS
     assert branch is not None
     assert find(store, "zebra") == ()
     assert where(find(store, "giraffe")) == [second]
-    store.deletions.wipe([chat])
+    store.deletions.delete_permanently([chat])
     assert find(store, "giraffe") == ()
 
 

@@ -187,7 +187,7 @@ def test_pinned_chats_and_those_in_folders_are_listed_with_the_newest(place: Sto
 def test_deleting_a_conversation_deletes_its_messages_and_streams(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "text")
-    store.deletions.wipe([turn.conversation_id])
+    store.deletions.delete_permanently([turn.conversation_id])
     store.append(turn.answer.id, " more")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.STOPPED))
     assert store.conversations() == ()
@@ -196,7 +196,7 @@ def test_deleting_a_conversation_deletes_its_messages_and_streams(store: ChatSto
 
 def test_an_id_is_never_used_twice(store: ChatStore) -> None:
     first = store.create_conversation()
-    store.deletions.wipe([first])
+    store.deletions.delete_permanently([first])
     assert store.create_conversation() > first
 
 

@@ -126,7 +126,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(chat=consumes(chats))
     def delete(self, chat: int) -> None:
-        self.store.deletions.wipe([chat])
+        self.store.deletions.delete_permanently([chat])
         self.model.pop(chat, None)
 
     @rule(target=growing, chat=chats, text=TEXT)
@@ -189,7 +189,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert len(branch.message_ids) == before - len(model.messages)
             if not again:
                 self.store.deletions.undo_branch_deletion(branch)
-        self.store.deletions.wipe([branch.hidden_chat_id])
+        self.store.deletions.delete_permanently([branch.hidden_chat_id])
 
     @rule(target=growing, old=consumes(finished))
     def ask_again(self, old: tuple[int, int]) -> tuple[int, int] | object:

@@ -186,7 +186,7 @@ def test_the_totals_outlive_the_chat(store: ChatStore) -> None:
     chat = store.create_conversation("c")
     give(store, chat)
     give(store, chat)
-    store.deletions.wipe([chat])
+    store.deletions.delete_permanently([chat])
     (row,) = store.read(totals.read_totals)
     assert (row.target, row.draft, row.mode, row.sums.num_answers) == ("t", "d", "draft", 2)
     assert store.read(lambda db: answer_records.answers_of_chat(db, chat)) == ()
@@ -197,7 +197,7 @@ def test_the_totals_outlive_the_chat(store: ChatStore) -> None:
 def test_an_answer_names_its_models_while_it_grows_and_when_it_is_copied(store: ChatStore) -> None:
     chat = store.create_conversation("c")
     turn = store.begin_turn(chat, "q", Mode.DRAFT, None)
-    store.note_models(turn.answer.id, "big", "small")
+    store.set_models(turn.answer.id, "big", "small")
     sql = "SELECT target, draft FROM messages WHERE role = 'assistant'"
     assert store.read(lambda db: db.execute(sql).fetchall()) == [("big", "small")]
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, RUN, run=Generation("big", "small", RUN)))
@@ -291,9 +291,9 @@ def test_nothing_that_was_counted_is_lost_by_a_kill(tmp_path: Path, least: int) 
 
 def test_a_late_note_of_models_does_not_change_an_ended_answer(store: ChatStore) -> None:
     turn = store.begin_turn(None, "q", Mode.OFF, None)
-    store.note_models(turn.answer.id, "target", "draft")
+    store.set_models(turn.answer.id, "target", "draft")
     run = Generation("target", "", RunStats(mode=Mode.OFF, tokens=3, passes=3))
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, stats=run.stats, run=run))
-    store.note_models(turn.answer.id, "target", "draft")
+    store.set_models(turn.answer.id, "target", "draft")
     (given,) = store.read(lambda db: answer_records.answers_of_chat(db, turn.conversation_id))
     assert (given.target, given.draft) == ("target", "")

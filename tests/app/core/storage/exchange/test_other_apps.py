@@ -66,7 +66,7 @@ def test_reasoning_comes_with_its_duration_and_the_model(tmp_path: Path) -> None
     )
     question, answer, _, last = chat.messages
     split = split_thinking(answer.text)
-    assert split.thought(answer.text) == "**Listing**\n\nI think of the Nile.\n\nAnd of  the Amazon."
+    assert split.reasoning(answer.text) == "**Listing**\n\nI think of the Nile.\n\nAnd of  the Amazon."
     assert split.answer(answer.text).strip() == "The Nile."
     assert (answer.thinking_ms, answer.target, answer.parent) == (8000, "gpt-5-2-thinking", question.key)
     assert (last.text, last.thinking_ms, last.target) == ("You are welcome.", None, "")
@@ -189,7 +189,7 @@ def test_lm_studio_gives_reasoning_model_and_system_prompt(tmp_path: Path) -> No
     chat = read(tmp_path, studio(), "1.conversation.json")
     answer = chat.messages[1]
     split = split_thinking(answer.text)
-    assert split.thought(answer.text) == "A lake... Baikal."
+    assert split.reasoning(answer.text) == "A lake... Baikal."
     assert split.answer(answer.text).strip() == "Baikal."
     assert (answer.thinking_ms, answer.target) == (3200, "qwen3-4b")
     assert json.loads(chat.options) == {"system_prompt": "You are terse."}
