@@ -26,7 +26,7 @@ threads = partial(whole, least=1, most=MAX_THREADS)
 port = partial(whole, least=0, most=65_535)  # 0 means any free port
 parallel = partial(whole, least=0, most=MAX_PARALLEL)  # concurrent answers; 0 means automatic
 queue = partial(whole, least=0, most=10_000)
-main_gpu = partial(whole, least=0, most=MOST_PARTS - 1)
+main_gpu = partial(whole, least=0, most=MAX_PARTS - 1)
 
 
 def modes(text: str) -> list[Mode]:

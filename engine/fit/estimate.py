@@ -406,11 +406,11 @@ def head_memory(
     rows = batch if is_eagle3 or shape is not None else HEAD_ROWS
     graph = _head_graph_bytes(header, setup, batch, rows)
     passes = min(BATCH, setup.num_cells)
-    layers = header.own("target_layers")
+    layers = header.arch_value("target_layers")
     parts = len(layers) if shape is not None and isinstance(layers, tuple) else NUM_FEATURES if is_eagle3 else 1
-    width = first(target.own("embedding_length"))
+    width = first(target.arch_value("embedding_length"))
     given = (HEAD_ROWS if is_eagle3 else shape.size if shape is not None else passes) * first(
-        header.own("embedding_length")
+        header.arch_value("embedding_length")
     )
     kept = parts * width * (TAP_ROWS + passes)
     outputs = ((shape.size if shape is not None else HEAD_ROWS) * num_tokens(header) + given + kept) * _FLOAT
@@ -422,10 +422,12 @@ def head_memory(
 
 def _head_graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
     """Bytes of the largest step of a pass of one layer: attention, the feed-forward part, or the logits."""
-    count, n_embd = min(batch, setup.num_cells), first(header.own("embedding_length"))
+    count, n_embd = min(batch, setup.num_cells), first(header.arch_value("embedding_length"))
     attention = count * (setup.num_cells * _MASK + 1.5 * n_embd * _FLOAT)
     if not setup.fused and setup.cache_type_v == "f16":
-        heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
+        heads = max(
+            per_layer(header.arch_value("attention.head_count"), first(header.arch_value("block_count"))), default=0
+        )
         attention += count * setup.num_cells * (heads + 1) * _FLOAT
     feed_forward = count * (2 * widest_layer(header) + n_embd) * _FLOAT
     logits = (min(rows, count) * num_tokens(header) + count * n_embd) * _FLOAT

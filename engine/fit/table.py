@@ -340,7 +340,7 @@ def parallel_obstacle(header: GgufHeader, *, shared: bool = False) -> str:
         return said("This model keeps a recurrent state of one conversation, so it answers one at a time.")
     # llama.cpp selects one of two sets of RoPE factors by the size of the pool: a larger pool would use the factors for
     # long texts.
-    if not shared and header.own("rope.scaling.original_context_length") is not None:
+    if not shared and header.arch_value("rope.scaling.original_context_length") is not None:
         return said("This model reads short and long contexts differently, so it answers one at a time.")
     return ""
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QDate
 
 from app.core.domain.models import DownloadStatus, Drafting, FileKind, VocabularyMatch
 from engine.records import FitLevel
-from ui.text.formatting import UNKNOWN, figure, size
+from ui.text.formatting import UNKNOWN, decimal_text, size
 from ui.text.language import Translator, locale
 
 tr = Translator("Words")

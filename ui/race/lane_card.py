@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
-from ui.text.formatting import UNKNOWN, acceptance, duration, figure, milliseconds, per_pass, times_plain
+from ui.text.formatting import UNKNOWN, acceptance, decimal_text, duration, milliseconds, per_pass, times_plain
 from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea

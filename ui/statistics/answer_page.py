@@ -27,7 +27,7 @@ from ui.statistics.words import (
     stats_texts,
 )
 from ui.text.answer_metrics import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
-from ui.text.formatting import UNKNOWN, hover, speed
+from ui.text.formatting import UNKNOWN, speed, tooltip
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme

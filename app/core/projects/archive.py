@@ -61,14 +61,14 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
         exported_file(file, lambda words: ProjectError(words, _CHOOSE_FOLDER)) as handle,
         zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
-        archive.writestr(_HEAD, json.dumps(head, ensure_ascii=False))
+        archive.writestr(_HEAD_NAME, json.dumps(head, ensure_ascii=False))
         if chats:
-            with archive.open(_CHATS, "w", force_zip64=True) as written:
+            with archive.open(_CHATS_NAME, "w", force_zip64=True) as written:
                 for text in to_json(stored_chats(store, chats)):
                     written.write(text.encode("utf-8", "replace"))
         for path, name in _files_with_names(project.sources):
             try:
-                archive.write(path, _FILES + name)
+                archive.write(path, _FILES_FOLDER + name)
             except (FileNotFoundError, PermissionError, ValueError):  # missing, locked, older than 1980
                 left_out.append(path)
     return tuple(left_out)

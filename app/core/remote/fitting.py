@@ -91,7 +91,7 @@ class FittingAnswer:
     def _shorter(self, request: ChatRequest, error: ContextExceededError) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
-        capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
+        capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // SUMMARY_SHARE)
         if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
         for kept in without_unanswered(request.messages):
@@ -124,7 +124,7 @@ class FittingAnswer:
                 raise EngineError(failure.message) from failure
 
         summariser = Summariser(build, measure.count, measure.n_ctx, MIN_ANSWER_TOKENS)
-        events = summariser.fit(request, run, should_stop)
+        events = summariser.fit_request(request, run, should_stop)
         while True:
             try:
                 event = next(events)

@@ -136,7 +136,7 @@ class RemoteWorker:
                 queued.on_event(EngineFailed(UNEXPECTED, queued.number))
             finally:
                 self._client = None
-                self._queue.done(queued)
+                self._queue.remove(queued)
 
     def _execute(self, queued: QueuedRequest) -> None:
         request = queued.request

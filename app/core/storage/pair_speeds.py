@@ -119,7 +119,7 @@ def _values(line: object, optional: tuple[int, ...]) -> list[Any]:
     if not isinstance(line, list) or len(line) != 8 or not isinstance(line[1], str):
         return []
     ended_at, mode, *numbers = line
-    return [ended_at, Mode.known(mode) or mode, *numbers] if _are_numbers([ended_at, *numbers], optional) else []
+    return [ended_at, Mode.from_value(mode) or mode, *numbers] if _are_numbers([ended_at, *numbers], optional) else []
 
 
 def _are_numbers(values: list[Any], optional: tuple[int, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.decoding.loops import FEWEST_OF_DATA, MIN_TOKENS, is_loop, next_check, repeated_tail
+from engine.decoding.loops import FEWEST_OF_DATA, MIN_TOKENS, is_loop, repeated_tail
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.pacing.cost_curve import CostCurve

@@ -39,7 +39,7 @@ from ui.composer.prompt_list import builtin_prompts, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.text.answer_metrics import footer
-from ui.text.formatting import count, figure, number_text, percent, speed, times_plain
+from ui.text.formatting import count, number_text, percent, speed, times_plain
 from ui.text.language import ENGLISH, install_language, system_language, translate
 from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow

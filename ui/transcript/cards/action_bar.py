@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolTip, QWidge
 
 from engine.records import RunStats
 from ui.text.answer_metrics import footer_parts
-from ui.text.formatting import hover
+from ui.text.formatting import tooltip
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import ARROW_INSET_PX, VersionSwitch
