@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.records import Problem
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 
 class PacelineError(Exception):
@@ -24,9 +24,9 @@ class PacelineError(Exception):
     @property
     def one_line(self) -> Sentence:
         title, message, advice = (
-            text if isinstance(text, Sentence) else said(text) for text in (self.title, self.message, self.advice)
+            text if isinstance(text, Sentence) else i18n(text) for text in (self.title, self.message, self.advice)
         )
-        return said("{title}: {message} {advice}", title=title, message=message, advice=advice)
+        return i18n("{title}: {message} {advice}", title=title, message=message, advice=advice)
 
 
 class EngineError(PacelineError):

@@ -28,7 +28,7 @@ class Sentence(str):
     context: str = "Problems"
 
 
-def said(template: str, /, **fields: object) -> Sentence:
+def i18n(template: str, /, **fields: object) -> Sentence:
     """Fill ``template``, which must be a string literal with ``{name}`` fields. A field may be a sentence.
 
     Values that are neither texts nor numbers are stored as texts. Without fields the template is used verbatim.
@@ -51,7 +51,7 @@ def drop_double_stop(template: str, fields: Mapping[str, object]) -> str:
 
 def phrase(context: str, text: str) -> Sentence:
     """A text of another translation context, for use as a field of a sentence."""
-    sentence = said(text)
+    sentence = i18n(text)
     sentence.context = context
     return sentence
 
@@ -59,21 +59,21 @@ def phrase(context: str, text: str) -> Sentence:
 def size_of(num_bytes: float) -> Sentence:
     """The size of a file or of memory in decimal units, for use as a field of a sentence."""
     if num_bytes >= 1e9:
-        return said("{number:.1f} GB", number=num_bytes / 1e9)
-    return said("{number:.0f} MB", number=num_bytes / 1e6)
+        return i18n("{number:.1f} GB", number=num_bytes / 1e9)
+    return i18n("{number:.0f} MB", number=num_bytes / 1e6)
 
 
 def replace_field(text: str, old: str, new: str) -> str:
     """Replace every field of ``text`` that equals ``old`` by ``new``; a text without fields does not change."""
     if not isinstance(text, Sentence):
         return text
-    return said(text.template, **{name: new if value == old else value for name, value in text.fields.items()})
+    return i18n(text.template, **{name: new if value == old else value for name, value in text.fields.items()})
 
 
 def joined(sentences: Iterable[str]) -> Sentence:
     """Join sentences by spaces; empty ones are left out."""
     kept = {f"part_{number}": sentence for number, sentence in enumerate(filter(None, sentences))}
-    return said(" ".join(f"{{{name}}}" for name in kept), **kept)
+    return i18n(" ".join(f"{{{name}}}" for name in kept), **kept)
 
 
 def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
@@ -95,7 +95,7 @@ def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
     template, fields = data["template"], {name: from_json(value) for name, value in data["fields"].items()}
     if fields and not _has_plain_fields(template):
         raise ValueError("a template asks for more than its fields")
-    sentence = said(template, **fields)
+    sentence = i18n(template, **fields)
     sentence.context = data["context"]
     return sentence
 

@@ -71,7 +71,7 @@ ENGLISH_ONLY = (
     "app/core/tools/built_in.py",
     "app/core/tools/built_in.py",
 )
-SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a developer's mistake
+SENTENCE_TAKERS = re.compile(r"i18n|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a developer's mistake
 USE_TESTS = "tests/"
 NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app
 DOORS = {  # the only places that may import each of these libraries
@@ -254,7 +254,7 @@ def english_f_strings(root: Path) -> list[str]:
             values = [*call.args, *(keyword.value for keyword in call.keywords)]
             has_words = any(_has_words(node) for value in values for node in ast.walk(value))
             if has_words and SENTENCE_TAKERS.fullmatch(name) and not hasattr(builtins, name):
-                found.append(f"{place}:{call.lineno} {name} is given an f-string: use engine.sentences.said")
+                found.append(f"{place}:{call.lineno} {name} is given an f-string: use engine.sentences.i18n")
     return found
 
 

@@ -38,7 +38,7 @@ from app.core.benchmark.report import answers_verdict, make_report
 from app.core.benchmark.runner import OwnEngine, Runner, make_variants
 from app.core.benchmark.runs import BenchmarkPlan, BenchmarkRun
 from app.core.domain.errors import PeerError
-from app.core.domain.speed.races import OPEN_END_MINUTES
+from app.core.domain.speed.races import MAX_OPEN_MINUTES
 from app.core.paths import assets_dir
 from engine.errors import EngineError
 from engine.pacing.draft_length import choose_draft_length
@@ -184,7 +184,7 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         raw=options.raw,
         ignore_eos=options.ignore_eos,
         until_percent=options.until,
-        max_minutes=options.max_minutes or (OPEN_END_MINUTES if options.until else None),
+        max_minutes=options.max_minutes or (MAX_OPEN_MINUTES if options.until else None),
     )
 
 

@@ -34,7 +34,7 @@ from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
 from engine.session.session import Session
 
 PROMPT, CONTINUATION_PROMPT = "> ", "… "
-BLOCK = '"""'  # a message of several lines starts and ends with it
+BLOCK_MARKER = '"""'  # a message of several lines starts and ends with it
 HELP = (
     ("/help", "these commands"),
     ("/mode MODE", f"the mode from now on: {', '.join(Mode)}"),
@@ -103,13 +103,13 @@ class Conversation:
         try:
             while True:
                 line = self._read((CONTINUATION_PROMPT if lines else PROMPT) if self._is_at_terminal else "")
-                is_block = bool(lines) and lines[0].startswith(BLOCK)
+                is_block = bool(lines) and lines[0].startswith(BLOCK_MARKER)
                 lines.append(line)
-                if len(lines) == 1 and line.startswith(BLOCK):
+                if len(lines) == 1 and line.startswith(BLOCK_MARKER):
                     is_block = True
-                    if len(line) >= 2 * len(BLOCK) and line.endswith(BLOCK):
+                    if len(line) >= 2 * len(BLOCK_MARKER) and line.endswith(BLOCK_MARKER):
                         break
-                elif (is_block and line.endswith(BLOCK)) or (not is_block and not line.endswith("\\")):
+                elif (is_block and line.endswith(BLOCK_MARKER)) or (not is_block and not line.endswith("\\")):
                     break
         except EOFError:
             if not lines:
@@ -117,8 +117,8 @@ class Conversation:
         except KeyboardInterrupt:
             print(file=sys.stderr)
             return "" if lines else None
-        if lines[0].startswith(BLOCK):
-            return "\n".join(lines).removeprefix(BLOCK).removesuffix(BLOCK).strip("\n")
+        if lines[0].startswith(BLOCK_MARKER):
+            return "\n".join(lines).removeprefix(BLOCK_MARKER).removesuffix(BLOCK_MARKER).strip("\n")
         return "\n".join(line.removesuffix("\\") for line in lines)
 
     def _run_command(self, text: str) -> bool:
@@ -132,7 +132,7 @@ class Conversation:
         elif name == "/system":
             self._system = rest
         elif name == "/mode":
-            self._switch(rest)
+            self._switch_mode(rest)
         elif name == "/retry" and self.messages:
             if self.messages[-1].role == "assistant":
                 self.messages.pop()
@@ -144,7 +144,7 @@ class Conversation:
             notify(f"{name} is unknown, or there is nothing to do; /help lists the commands")
         return True
 
-    def _switch(self, name: str) -> None:
+    def _switch_mode(self, name: str) -> None:
         mode = Mode.from_value(name)
         if mode is None:
             notify(f"the modes are {', '.join(Mode)}; now it is {self._request.mode}")

@@ -9,14 +9,14 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.output import counted, fail, message_stream
+from app.cli.output import counted_text, fail, message_stream
 from app.cli.stored_chats import with_chats
 from app.core.domain.errors import ChatsImportError, StorageFullError
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats, import_chats
 
 STDOUT = "-"
-MAKE_SPACE = "Free some space and try again. Chats that are already here are not imported twice."
+DISK_FULL_ADVICE = "Free some space and try again. Chats that are already here are not imported twice."
 
 
 def command(options: argparse.Namespace) -> int:
@@ -31,7 +31,7 @@ def _export(store: ChatStore, options: argparse.Namespace) -> int:
         return _export_to_stdout(store, options)
     messages = message_stream(options.file)
     number = export_chats(store, Path(options.file), options.format, options.chat)
-    messages.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
+    messages.write(f"{counted_text(number, 'chat', 'chats')} exported to {options.file}.\n")
     return 0
 
 
@@ -46,7 +46,7 @@ def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
             with file.open("rb") as written:
                 shutil.copyfileobj(written, sys.stdout.buffer)
     sys.stdout.flush()
-    sys.stderr.write(f"{counted(number, 'chat', 'chats')} exported.\n")
+    sys.stderr.write(f"{counted_text(number, 'chat', 'chats')} exported.\n")
     return 0
 
 
@@ -59,7 +59,7 @@ def _import(store: ChatStore, files: list[str]) -> int:
         except ChatsImportError as error:
             code = fail(error.problem)
         except StorageFullError as error:
-            return fail(replace(error.problem, advice=MAKE_SPACE))
+            return fail(replace(error.problem, advice=DISK_FULL_ADVICE))
         else:
             sys.stdout.write(f"{name}: {imported.sentence}\n")
             code = code or int(bool(imported.bad))

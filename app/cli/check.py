@@ -34,7 +34,7 @@ from engine.records import Message
 from engine.sandbox.machine_check import check_kernels
 from engine.sandbox.probe import PairVerdict, probe, probe_head
 
-COMPARING_S = 30.0
+COMPARISON_S = 30.0
 
 
 def command(options: argparse.Namespace) -> int:
@@ -126,7 +126,7 @@ def compare_rows(target: Path) -> ComparedRows:
     check_kernels(builtin_target(), find_paths().cache)
     num_rows = num_different = 0
     with LlamaModel(target) as model:
-        end = time.monotonic() + COMPARING_S
+        end = time.monotonic() + COMPARISON_S
         for one in compare_passes(model, should_stop=lambda: time.monotonic() > end):
             num_rows, num_different = num_rows + one.num_rows, num_different + one.num_different
     return ComparedRows(num_rows, num_different, why_inexact(str(target)))

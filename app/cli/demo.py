@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, notify
+from app.cli.output import INTERRUPTED, ProgressLine, counted_text, fail, notify
 from app.cli.race import RaceDisplay
 from app.cli.run import open_session, show_events
 from app.core.benchmark.race import Race
@@ -78,9 +78,9 @@ def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_
         if isinstance(event, RaceEnded) and event.problem is not None:
             return fail(event.problem)
         if isinstance(event, RaceEnded) and (result := event.result) is not None and result.is_complete:
-            rounds = counted(result.num_rounds, "round", "rounds")
+            rounds = counted_text(result.num_rounds, "round", "rounds")
             title = f"The same question in each available mode; tokens of {rounds} together:"
-            display.report(title, result.verdicts, [lane.stats for lane in result.lanes])
+            display.print_verdicts(title, result.verdicts, [lane.stats for lane in result.lanes])
     return 0
 
 

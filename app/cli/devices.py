@@ -25,7 +25,7 @@ def command(options: argparse.Namespace) -> int:
     if warning:
         notify(warning)
     if options.json:
-        print(json.dumps({"processor": processor_name(), "devices": [_facts(*one) for one in found]}))
+        print(json.dumps({"processor": processor_name(), "devices": [_device_facts(*one) for one in found]}))
     else:
         _print(found)
     return 0
@@ -50,7 +50,7 @@ def _row(name: str, device: Device) -> tuple[str, ...]:
     )
 
 
-def _facts(name: str, device: Device) -> dict[str, object]:
+def _device_facts(name: str, device: Device) -> dict[str, object]:
     return {
         "device": name,
         "name": device.name,

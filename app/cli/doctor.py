@@ -14,8 +14,8 @@ from app.core.logs import redact
 from app.core.paths import find_paths
 from app.startup.doctor import Finding, Level, examine
 
-_MARKS = {Level.FINE: "ok", Level.NOTE: "note", Level.FAULT: "FAULT"}
-_STYLES = {Level.FINE: Style.GOOD, Level.NOTE: Style.WARN, Level.FAULT: Style.BAD}
+_MARKS = {Level.OK: "ok", Level.NOTE: "note", Level.PROBLEM: "FAULT"}
+_STYLES = {Level.OK: Style.GOOD, Level.NOTE: Style.WARN, Level.PROBLEM: Style.BAD}
 _WIDTH = 100
 
 
@@ -24,15 +24,15 @@ def command(options: argparse.Namespace) -> int:
     findings = examine(find_paths())
     if options.updates:
         findings = (*findings, updates())
-    num_faults = sum(finding.level is Level.FAULT for finding in findings)
+    num_faults = sum(finding.level is Level.PROBLEM for finding in findings)
     if options.json:
         answer = {"works": num_faults == 0, "findings": [_as_dict(finding) for finding in findings]}
-        print(_shareable(json.dumps(answer, ensure_ascii=False)))
+        print(_without_private_paths(json.dumps(answer, ensure_ascii=False)))
     else:
         for finding in findings:
-            head, words = _in_words(finding)
+            head, words = _finding_text(finding)
             write_styled(sys.stdout, head, _STYLES[finding.level])
-            print(_shareable(words))
+            print(_without_private_paths(words))
         print()
         write_styled(sys.stdout, _verdict(num_faults), Style.BAD if num_faults else Style.GOOD)
         print()
@@ -51,10 +51,10 @@ def updates() -> Finding:
     if release.is_newer:
         advice = f"See {release.page}." if release.page else ""
         return Finding("Updates", Level.NOTE, f"Paceline {release.version} is out.", advice, facts)
-    return Finding("Updates", Level.FINE, f"{release.version} is the newest version.", facts=facts)
+    return Finding("Updates", Level.OK, f"{release.version} is the newest version.", facts=facts)
 
 
-def _in_words(finding: Finding) -> tuple[str, str]:
+def _finding_text(finding: Finding) -> tuple[str, str]:
     head = f"{_MARKS[finding.level]:>5}  "
     text = f"{finding.subject}: {finding.message}"
     lines = textwrap.wrap(text, _WIDTH - len(head), break_long_words=False, break_on_hyphens=False)
@@ -79,7 +79,7 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _shareable(text: str) -> str:
+def _without_private_paths(text: str) -> str:
     """The text without the home folder's name and without tokens, since it may be shown to other people."""
     home = str(Path.home())
     return redact(text.replace(home, "~") if len(home) > 1 else text)

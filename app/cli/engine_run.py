@@ -18,7 +18,7 @@ from app.core.remote.detection import ReasoningMode, detect, reasoning_modes
 from app.core.remote.errors import ModelNotOfferedError
 from app.core.remote.fitting import FittingAnswer
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
-from engine.sentences import said
+from engine.sentences import i18n
 
 LOCAL_OPTIONS = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the local engine
 
@@ -46,7 +46,7 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
 
     threading.Thread(target=end, name="interrupt", daemon=True).start()
     facts = detect(client)
-    model = _chosen(facts.models, options.model, client.host)
+    model = _chosen_model(facts.models, options.model, client.host)
     notify(f"{model.name} on {client.host}: {facts.title}. The prompt is sent to this server.")
     modes = reasoning_modes(client, facts.kind, model.name) if request.thinking else ()
     check_thinking(request, model.name, [mode.option.name for mode in modes])
@@ -82,7 +82,7 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> RemoteModel:
+def _chosen_model(models: tuple[RemoteModel, ...], name: str | None, host: str) -> RemoteModel:
     """The model of this name, or the only one.
 
     Raises:
@@ -96,6 +96,6 @@ def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> Rem
     offered = ", ".join(model.name for model in models[:20])
     if name is None:
         raise ModelNotOfferedError(
-            said("{host} offers several models.", host=host), f"Name one with --model: {offered}."
+            i18n("{host} offers several models.", host=host), f"Name one with --model: {offered}."
         )
-    raise ModelNotOfferedError(said("{host} does not offer the model.", host=host), f"It has: {offered}.")
+    raise ModelNotOfferedError(i18n("{host} does not offer the model.", host=host), f"It has: {offered}.")

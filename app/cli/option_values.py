@@ -15,18 +15,18 @@ CONTEXTS = (256, 10_000_000)  # in tokens
 _MAX_MINUTES = 100_000
 
 
-def whole(text: str, least: int, most: int) -> int:
+def integer(text: str, least: int, most: int) -> int:
     if not text.isdecimal() or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
     return int(text)
 
 
-context = partial(whole, least=CONTEXTS[0], most=CONTEXTS[1])
-threads = partial(whole, least=1, most=MAX_THREADS)
-port = partial(whole, least=0, most=65_535)  # 0 means any free port
-parallel = partial(whole, least=0, most=MAX_PARALLEL)  # concurrent answers; 0 means automatic
-queue = partial(whole, least=0, most=10_000)
-main_gpu = partial(whole, least=0, most=MAX_PARTS - 1)
+context = partial(integer, least=CONTEXTS[0], most=CONTEXTS[1])
+threads = partial(integer, least=1, most=MAX_THREADS)
+port = partial(integer, least=0, most=65_535)  # 0 means any free port
+parallel = partial(integer, least=0, most=MAX_PARALLEL)  # concurrent answers; 0 means automatic
+queue = partial(integer, least=0, most=10_000)
+main_gpu = partial(integer, least=0, most=MAX_PARTS - 1)
 
 
 def modes(text: str) -> list[Mode]:
@@ -43,7 +43,7 @@ def depths(text: str) -> list[int | None]:
     return [None if word == "auto" else int(word) for word in text.split(",")]
 
 
-def words(text: str) -> list[str]:
+def word_list(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
 
 
@@ -65,7 +65,7 @@ def layers(text: str) -> int | None:
 
 def layer_numbers(text: str) -> list[int]:
     """Layer numbers, from 0."""
-    return [whole(part, 0, MAX_LAYERS) for part in text.split(",")]
+    return [integer(part, 0, MAX_LAYERS) for part in text.split(",")]
 
 
 def minutes(text: str) -> float:
@@ -78,7 +78,7 @@ def minutes(text: str) -> float:
     return minutes
 
 
-def origin(text: str) -> str:
+def web_origin(text: str) -> str:
     from app.core.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
 
     try:
@@ -96,7 +96,7 @@ def host(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def whole_layers(text: str) -> int:
+def layer_count(text: str) -> int:
     """Read ``N`` or ``all``; the number is not checked against a model."""
     number = layers(text)
     return MAX_LAYERS if number is None else number

@@ -49,7 +49,7 @@ def prepare_streams() -> None:
         sys.stderr = cast(TextIO, TerminalStream(sys.stderr))
 
 
-def drop_output() -> None:
+def discard_output() -> None:
     """Discard buffered output to stdout; otherwise the interpreter reports an error when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -170,7 +170,7 @@ def metrics_line(stats: RunStats, reason: FinishReason | None = None) -> str:
         f"{_percent(stats.acceptance_rate)} of {stats.proposed} proposed accepted"
         if stats.proposed
         else "none proposed",
-        f"{counted(stats.tokens, 'token', 'tokens')} in {counted(stats.passes, 'pass', 'passes')}",
+        f"{counted_text(stats.tokens, 'token', 'tokens')} in {counted_text(stats.passes, 'pass', 'passes')}",
         f"first after {_number(_ms(stats.time_to_first_token_s))} ms",
         stats.mode.value if stats.depth == 0 or stats.mode is Mode.AUTO else f"{stats.mode.value}, depth {stats.depth}",
     ]
@@ -236,7 +236,7 @@ def option_errors(title: str, advice: str) -> Iterator[None]:
         raise OptionsError(title, str(error), advice) from error
 
 
-def counted(number: int, one: str, many: str) -> str:
+def counted_text(number: int, one: str, many: str) -> str:
     """A number with its noun: ``1 token``, ``2,300 tokens``."""
     return f"{number:,} {one if number == 1 else many}"
 

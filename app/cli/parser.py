@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import app
 from app.cli import option_values as values
-from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
+from app.cli.output import INTERRUPTED, discard_output, fail, prepare_streams
 from engine.embeddings import Pooling
 from engine.errors import PacelineError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
@@ -20,7 +20,7 @@ from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingPar
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-READER_GONE = 141  # the exit code of a shell for a program that SIGPIPE ended
+BROKEN_PIPE_STATUS = 141  # the exit code of a shell for a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 EXAMPLES = {
     "paceline": (
@@ -64,8 +64,8 @@ EXAMPLES = {
         "paceline models list",
     ),
 }
-_NO_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
-_NO_CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", re.DOTALL)
+_INVALID_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
+_INVALID_CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", re.DOTALL)
 
 _Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
 
@@ -96,9 +96,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _report_failed_output(error: OSError) -> int:
     """Report failed output; a closed pipe, as with `head`, is no failure worth a message."""
-    drop_output()
+    discard_output()
     if isinstance(error, BrokenPipeError):
-        return READER_GONE
+        return BROKEN_PIPE_STATUS
     reason = error.strerror or str(error)
     return fail(Problem("The output could not be written", f"{reason}.", "Check the free space there."))
 
@@ -148,8 +148,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line with a hint to --help, without the list of all options."""
-        message = _NO_NUMBER.sub(_number_words, message)
-        if found := _NO_CHOICE.fullmatch(message):
+        message = _INVALID_NUMBER.sub(_number_words, message)
+        if found := _INVALID_CHOICE.fullmatch(message):
             kind = "command" if found[1] == "COMMAND" else "choice"
             close = _did_you_mean(found[2], re.findall(r"[\w.-]+", found[3]))
             message = f"there is no {kind} {found[2]}{close or f'; there are: {found[3]}'}"
@@ -284,7 +284,9 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     name = "another name of this server, such as host.docker.internal; repeatable"
     where.add_argument("--allow-host", type=values.host, action="append", default=[], metavar="NAME", help=name)
     origin = "also accept requests of this site's pages, with the key; repeatable"
-    where.add_argument("--allow-origin", type=values.origin, action="append", default=[], metavar="ORIGIN", help=origin)
+    where.add_argument(
+        "--allow-origin", type=values.web_origin, action="append", default=[], metavar="ORIGIN", help=origin
+    )
     where.add_argument("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
     strict = "refuse unknown fields and model names; default: ignore them with a warning"
     where.add_argument("--strict", action="store_true", help=strict)
@@ -337,7 +339,7 @@ def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--flash-attention", choices=flash, default="auto", help="on a GPU; the CPU always uses it")
     group.add_argument("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
     group.add_argument(
-        "--draft-gpu-layers", type=values.whole_layers, metavar="N|all", help="default: the faster choice"
+        "--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: the faster choice"
     )
     group.add_argument("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     _add_device_options(group)
@@ -354,7 +356,7 @@ def _add_device_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--main-gpu", type=values.main_gpu, default=0, metavar="N", help=main)
     group.add_argument("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")
     experts = "keep the experts of the first N layers in main memory; default: only those that do not fit"
-    group.add_argument("--n-cpu-moe", type=values.whole_layers, metavar="N|all", help=experts)
+    group.add_argument("--n-cpu-moe", type=values.layer_count, metavar="N|all", help=experts)
     moved = "put tensors whose name matches a pattern elsewhere, as in ffn_up_exps=CPU; repeatable"
     group.add_argument("--override-tensor", action="append", default=[], metavar="P=D", help=moved)
 
@@ -391,7 +393,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     )
     peers.add_argument(
         "--peer-configs",
-        type=values.words,
+        type=values.word_list,
         default=[],
         metavar="C,C",
         help="plain, draft-3 (a draft model or a head), ngram-simple; default all",
@@ -402,7 +404,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_extent_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--categories", type=values.words, default=[], metavar="C,C", help="only these workloads")
+    group.add_argument("--categories", type=values.word_list, default=[], metavar="C,C", help="only these workloads")
     group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
     group.add_argument("--repeat", type=int, default=1, metavar="R", help="minimum number of rounds; default 1")
     _add_precision_options(group, "the speed-up of auto is known")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, message_stream, table
+from app.cli.output import INTERRUPTED, ProgressLine, counted_text, fail, message_stream, table
 from app.cli.stored_chats import with_chats
 from app.core.domain.model_name import printable
 from app.core.domain.projects import MAX_FILES, FileState, Project
@@ -24,7 +24,7 @@ from app.core.projects.projects import ProjectError, Projects, with_sources
 from app.core.projects.search import embedder_of, find_passages
 from app.core.storage.chats.store import ChatStore
 from engine.errors import EngineError
-from engine.sentences import said
+from engine.sentences import i18n
 
 _LOWEST_PRIORITY = 19
 
@@ -54,7 +54,7 @@ def _list(_options: argparse.Namespace, projects: Projects, index: DocumentIndex
 def _add(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
     missing = [path for path in options.paths if not Path(path).exists()]
     if missing:
-        raise ProjectError(said("{path} does not exist.", path=missing[0]), said("Check the spelling."))
+        raise ProjectError(i18n("{path} does not exist.", path=missing[0]), i18n("Check the spelling."))
     try:
         project = projects.find(options.name)
     except ProjectError:
@@ -137,7 +137,7 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
 
     with stop_on_interrupt() as interrupted:
         update(index, project.sources, interrupted.is_set, show)
-        _embed(project, index, interrupted.is_set, show)
+        _embed_passages(project, index, interrupted.is_set, show)
         line.end()
         if interrupted.is_set():
             return INTERRUPTED
@@ -151,11 +151,13 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
         if len(index.files([source])) >= MAX_FILES:
             print(f"{source}: only the first {MAX_FILES:,} files are read. Add its folders instead.", file=sys.stderr)
     passages = sum(file.num_passages for file in files)
-    print(f"{project.name}: {counted(len(files), 'file', 'files')}, {counted(passages, 'passage', 'passages')}.")
+    print(
+        f"{project.name}: {counted_text(len(files), 'file', 'files')}, {counted_text(passages, 'passage', 'passages')}."
+    )
     return 0
 
 
-def _embed(
+def _embed_passages(
     project: Project, index: DocumentIndex, should_stop: Callable[[], bool], show: Callable[[Progress], None]
 ) -> None:
     """Embed new passages if the settings name an embedding model. If it fails, search by words still works."""

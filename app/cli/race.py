@@ -19,7 +19,7 @@ from app.cli.output import (
     ProgressLine,
     check_positive,
     check_reports,
-    counted,
+    counted_text,
     fail,
     message_stream,
     notify,
@@ -34,7 +34,7 @@ from app.core.benchmark.opened_lanes import LaneFailedError, read_lanes
 from app.core.benchmark.race import Race, RacePlan
 from app.core.benchmark.runs import variant_of
 from app.core.domain.speed.races import (
-    OPEN_END_MINUTES,
+    MAX_OPEN_MINUTES,
     LaneChoice,
     LaneProgress,
     LaneVerdict,
@@ -69,7 +69,7 @@ def command(options: argparse.Namespace) -> int:
                 print_notices(ready)
             display.show(event)
             if isinstance(event, RaceRoundEnded) and (plan.rounds > 1 or plan.until_percent is not None):
-                display.report(f"Round {event.num_rounds}", event.verdicts)
+                display.print_verdicts(f"Round {event.num_rounds}", event.verdicts)
             elif isinstance(event, RaceEnded):
                 status = _report(options, display, replace(event, problem=None) if interrupted.is_set() else event)
         return INTERRUPTED if interrupted.is_set() else status
@@ -86,7 +86,7 @@ def _choices(options: argparse.Namespace) -> tuple[LaneChoice, ...]:
 def _plan(options: argparse.Namespace) -> RacePlan:
     check_positive(options, "rounds", least=1)
     check_positive(options, "until", "max_minutes")
-    return RacePlan(options.rounds, options.until, options.max_minutes or (OPEN_END_MINUTES if options.until else None))
+    return RacePlan(options.rounds, options.until, options.max_minutes or (MAX_OPEN_MINUTES if options.until else None))
 
 
 def _request(options: argparse.Namespace) -> ChatRequest:
@@ -117,10 +117,10 @@ def _report(options: argparse.Namespace, display: RaceDisplay, ended: RaceEnded)
     """Print the result and write the reports; returns the exit code."""
     result, status = ended.result, 0
     if result is not None:
-        rounds = counted(result.num_rounds, "round", "rounds")
+        rounds = counted_text(result.num_rounds, "round", "rounds")
         title = f"All {rounds}" if result.is_complete else "The first round, which was stopped"
         title += ": tokens and rollbacks are sums" if result.num_rounds > 1 else ""
-        display.report(title, result.verdicts, [lane.stats for lane in result.lanes])
+        display.print_verdicts(title, result.verdicts, [lane.stats for lane in result.lanes])
         status = write_reports((options.json, result.report + "\n"), (options.markdown, result.markdown))
         status = status or int(any(one.parting is not None and one.parting.is_fault for one in result.verdicts))
     status = fail(ended.problem) if ended.problem is not None else status
@@ -148,7 +148,9 @@ class RaceDisplay:
         elif isinstance(event, RaceRoundEnded | RaceEnded):
             self._progress.end()
 
-    def report(self, title: str, verdicts: Sequence[LaneVerdict], stats: Sequence[RunStats] | None = None) -> None:
+    def print_verdicts(
+        self, title: str, verdicts: Sequence[LaneVerdict], stats: Sequence[RunStats] | None = None
+    ) -> None:
         """Print a table of the lanes, with the counters of the current round if no others are given."""
         lanes = lane_table(list(zip(self._labels, stats or self._stats, strict=True)))
         print(f"{title}\n{table(lanes, numbers_from=1)}", file=self._out)

@@ -57,7 +57,7 @@ from engine.records import (
 )
 from engine.sandbox.grammar_check import check_grammar
 from engine.sandbox.picture import read_picture_file
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.session.session import Session
 from engine.session.worker import probing_session
 
@@ -149,7 +149,7 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
 
 
 def _report_crash(reason: str, *, as_json: bool) -> None:
-    message = said("llama.cpp failed and ended the program ({reason}).", reason=reason[:300])
+    message = i18n("llama.cpp failed and ended the program ({reason}).", reason=reason[:300])
     advice = "Choose another file of this model, or a newer version of Paceline; the same text may end it again."
     fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
 
@@ -195,7 +195,7 @@ def _find_mmproj(options: argparse.Namespace) -> None:
     found = find_side_file(target)
     if found is None:
         raise SideFileError(
-            said("There is no matching side file (mmproj) beside {name}, so it cannot see pictures.", name=target.name),
+            i18n("There is no matching side file (mmproj) beside {name}, so it cannot see pictures.", name=target.name),
             "Name it with --mmproj, or leave out --image.",
         )
     options.mmproj = str(found)
@@ -331,10 +331,10 @@ def check_thinking(request: ChatRequest, model: str, names: Sequence[str]) -> No
     if not request.thinking or request.thinking in names:
         return
     if not names:
-        raise SettingError(said("{name} has no reasoning modes.", name=model), "Leave out --thinking.")
+        raise SettingError(i18n("{name} has no reasoning modes.", name=model), "Leave out --thinking.")
     raise SettingError(
-        said("{name} does not support this reasoning mode: {how}.", name=model, how=request.thinking),
-        said("Choose one of: {names}.", names=", ".join(names)),
+        i18n("{name} does not support this reasoning mode: {how}.", name=model, how=request.thinking),
+        i18n("Choose one of: {names}.", names=", ".join(names)),
     )
 
 

@@ -30,7 +30,7 @@ COLUMNS = (  # title, key of the export, and digits after the point
 )
 _NUMBERS_FROM = 3  # columns from here on are right-aligned
 UNKNOWN = "-"
-NOTHING = "Nothing was counted yet: ask something in the window first."
+NO_ANSWERS = "Nothing was counted yet: ask something in the window first."
 
 
 def command(options: argparse.Namespace) -> int:
@@ -63,7 +63,7 @@ def _show(store: ChatStore, options: argparse.Namespace) -> int:
 def table(rows: Sequence[PairSums]) -> str:
     """The totals of each pair and mode, and of all."""
     if not rows:
-        return NOTHING
+        return NO_ANSWERS
     every = [*rows, PairSums("all", "", "", total(rows))] if len(rows) > 1 else rows
     lines = [tuple(_cell(values[key], digits) for _, key, digits in COLUMNS) for values in map(totals_row, every)]
     return columns([tuple(title for title, _, _ in COLUMNS), *lines], _NUMBERS_FROM)

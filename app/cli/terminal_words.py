@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.records import Problem
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
-WORDS = {
+TERMINAL_WORDS = {
     "The conversation is too long": "The prompt is too long",
     "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.": (
         "The prompt has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room."
@@ -54,9 +54,9 @@ WORDS = {
 
 def for_terminal(text: str) -> str:
     if not isinstance(text, Sentence):
-        return WORDS.get(text, text)
+        return TERMINAL_WORDS.get(text, text)
     fields = {name: for_terminal(value) if isinstance(value, str) else value for name, value in text.fields.items()}
-    return said(WORDS.get(text.template, text.template), **fields)
+    return i18n(TERMINAL_WORDS.get(text.template, text.template), **fields)
 
 
 def problem_for_terminal(problem: Problem) -> Problem:

@@ -26,23 +26,23 @@ from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import ServerEntry, identity_of, read_entries_file
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision, allowing
+from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision, policy_allowing
 from app.core.tools.turn import (
     MAX_STEPS,
     MAX_UNREADABLE,
     RESULT_CHARS,
-    Ask,
-    Call,
-    Generate,
+    AskUser,
+    GenerateAnswer,
     LoopEnding,
     LoopFinished,
+    RunCall,
     ToolLoop,
     parts_of,
 )
 from engine.errors import SettingError
 from engine.records import ChatRequest, FinishReason, ModelInfo, TextChunk
 from engine.records import Finished as AnswerFinished
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.session.session import Session
 from engine.tools.formats import ToolFormat
 
@@ -90,7 +90,7 @@ def start_tools(options: argparse.Namespace) -> RunTools | None:
     for file in options.mcp:
         path = Path(file)
         if not path.exists():
-            raise ToolFileError(said("There is no file {path}.", path=path), "Check the path.")
+            raise ToolFileError(i18n("There is no file {path}.", path=path), "Check the path.")
         for entry in read_entries_file(path):
             entries.setdefault(entry.name, entry)
     servers = McpTools(entries.values(), reserved=NAMES, secrets=tool_server_secret)
@@ -128,17 +128,17 @@ def answer_with_tools(
     """
     if model.tool_format is ToolFormat.NONE:
         reason = model.tool_refusal or "its chat template does not support tools"
-        words = said("{name} cannot be given tools: {reason}.", name=model.name, reason=reason)
+        words = i18n("{name} cannot be given tools: {reason}.", name=model.name, reason=reason)
         raise SettingError(words, "Choose another model, or leave out --mcp and --tools.")
     definitions = _definitions(tools)
     if definitions is None:
         return INTERRUPTED
     if not definitions:
         raise SettingError("No tool is available.", "Correct the errors above, or leave out --mcp.")
-    policy, unknown = allowing(definitions, tools.allowed)
+    policy, unknown = policy_allowing(definitions, tools.allowed)
     if unknown:
         known = ", ".join(one.name for one in definitions)
-        raise SettingError(said("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
+        raise SettingError(i18n("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
     run = _Run(session, request, tools.provider, definitions, as_json=as_json)
     return run.run(replace(policy, always=tools.always_allowed), model)
 
@@ -151,7 +151,7 @@ def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
             return None
     for state in tools.servers.states():
         if state.problem or state.notice:
-            notify(state.problem or said("{name}: {notice}", name=state.name, notice=state.notice))
+            notify(state.problem or i18n("{name}: {notice}", name=state.name, notice=state.notice))
     return tools.provider.definitions()
 
 
@@ -180,10 +180,10 @@ class _Run:
         turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
         turn.decode = PictureCache().decoded if model.has_vision else None
         try:
-            while not isinstance(todo := turn.todo, LoopFinished):
-                if isinstance(todo, Generate):
+            while not isinstance(todo := turn.next_step, LoopFinished):
+                if isinstance(todo, GenerateAnswer):
                     self._generate(turn, todo)
-                elif isinstance(todo, Ask):
+                elif isinstance(todo, AskUser):
                     self._ask_user(turn, todo)
                 else:
                     self._call(turn, todo)
@@ -203,7 +203,7 @@ class _Run:
             notify(f"Stopped: the model wrote {MAX_UNREADABLE} invalid tool calls in a row.")
         return INTERRUPTED if todo.ending is LoopEnding.STOPPED else 0
 
-    def _generate(self, turn: ToolLoop, todo: Generate) -> None:
+    def _generate(self, turn: ToolLoop, todo: GenerateAnswer) -> None:
         """Generate one answer and print it without its calls."""
         reader, raw, reasoning_start_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
@@ -226,7 +226,7 @@ class _Run:
         if interrupted.is_set() or finished is None:
             turn.stop()
             return
-        answer = turn.answered("".join(raw), reasoning_start_tag, is_cut=finished.reason in _TRUNCATED)
+        answer = turn.add_answer("".join(raw), reasoning_start_tag, is_cut=finished.reason in _TRUNCATED)
         if answer is not None and answer.unreadable:
             _write_faint(f"← {answer.problem}")
 
@@ -240,7 +240,7 @@ class _Run:
                 write_styled(sys.stderr, part.text, Style.FAINT)
                 sys.stderr.flush()
 
-    def _ask_user(self, turn: ToolLoop, todo: Ask) -> None:
+    def _ask_user(self, turn: ToolLoop, todo: AskUser) -> None:
         """Ask at the terminal; without a terminal, refuse the call."""
         _write_faint(call_line(todo.call, todo.tool))
         self._asked = todo.call.id
@@ -250,20 +250,20 @@ class _Run:
             name = todo.call.name
             notify(f"{name} was refused, because there is no terminal to ask at. Allow it with --allow {name}.")
             decision = UserDecision(Permission.REFUSED, "there is no terminal to ask at")
-        result = turn.decided(decision)
+        result = turn.add_decision(decision)
         if result is not None:
             self._print_result(todo.call, result)
 
-    def _call(self, turn: ToolLoop, todo: Call) -> None:
+    def _call(self, turn: ToolLoop, todo: RunCall) -> None:
         """Make a call and print its result."""
         if todo.call.id != self._asked:
             _write_faint(call_line(todo.call, todo.tool))
-        result = turn.returned(make_call(self.provider, todo.call))
+        result = turn.add_result(make_call(self.provider, todo.call))
         if result is not None:
             self._print_result(todo.call, result)
 
     def _print_result(self, call: ParsedToolCall, result: ToolResult) -> None:
-        for line in shortened(result):
+        for line in shorten_result(result):
             _write_faint(line)
         kept = {"name": call.name, "arguments": dict(call.arguments), "result": result.text}
         self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
@@ -314,7 +314,7 @@ def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:
     return f"→ {call.name} ({tool.server}) {cut}"
 
 
-def shortened(result: ToolResult) -> list[str]:
+def shorten_result(result: ToolResult) -> list[str]:
     """The first lines of a result, then the number of omitted lines."""
     lines = result.text.splitlines() or [""]
     shown = [

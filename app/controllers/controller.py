@@ -16,7 +16,7 @@ from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
-from app.controllers.models.engines import EnginesController, ModelLists
+from app.controllers.models.engines import ModelLists, RemoteServersController
 from app.controllers.models.hub import HubController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
@@ -67,7 +67,7 @@ class Controller(PartsController):
         self.conversations = ConversationController(parts)
         self.chat_settings = ChatSettingsController(parts, self.conversations)
         self.hub = self._make_hub()
-        self.engines = EnginesController(parts, self.models)
+        self.engines = RemoteServersController(parts, self.models)
         lists = ModelLists(self.hub, self.engines)
         self.context = ContextController(parts, self.conversations)
         self.projects = ProjectController(parts, self.conversations, self.hub)

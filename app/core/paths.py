@@ -12,7 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 APP_NAME = "paceline"
 HOME_VARIABLE = "PACELINE_HOME"
@@ -147,11 +147,11 @@ def make_folders(paths: Paths) -> list[Problem]:
     if not refused:
         return []
     reason = refused[0][1].strerror or refused[0][1]
-    advice = said(
+    advice = i18n(
         "Allow writing to it, or set {variable} to a folder of your own; until then nothing is saved there.",
         variable=HOME_VARIABLE,
     )
-    message = said("{folder}: {reason}.", folder=_named([folder for folder, _ in refused]), reason=reason)
+    message = i18n("{folder}: {reason}.", folder=_named([folder for folder, _ in refused]), reason=reason)
     return [Problem("Cannot write to a folder", message, advice)]
 
 

@@ -25,7 +25,7 @@ PACKAGES = {
     "libwayland-cursor.so.0": "libwayland-cursor0",
 }
 _LOADER_ERROR = re.compile(r"(.+?): cannot open shared object file")  # the dynamic loader's message
-_NEEDS_NO_SERVER = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
+_SERVERLESS_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
 
 
 def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> bool:
@@ -33,7 +33,7 @@ def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.pl
     variables = os.environ if environ is None else environ
     if platform in ("win32", "darwin"):
         return True
-    if variables.get("QT_QPA_PLATFORM", "").split(":")[0] in _NEEDS_NO_SERVER:
+    if variables.get("QT_QPA_PLATFORM", "").split(":")[0] in _SERVERLESS_PLATFORMS:
         return True
     return bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
 

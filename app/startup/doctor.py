@@ -25,16 +25,16 @@ from app.core.paths import Paths, builtin_draft, builtin_target
 from app.startup.display import PACKAGES, has_display, missing_library
 from engine.sandbox.library_facts import query_library
 
-LEAST_FREE_BYTES = 200_000_000  # for chats, settings and caches; models are checked before their download
+MIN_FREE_BYTES = 200_000_000  # for chats, settings and caches; models are checked before their download
 _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
 
 
 class Level(StrEnum):
     """How serious a finding is."""
 
-    FINE = "fine"
+    OK = "fine"
     NOTE = "note"  # works, but could be better
-    FAULT = "fault"  # something does not work
+    PROBLEM = "fault"  # something does not work
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def examine(paths: Paths) -> tuple[Finding, ...]:
 def _program() -> Finding:
     kind = "a bundle" if getattr(sys, "frozen", False) else "Python packages"
     message = f"Paceline {app.__version__} as {kind}, Python {platform.python_version()}, {platform.platform()}."
-    return Finding("Paceline", Level.FINE, message)
+    return Finding("Paceline", Level.OK, message)
 
 
 def _packages() -> Iterator[Finding]:
@@ -78,10 +78,10 @@ def _packages() -> Iterator[Finding]:
     if missing:
         message = f"Missing: {', '.join(missing)}."
         yield Finding(
-            "Python packages", Level.FAULT, message, f"Type: {sys.executable} -m pip install {' '.join(missing)}"
+            "Python packages", Level.PROBLEM, message, f"Type: {sys.executable} -m pip install {' '.join(missing)}"
         )
     else:
-        yield Finding("Python packages", Level.FINE, "All are there.")
+        yield Finding("Python packages", Level.OK, "All are there.")
 
 
 def _required() -> list[str]:
@@ -106,13 +106,16 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
     build = _version("llama-cpp-python") or "of the bundle"
     if "error" in library:
         yield Finding(
-            "llama.cpp", Level.FAULT, f"It cannot be loaded: {library['error'].rstrip('.')}.", _advice(library["error"])
+            "llama.cpp",
+            Level.PROBLEM,
+            f"It cannot be loaded: {library['error'].rstrip('.')}.",
+            _advice(library["error"]),
         )
         return
     names = "; ".join(library["libraries"]) or "its files are not known on this system"
-    yield Finding("llama.cpp", Level.FINE, f"Version {build}: {names}.", facts=library)
+    yield Finding("llama.cpp", Level.OK, f"Version {build}: {names}.", facts=library)
     features = f"{library['processor']}, {library['cores']} cores. llama.cpp uses: {library['system_info']}."
-    yield Finding("Processor", Level.FINE, features)
+    yield Finding("Processor", Level.OK, features)
     yield _heads(library.get("heads_lack", {}))
     for notice in library["notices"]:
         yield Finding("llama.cpp", Level.NOTE, notice)
@@ -122,7 +125,7 @@ def _heads(lack: dict[str, list[str]]) -> Finding:
     facts = {"lacks": lack}
     if not any(lack.values()):
         message = f"This build can run heads of the kinds {' and '.join(lack)}. Paceline itself runs Medusa and Hydra."
-        return Finding("Heads", Level.FINE, message, facts=facts)
+        return Finding("Heads", Level.OK, message, facts=facts)
     lines = [f"no {', '.join(names)}, which {method} needs" for method, names in lack.items() if names]
     message = f"This build of llama.cpp has {'; '.join(lines)}. All other modes work."
     return Finding("Heads", Level.NOTE, message, f"To have them: {_REINSTALL}", facts)
@@ -141,7 +144,7 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
     for gpu in library.get("gpus", ()):
         total, free = gpu["total_bytes"], gpu["free_bytes"]
         size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
-        yield Finding("GPU", Level.FINE, f"{gpu['name']}: {size}.")
+        yield Finding("GPU", Level.OK, f"{gpu['name']}: {size}.")
     if library.get("gpus"):
         yield _gpu_check(library.get("gpu_verdict"), library.get("gpu_notice"))
     if not library.get("gpus") and "error" not in library:
@@ -152,9 +155,9 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
     """The result of the small test model that an earlier start ran on the GPU."""
     if verdict is None:
         message = "It was not tested yet: that is done once, when the first model is opened."
-        return Finding("GPU test", Level.FINE, message)
+        return Finding("GPU test", Level.OK, message)
     if notice is None:
-        return Finding("GPU test", Level.FINE, "A small model ran correctly on it.")
+        return Finding("GPU test", Level.OK, "A small model ran correctly on it.")
     return Finding("GPU test", Level.NOTE, notice, "Update its driver, then start Paceline: it is tested again.")
 
 
@@ -165,14 +168,14 @@ def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
         message = (
             f"Models run on the processor: llama.cpp can use a GPU ({', '.join(backends)}) and found none; {vulkan}."
         )
-        return Finding("GPU", Level.FINE, message)
+        return Finding("GPU", Level.OK, message)
     if backends:
         shown = f"this system has {', '.join(present)}, and " if present else ""
         message = f"This build of llama.cpp can use a GPU ({', '.join(backends)}) and found none; {shown}{vulkan}."
         return Finding("GPU", Level.NOTE, message, "Install the driver of your GPU, if there is one: docs/gpu.md.")
     if not present:
         message = f"Models run on the processor; this system shows no GPU, and {vulkan}."
-        return Finding("GPU", Level.FINE, message)
+        return Finding("GPU", Level.OK, message)
     message = f"This system has {', '.join(present)}, but llama.cpp was built for the processor only; {vulkan}."
     return Finding("GPU", Level.NOTE, message, "How to use it: docs/gpu.md.")
 
@@ -203,9 +206,9 @@ def _compiler() -> Finding:
     found = [name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)]
     cxx = [name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)]
     if found and cxx:
-        return Finding("Compiler", Level.FINE, f"{found[0]} and {cxx[0]} are there, so llama.cpp can be compiled here.")
+        return Finding("Compiler", Level.OK, f"{found[0]} and {cxx[0]} are there, so llama.cpp can be compiled here.")
     advice = "" if getattr(sys, "frozen", False) else "To compile llama.cpp again, type: sudo apt install gcc g++"
-    return Finding("Compiler", Level.FINE, "None. It is needed only to compile llama.cpp.", advice)
+    return Finding("Compiler", Level.OK, "None. It is needed only to compile llama.cpp.", advice)
 
 
 def _display() -> Finding:
@@ -217,9 +220,9 @@ def _display() -> Finding:
         package = PACKAGES.get(missing)
         advice = f"Type: sudo apt install {package}" if package else "Install it with your system's package manager."
         return Finding(
-            "Display", Level.FAULT, f"The window cannot open: {missing}, which Qt needs, is missing.", advice
+            "Display", Level.PROBLEM, f"The window cannot open: {missing}, which Qt needs, is missing.", advice
         )
-    return Finding("Display", Level.FINE, "There is one, and the libraries that Qt needs for it.")
+    return Finding("Display", Level.OK, "There is one, and the libraries that Qt needs for it.")
 
 
 def _folders(paths: Paths) -> Iterator[Finding]:
@@ -235,13 +238,13 @@ def _folder(subject: str, folder: Path, write: Callable[[Path], None] | None = N
     try:
         (write or _try_to_write)(parent)
     except OSError as error:
-        return Finding(subject, Level.FAULT, f"{folder} cannot be written to: {error.strerror or error}.", advice)
+        return Finding(subject, Level.PROBLEM, f"{folder} cannot be written to: {error.strerror or error}.", advice)
     free = shutil.disk_usage(parent).free
     facts = {"path": str(folder), "free_bytes": free}
-    if free < LEAST_FREE_BYTES:
+    if free < MIN_FREE_BYTES:
         message = f"{folder}: only {free / 1e6:.0f} MB of the disk are free."
-        return Finding(subject, Level.FAULT, message, "Free some space, or nothing more can be saved.", facts)
-    return Finding(subject, Level.FINE, f"{folder}, {free / 1e9:.1f} GB free.", facts=facts)
+        return Finding(subject, Level.PROBLEM, message, "Free some space, or nothing more can be saved.", facts)
+    return Finding(subject, Level.OK, f"{folder}, {free / 1e9:.1f} GB free.", facts=facts)
 
 
 def _try_to_write(folder: Path) -> None:
@@ -256,12 +259,12 @@ def _try_to_write(folder: Path) -> None:
 def _builtin_models() -> Finding:
     missing = [file.name for file in (builtin_target(), builtin_draft()) if not file.is_file()]
     if missing:
-        return Finding("Built-in models", Level.FAULT, f"Missing: {', '.join(missing)}.", "Install Paceline again.")
-    return Finding("Built-in models", Level.FINE, "The pair for the first steps is there.")
+        return Finding("Built-in models", Level.PROBLEM, f"Missing: {', '.join(missing)}.", "Install Paceline again.")
+    return Finding("Built-in models", Level.OK, "The pair for the first steps is there.")
 
 
 def _memory() -> Finding:
     memory = psutil.virtual_memory()
     facts = {"total_bytes": memory.total, "free_bytes": memory.available}
     message = f"{memory.total / 1e9:.1f} GB, {memory.available / 1e9:.1f} GB free."
-    return Finding("Memory", Level.FINE, message, facts=facts)
+    return Finding("Memory", Level.OK, message, facts=facts)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 MAX_PATH_BYTES = 32_768
 ACTIVATION = "XDG_ACTIVATION_TOKEN"  # set by Wayland; lets a clicked program raise its window
 ANSWER_MS = 1500
-_KNOCK_AGAIN_S = 0.05
+_RETRY_S = 0.05
 
 
 class SingleInstance(QObject):
-    """Holds the lock from `take` on, and answers later starts from `answer_others` on.
+    """Holds the lock from `acquire` on, and answers later starts from `listen` on.
 
-    ``other_answered``: whether the other instance responded, after `take` failed. ``file``: a model to open, by the
+    ``other_answered``: whether the other instance responded, after `acquire` failed. ``file``: a model to open, by the
     other instance if there is one.
     """
 
@@ -41,7 +41,7 @@ class SingleInstance(QObject):
         self._server: QLocalServer | None = None
         self.other_answered = False
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Take the lock; False if another instance runs. If no lock file can be made: False if another answers."""
         if self._lock.tryLock(0):
             return True
@@ -51,7 +51,7 @@ class SingleInstance(QObject):
         # After a crash another program may have the lock's process number, but it does not hold the file.
         return not self._raise_other() and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
 
-    def answer_others(self) -> None:
+    def listen(self) -> None:
         from PySide6.QtNetwork import QLocalServer  # noqa: PLC0415  (the first paint does not wait for it)
 
         if self._server is not None:
@@ -82,7 +82,7 @@ class SingleInstance(QObject):
         socket = QLocalSocket()
         socket.connectToServer(self._name())
         while not (is_there := socket.waitForConnected(ANSWER_MS)) and patiently and time.monotonic() < until:
-            time.sleep(_KNOCK_AGAIN_S)
+            time.sleep(_RETRY_S)
             socket.connectToServer(self._name())
         self.other_answered = is_there and socket.waitForReadyRead(ANSWER_MS)
         token = os.environ.get(ACTIVATION, "")

@@ -43,14 +43,14 @@ class Startup:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class StartupTask:
     """A named step."""
 
     name: str
     run: Callable[[Startup], None]
 
 
-def run_tasks(startup: Startup, tasks: Sequence[Task]) -> None:
+def run_tasks(startup: Startup, tasks: Sequence[StartupTask]) -> None:
     for task in tasks:
         log.info("start: %s", task.name)
         task.run(startup)
@@ -74,4 +74,4 @@ def _chats(startup: Startup) -> None:
     startup.store = store
 
 
-TASKS = (Task("folders", _folders), Task("settings", _settings), Task("chats", _chats))
+TASKS = (StartupTask("folders", _folders), StartupTask("settings", _settings), StartupTask("chats", _chats))

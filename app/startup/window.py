@@ -70,7 +70,7 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file
     with contextlib.suppress(OSError):  # the start-up tasks report the folder
         paths.data.mkdir(parents=True, exist_ok=True)
     instance = SingleInstance(paths.lock_file, file=file)
-    if not instance.take():
+    if not instance.acquire():
         sys.stderr.write(ALREADY_OPEN if instance.other_answered else LOCK_HELD.format(lock=paths.lock_file))
         return 0 if instance.other_answered else 1
     reports = ThreadReports()
@@ -112,7 +112,7 @@ def _run(
     instance.file_requested.connect(lambda path: open_file(window, path))
     # Preload after the first paint, so that the first answer is not interrupted.
     FirstPaint(window, preload_wrappers, after_ms=HIDDEN_WINDOW_MS)
-    FirstPaint(window, instance.answer_others)
+    FirstPaint(window, instance.listen)
     FirstPaint(window, painted.set)
     if isinstance(application, Application):
         application.file_opened.connect(lambda path: open_file(window, path))
@@ -137,7 +137,7 @@ def _run(
 def open_file(window: MainWindow, path: str) -> None:
     """Load a model file that another program opened with the app, and show the chat."""
     if window.models.is_open:
-        window.models.panel.leave()
+        window.models.panel.close_panel()
     window.show_chat()
     window.dialogs.file_chosen.emit(path, "target")
 

@@ -1967,16 +1967,6 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
 </context>
 <context>
-    <name>EnginesController</name>
-    <message numerus="yes">
-        <source>Connected to {host}: %n models.</source>
-        <translation>
-            <numerusform>Mit {host} verbunden: %n Modell.</numerusform>
-            <numerusform>Mit {host} verbunden: %n Modelle.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>EnginesPage</name>
     <message>
         <source>Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to that server.</source>
@@ -2947,13 +2937,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>TextLineRow</name>
-    <message>
-        <source>For example {example}</source>
-        <translation>Zum Beispiel {example}</translation>
-    </message>
-</context>
-<context>
     <name>LinkDialog</name>
     <message numerus="yes">
         <source>%n parts, the first of {size}</source>
@@ -3737,6 +3720,29 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
+    <name>OtherModelSources</name>
+    <message>
+        <source>Search a folder…</source>
+        <translation>Ordner durchsuchen …</translation>
+    </message>
+    <message>
+        <source>Finds GGUF files, and Ollama&apos;s models. Nothing is copied or changed.</source>
+        <translation>Findet GGUF-Dateien und Modelle von Ollama. Nichts wird kopiert oder verändert.</translation>
+    </message>
+    <message>
+        <source>From a link…</source>
+        <translation>Über einen Link …</translation>
+    </message>
+    <message>
+        <source>Downloads a GGUF file from any https address. Its header is checked first.</source>
+        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse. Zuerst wird ihr Kopf geprüft.</translation>
+    </message>
+    <message>
+        <source>Search a folder for models</source>
+        <translation>Einen Ordner nach Modellen durchsuchen</translation>
+    </message>
+</context>
+<context>
     <name>PairCard</name>
     <message>
         <source>Only the target is offered: it needs no draft model, and n-gram mode works with it.</source>
@@ -3789,13 +3795,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>See the downloads</source>
         <translation>Downloads ansehen</translation>
-    </message>
-</context>
-<context>
-    <name>PassTipKeys</name>
-    <message>
-        <source>No pass is recorded here.</source>
-        <translation>Zu dieser Stelle ist kein Durchlauf vermerkt.</translation>
     </message>
 </context>
 <context>
@@ -3881,6 +3880,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
             <numerusform>und %n weiteres Token</numerusform>
             <numerusform>und %n weitere Token</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>PassTipKeys</name>
+    <message>
+        <source>No pass is recorded here.</source>
+        <translation>Zu dieser Stelle ist kein Durchlauf vermerkt.</translation>
     </message>
 </context>
 <context>
@@ -9559,6 +9565,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
+    <name>RemoteServersController</name>
+    <message numerus="yes">
+        <source>Connected to {host}: %n models.</source>
+        <translation>
+            <numerusform>Mit {host} verbunden: %n Modell.</numerusform>
+            <numerusform>Mit {host} verbunden: %n Modelle.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Repeat</name>
     <message>
         <source>Seed {seed} gave the same answer again.</source>
@@ -11786,6 +11802,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
+    <name>TextLineRow</name>
+    <message>
+        <source>For example {example}</source>
+        <translation>Zum Beispiel {example}</translation>
+    </message>
+</context>
+<context>
     <name>TextRow</name>
     <message>
         <source>At most {number} characters.</source>
@@ -12319,29 +12342,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Version {number} of {total}</source>
         <translation>Fassung {number} von {total}</translation>
-    </message>
-</context>
-<context>
-    <name>WaysToModels</name>
-    <message>
-        <source>Search a folder…</source>
-        <translation>Ordner durchsuchen …</translation>
-    </message>
-    <message>
-        <source>Finds GGUF files, and Ollama&apos;s models. Nothing is copied or changed.</source>
-        <translation>Findet GGUF-Dateien und Modelle von Ollama. Nichts wird kopiert oder verändert.</translation>
-    </message>
-    <message>
-        <source>From a link…</source>
-        <translation>Über einen Link …</translation>
-    </message>
-    <message>
-        <source>Downloads a GGUF file from any https address. Its header is checked first.</source>
-        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse. Zuerst wird ihr Kopf geprüft.</translation>
-    </message>
-    <message>
-        <source>Search a folder for models</source>
-        <translation>Einen Ordner nach Modellen durchsuchen</translation>
     </message>
 </context>
 <context>

@@ -185,16 +185,6 @@
     </message>
 </context>
 <context>
-    <name>EnginesController</name>
-    <message numerus="yes">
-        <source>Connected to {host}: %n models.</source>
-        <translation>
-            <numerusform>Connected to {host}: %n model.</numerusform>
-            <numerusform>Connected to {host}: %n models.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>EnginesPage</name>
     <message numerus="yes">
         <source>%n models</source>
@@ -470,6 +460,16 @@
         <translation>
             <numerusform>Speed-up of the last answer. The dashed line is the speed without drafting.</numerusform>
             <numerusform>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>RemoteServersController</name>
+    <message numerus="yes">
+        <source>Connected to {host}: %n models.</source>
+        <translation>
+            <numerusform>Connected to {host}: %n model.</numerusform>
+            <numerusform>Connected to {host}: %n models.</numerusform>
         </translation>
     </message>
 </context>

@@ -21,7 +21,7 @@ from engine.cache.files import StateFiles, StateKey, StoredState
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
 from engine.sampling.sampler import History
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 from engine.sequence import CachedSequence, SequenceState
 from engine.storage.json_store import JsonStore
 
@@ -37,8 +37,8 @@ MIN_TOKENS = 32  # shorter caches are not saved
 MAX_MEMORY_BYTES = 2 << 30
 _MEMORY_SHARE = 4  # saved caches take at most 1/4 of the free memory
 _CLOSING_S = 2.0  # time to write caches when the app ends
-_ROLE_TEXTS = {"target": said("of the target"), "draft": said("of the draft")}
-_SOURCE_TEXTS = {MEMORY: said("from memory"), DISK: said("from disk")}
+_ROLE_TEXTS = {"target": i18n("of the target"), "draft": i18n("of the draft")}
+_SOURCE_TEXTS = {MEMORY: i18n("from memory"), DISK: i18n("from disk")}
 
 
 class StateSpeeds:
@@ -321,7 +321,7 @@ class StateCache:
         took = time.perf_counter() - started
         self._speeds.record(identity, SAVE, state.num_bytes, took)
         attached.add_decision(
-            said(
+            i18n(
                 "saved {tokens} {of_model} for the previous chat in {took}",
                 tokens=_token_count_text(num_past),
                 of_model=_ROLE_TEXTS[attached.role],
@@ -352,7 +352,7 @@ class StateCache:
             state = self._files.read(found.key)
         if state is None or not attached.sequence.import_state(state):
             self._drop(found.key)
-            attached.add_decision(said("a saved cache could not be restored; its tokens are decoded again"))
+            attached.add_decision(i18n("a saved cache could not be restored; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
         self._speeds.record(found.key.identity, found.source, found.num_bytes, took)
@@ -363,7 +363,7 @@ class StateCache:
             if attached.role == "target":
                 attached.current_answer.stats.restored_tokens = found.num_usable_tokens
         attached.add_decision(
-            said(
+            i18n(
                 "restored {tokens} {of_model} {source} in {took}",
                 tokens=_token_count_text(found.num_usable_tokens),
                 of_model=_ROLE_TEXTS[attached.role],
@@ -389,11 +389,11 @@ def _decoding_sentence(num_tokens: int, decoding_s: float, source: str, restorin
         "restoring": _duration_text(restoring_s),
     }
     if num_tokens == 1:
-        return said(
+        return i18n(
             "1 token is decoded again (about {decoding}): restoring it {source} would take about {restoring}",
             **fields,
         )
-    return said(
+    return i18n(
         "{number:,} tokens are decoded again (about {decoding}): restoring them {source} would take about {restoring}",
         number=num_tokens,
         **fields,
@@ -401,10 +401,10 @@ def _decoding_sentence(num_tokens: int, decoding_s: float, source: str, restorin
 
 
 def _token_count_text(number: int) -> Sentence:
-    return said("1 token") if number == 1 else said("{number:,} tokens", number=number)
+    return i18n("1 token") if number == 1 else i18n("{number:,} tokens", number=number)
 
 
 def _duration_text(seconds: float) -> Sentence:
     if seconds < 0.1:
-        return said("{number:,.1f} ms", number=seconds * 1000.0)
-    return said("{number:,.2f} s", number=seconds)
+        return i18n("{number:,.1f} ms", number=seconds * 1000.0)
+    return i18n("{number:,.2f} s", number=seconds)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 CHECK_EVERY = 64  # tokens between checks, at fixed counts, so that drafting does not change where an answer ends
-MIN_TOKENS, FEWEST_TIMES = 400, 6  # least repeated tokens and repetitions of a loop
-FEWEST_OF_DATA = 1024  # least repeated tokens if the text has few letters: zeros of a table, a line of dashes
+MIN_TOKENS, MIN_REPETITIONS = 400, 6  # least repeated tokens and repetitions of a loop
+MIN_REPEATED_DATA_TOKENS = 1024  # least repeated tokens if the text has few letters: zeros of a table, a line of dashes
 _MAX_PERIOD = 128
 _TAIL_TOKENS = 2048
 _MIN_DISTINCT_LETTERS = 3
@@ -32,7 +32,7 @@ def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
             break
         other = np.flatnonzero(tail[period:] != tail[:-period])
         run = len(tail) - period - (int(other[-1]) + 1 if len(other) else 0)
-        if run >= max(MIN_TOKENS, FEWEST_TIMES * period):
+        if run >= max(MIN_TOKENS, MIN_REPETITIONS * period):
             return run, period
     return 0, 0
 
@@ -42,7 +42,7 @@ def is_loop(run: int, text: str, question: str) -> bool:
     repeated, asked = _characters(text), _characters(question)
     if any(repeated[i:] + repeated[:i] in asked for i in range(len(repeated))):
         return False
-    return run >= (MIN_TOKENS if sum(map(str.isalpha, repeated)) >= _MIN_DISTINCT_LETTERS else FEWEST_OF_DATA)
+    return run >= (MIN_TOKENS if sum(map(str.isalpha, repeated)) >= _MIN_DISTINCT_LETTERS else MIN_REPEATED_DATA_TOKENS)
 
 
 def _characters(text: str) -> str:

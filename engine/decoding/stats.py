@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.intervals import BUCKET_GROWTH, LAST_BUCKET
 from engine.records import Mode, RunStats, Source
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_DECISIONS = 50  # limit of the recorded decisions
 MAX_DEPTH = 32  # greatest depth in the settings
@@ -120,7 +120,7 @@ class StatsRecorder:
     def add_decision(self, reason: str) -> None:
         """Record the reason of a change at this token."""
         if len(self.decisions) < MAX_DECISIONS:
-            self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))
+            self.decisions.append(i18n("token {place}: {reason}", place=self.tokens, reason=reason))
 
     def snapshot(self) -> RunStats:
         """Return the counters. Costs tens of microseconds: call it a few times a second, not each pass."""

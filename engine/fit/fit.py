@@ -17,7 +17,7 @@ from engine.fit.estimate import estimate_memory, head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
 from engine.records import FitLevel
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 TIGHT_SHARE = 0.85  # share of the free memory above which other programs may have to swap
 
@@ -41,7 +41,7 @@ class FitReport:
 
     @property
     def sentence(self) -> str:
-        return said(
+        return i18n(
             "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
             needed=size_of(self.needed_bytes),
             weights=size_of(self.weights_bytes),

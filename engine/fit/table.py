@@ -27,7 +27,7 @@ from engine.fit.fit import judge
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
 from engine.records import FitLevel
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 SMALLEST_N_CTX = 2048
 CONTEXT_ROW = "context"
@@ -238,7 +238,7 @@ def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
     table = table_of(pair, free)
     if free.disk_bytes is not None and table.needed.disk_bytes > free.disk_bytes:
         missing = size_of(table.needed.disk_bytes - free.disk_bytes)
-        words = said("Free {missing} of disk space, or choose another folder for the models.", missing=missing)
+        words = i18n("Free {missing} of disk space, or choose another folder for the models.", missing=missing)
         yield Change(ChangeKind.DISK, "", words)
         free = replace(free, disk_bytes=None)
         table = table_of(pair, free)
@@ -248,7 +248,7 @@ def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
             found.add(change.kind)
             yield change
     if not found and table.verdict is FitLevel.TOO_LARGE:
-        yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
+        yield Change(ChangeKind.OTHER_MODEL, "", i18n("Choose a smaller model, or a quantization with fewer bits."))
 
 
 def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[tuple[PairPlan, Change]]:
@@ -256,26 +256,26 @@ def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[tuple[PairPlan, Chan
     target, draft, n_ctx = pair.target, pair.draft, pair.target.setup.n_ctx
     for cache_type in ("q8_0", "q4_0"):
         if cache_type != target.setup.cache_type_k:
-            words = said("Use the cache type {kind}: it takes less memory.", kind=cache_type)
+            words = i18n("Use the cache type {kind}: it takes less memory.", kind=cache_type)
             yield _with_cache(pair, n_ctx, cache_type), Change(ChangeKind.CACHE_TYPE, cache_type, words)
     while (n_ctx := n_ctx // 2) >= SMALLEST_N_CTX:
-        words = said("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx)
+        words = i18n("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx)
         yield _with_cache(pair, n_ctx), Change(ChangeKind.CONTEXT, str(n_ctx), words)
     if draft is not None and draft.gpu_layers:
-        words = said("Run the draft on the CPU: then the GPU has room for the target.")
+        words = i18n("Run the draft on the CPU: then the GPU has room for the target.")
         yield replace(pair, draft=replace(draft, gpu_layers=0)), Change(ChangeKind.DRAFT_ON_CPU, "0", words)
     num_layers = num_cached_layers(target.header)
     if number := experts_to_leave(pair, free):
-        words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=num_layers)
+        words = i18n("Keep the experts of {number} of {most} layers in main memory.", number=number, most=num_layers)
         changed = replace(pair, target=target.with_experts_on_cpu(number))
         yield changed, Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
     most = min(target.gpu_layers, num_layers + 1)
     for layers in range(most - 1, -1, -1):
-        words = said("Put {layers} of {most} layers on the GPU.", layers=layers, most=most)
+        words = i18n("Put {layers} of {most} layers on the GPU.", layers=layers, most=most)
         changed = replace(pair, target=replace(target, gpu_layers=layers))
         yield changed, Change(ChangeKind.GPU_LAYERS, str(layers), words)
     if draft is not None:
-        words = said("Do without the draft: the n-gram mode takes no memory.")
+        words = i18n("Do without the draft: the n-gram mode takes no memory.")
         yield replace(pair, draft=None), Change(ChangeKind.NO_DRAFT, "", words)
 
 
@@ -327,21 +327,21 @@ def choose_parallel(
             extra = table.cache_bytes - alone.cache_bytes
             fits = table.verdict is FitLevel.FITS and extra <= _EXTRA_SHARE * (free.machine_bytes or free.main_bytes)
         if fits:
-            reason = said("The memory has room for {num_answers} answers at once.", num_answers=number)
+            reason = i18n("The memory has room for {num_answers} answers at once.", num_answers=number)
             return Parallel(number, reason if number < asked else "")
     two = table_of(pair.answering(2, shared=shared), free)
     more = size_of(_needed_bytes(two) - _needed_bytes(alone))
-    return Parallel(1, said("The memory has room for one answer at a time: a second one takes {size} more.", size=more))
+    return Parallel(1, i18n("The memory has room for one answer at a time: a second one takes {size} more.", size=more))
 
 
 def parallel_obstacle(header: GgufHeader, *, shared: bool = False) -> str:
     """Why a model with this header cannot answer in parallel; empty if it can."""
     if is_recurrent(header):
-        return said("This model keeps a recurrent state of one conversation, so it answers one at a time.")
+        return i18n("This model keeps a recurrent state of one conversation, so it answers one at a time.")
     # llama.cpp selects one of two sets of RoPE factors by the size of the pool: a larger pool would use the factors for
     # long texts.
     if not shared and header.arch_value("rope.scaling.original_context_length") is not None:
-        return said("This model reads short and long contexts differently, so it answers one at a time.")
+        return i18n("This model reads short and long contexts differently, so it answers one at a time.")
     return ""
 
 

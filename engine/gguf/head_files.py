@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
-from engine.sentences import said
+from engine.sentences import i18n
 
 MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"
 DFLASH, DSPARK, ASSISTANT = "DFlash", "DSpark", "Gemma 4 assistant"
@@ -114,13 +114,13 @@ def own_heads_sentence(header: GgufHeader, name: str) -> str:
     """A sentence for the user about the target's own heads."""
     count = num_next_token_layers(header)
     if are_heads_stripped(header):
-        return said(
+        return i18n(
             "{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when "
             "it was made. A file with them drafts for itself.",
             name=name,
         )
     if not count:
-        return said("{name} has no next-token layers (MTP): it cannot draft for itself.", name=name)
+        return i18n("{name} has no next-token layers (MTP): it cannot draft for itself.", name=name)
     if count == 1:
-        return said("{name} drafts for itself: it has a next-token layer (MTP).", name=name)
-    return said("{name} drafts for itself: it has {count} next-token layers (MTP).", name=name, count=count)
+        return i18n("{name} drafts for itself: it has a next-token layer (MTP).", name=name)
+    return i18n("{name} drafts for itself: it has {count} next-token layers (MTP).", name=name, count=count)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import NewerModelError
 from engine.gguf.source import MAX_STRING_BYTES, SUBJECT, Cursor, ReadAt, check, open_for_reading
 from engine.gguf.value_types import BLOCK_SIZES, FORMATS, ValueType
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,7 +154,7 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
     num_kept = 0
     for _ in range(num_entries):
         begin = cursor.position
-        key = cursor.text(MAX_KEY_BYTES, said("a metadata key"))
+        key = cursor.text(MAX_KEY_BYTES, i18n("a metadata key"))
         check(key not in entries, "the entry {key!r} appears twice", key=key[:80])
         value = _read_value(cursor, key)
         if not isinstance(value, ArrayRef):
@@ -215,7 +215,7 @@ def _read_version(cursor: Cursor) -> int:
 def _read_value(cursor: Cursor, key: str) -> Value | ArrayRef:
     kind = _value_type(cursor.number("I"), key)
     if kind is ValueType.STRING:
-        return cursor.text(MAX_STRING_BYTES, said("the entry {key!r}", key=key[:80]))
+        return cursor.text(MAX_STRING_BYTES, i18n("the entry {key!r}", key=key[:80]))
     if kind is ValueType.ARRAY:
         return _read_array(cursor, key)
     value: int | float = cursor.number(FORMATS[kind])
@@ -259,14 +259,14 @@ def _alignment(metadata: Mapping[str, Value]) -> int:
 
 
 def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
-    name = cursor.text(MAX_NAME_BYTES, said("a tensor's name"))
+    name = cursor.text(MAX_NAME_BYTES, i18n("a tensor's name"))
     num_dims = cursor.number("I")
     check(1 <= num_dims <= MAX_DIMS, "the tensor {name!r} has {num_dims:,} dimensions", name=name, num_dims=num_dims)
     dims = struct.unpack(f"<{num_dims}Q", cursor.take(8 * num_dims))
     kind, offset = cursor.number("I"), cursor.number("Q")
     if max(BLOCK_SIZES) < kind < MAX_TYPES:
         raise NewerModelError(
-            said("{subject} has weights of a type that is not known here ({kind}).", subject=SUBJECT, kind=kind)
+            i18n("{subject} has weights of a type that is not known here ({kind}).", subject=SUBJECT, kind=kind)
         )
     check(kind in BLOCK_SIZES, "the tensor {name!r} has the unknown type {kind}", name=name, kind=kind)
     block = BLOCK_SIZES[kind]

@@ -19,7 +19,7 @@ from engine.errors import DraftRefusedError
 from engine.gguf.head_files import HYDRA, head_method
 from engine.gguf.header import GgufHeader, TensorInfo
 from engine.gguf.source import open_for_reading
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_HEADS, MAX_BLOCKS = 16, 8
 TOKENS = "tokenizer.ggml.tokens"
@@ -64,7 +64,7 @@ def medusa_layout(header: GgufHeader) -> MedusaLayout:
         DraftRefusedError: the file is not valid; the message says why.
     """
     if header.arch_value("kind") not in ("medusa", "hydra"):
-        raise DraftRefusedError(said("The file does not say whether its heads are of the kind medusa or hydra."))
+        raise DraftRefusedError(i18n("The file does not say whether its heads are of the kind medusa or hydra."))
     numbers = {
         key: _number(header, key, most)
         for key, most in (
@@ -97,14 +97,14 @@ def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
         return error.message
     width, tokens = target.arch_value("embedding_length"), target.arrays.get(TOKENS)
     if layout.width != width:
-        return said(
+        return i18n(
             "The head reads hidden states of {wanted} numbers, and the target's have {width}: it belongs to another "
             "model.",
             wanted=layout.width,
             width=width if isinstance(width, int) else "?",
         )
     if tokens is not None and tokens.length != layout.n_vocab:
-        return said(
+        return i18n(
             "The heads were made for a vocabulary of {num_tokens:,} tokens, and the target's has {number:,}.",
             num_tokens=layout.n_vocab,
             number=tokens.length,
@@ -158,9 +158,9 @@ def _number(header: GgufHeader, key: str, most: int) -> int:
     found = header.arch_value(key)
     if isinstance(found, int) and not isinstance(found, bool) and 1 <= found <= most:
         return found
-    shown = said("nothing") if found is None else str(found)[:40]
+    shown = i18n("nothing") if found is None else str(found)[:40]
     raise DraftRefusedError(
-        said("The file's {key} is {found}; it must be 1 to {most:,}.", found=shown, key=key, most=most)
+        i18n("The file's {key} is {found}; it must be 1 to {most:,}.", found=shown, key=key, most=most)
     )
 
 
@@ -168,7 +168,7 @@ def _num_outputs(vocab_map: TensorInfo | None, n_vocab: int) -> int:
     if vocab_map is None:
         return n_vocab
     if vocab_map.type_name != "I32" or len(vocab_map.dims) != 1 or vocab_map.dims[0] > n_vocab:
-        raise DraftRefusedError(said("Its vocabulary map is not a list of at most {limit:,} ids.", limit=n_vocab))
+        raise DraftRefusedError(i18n("Its vocabulary map is not a list of at most {limit:,} ids.", limit=n_vocab))
     return vocab_map.dims[0]
 
 
@@ -176,14 +176,14 @@ def _check_tensors(layout: MedusaLayout, by_name: dict[str, TensorInfo]) -> None
     expected = {one.name: one for one in _expected(layout)}
     for tensor in by_name.values():
         if tensor.name not in expected and tensor.name != VOCAB_MAP:
-            raise DraftRefusedError(said("The file has the tensor {name}, which no such head has.", name=tensor.name))
+            raise DraftRefusedError(i18n("The file has the tensor {name}, which no such head has.", name=tensor.name))
     for one in expected.values():
         found = by_name.get(one.name)
         if found is None and one.needed:
-            raise DraftRefusedError(said("The file lacks the tensor {name}.", name=one.name))
+            raise DraftRefusedError(i18n("The file lacks the tensor {name}.", name=one.name))
         if found is not None and found.dims != one.dims:
             raise DraftRefusedError(
-                said(
+                i18n(
                     "The tensor {name} has {found} values, and should have {wanted}.",
                     name=one.name,
                     found=" × ".join(map(str, found.dims)),
@@ -193,7 +193,7 @@ def _check_tensors(layout: MedusaLayout, by_name: dict[str, TensorInfo]) -> None
         kinds = MATRIX_TYPES if len(one.dims) > 1 else {"F32"}
         if found is not None and found.type_name not in kinds:
             raise DraftRefusedError(
-                said(
+                i18n(
                     "The tensor {name} is of the type {kind}, which is not supported.",
                     name=one.name,
                     kind=found.type_name,
@@ -201,7 +201,7 @@ def _check_tensors(layout: MedusaLayout, by_name: dict[str, TensorInfo]) -> None
             )
     own = [f"head.{k}.output.weight" in by_name for k in range(layout.num_heads)]
     if any(own) and not all(own):
-        raise DraftRefusedError(said("Some of its heads have an output matrix of their own, and some have none."))
+        raise DraftRefusedError(i18n("Some of its heads have an output matrix of their own, and some have none."))
 
 
 def _expected(layout: MedusaLayout) -> Iterator[_Expected]:

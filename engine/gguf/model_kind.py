@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from engine.errors import ModelFileError
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 # Architectures of embedding models. llama.cpp loads them, but their contexts have no logits.
 _ENCODERS = (
@@ -24,21 +24,21 @@ _ENCODERS = (
     "t5encoder",
 )
 _OTHER_KINDS = {
-    "clip": said("a projector, the image or sound part of another model"),
-    "wavtokenizer-dec": said("a part of a speech model"),
-    "dflash": said("a draft head (DFlash) of another model"),
-    "eagle3": said("a draft head (EAGLE-3) of another model"),
-    "gemma4-assistant": said("a draft head of a Gemma 4 model"),
+    "clip": i18n("a projector, the image or sound part of another model"),
+    "wavtokenizer-dec": i18n("a part of a speech model"),
+    "dflash": i18n("a draft head (DFlash) of another model"),
+    "eagle3": i18n("a draft head (EAGLE-3) of another model"),
+    "gemma4-assistant": i18n("a draft head of a Gemma 4 model"),
 }
 _TYPES = {
-    "adapter": said("an adapter (LoRA) for another model"),
-    "imatrix": said("a table for quantizing another model"),
-    "mmproj": said("a projector, the image or sound part of another model"),
-    "vocab": said("a vocabulary without weights"),
+    "adapter": i18n("an adapter (LoRA) for another model"),
+    "imatrix": i18n("a table for quantizing another model"),
+    "mmproj": i18n("a projector, the image or sound part of another model"),
+    "vocab": i18n("a vocabulary without weights"),
 }
-_ADVICE = said("Choose a GGUF file of a chat or text model.")
-_OF_HEADS = said("Open that model, and choose this file as its draft.")
-_NO_PICTURES = said("Open the model that it belongs to, and keep this file in the same folder.")
+_ADVICE = i18n("Choose a GGUF file of a chat or text model.")
+_OF_HEADS = i18n("Open that model, and choose this file as its draft.")
+_NO_PICTURES = i18n("Open the model that it belongs to, and keep this file in the same folder.")
 PICTURES = "pictures"
 # Architectures of vision and audio models, which need a projector in a separate file.
 _MULTIMODAL = frozenset(
@@ -68,11 +68,11 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHER_KINDS.get(header.architecture)
     if reason is None and head_method(header) in OWN_PRODUCTS:
-        reason = said("heads ({method}) of another model", method=head_method(header))
+        reason = i18n("heads ({method}) of another model", method=head_method(header))
     if reason is None and head_method(header):
-        reason = said("the next-token heads (MTP) of another model")
+        reason = i18n("the next-token heads (MTP) of another model")
     if reason is None and _is_encoder(header):
-        reason = said(
+        reason = i18n(
             "a text encoder ({architecture}): it turns texts into numbers, for searching",
             architecture=header.architecture,
         )
@@ -80,7 +80,7 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         advice = _NO_PICTURES if str(header.metadata.get("general.type")) == "mmproj" else _ADVICE
         if head_method(header):
             advice = _OF_HEADS
-        raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
+        raise ModelFileError(i18n("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
 
 
 def missing_parts(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
@@ -88,7 +88,7 @@ def missing_parts(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
     found, metadata = list[Sentence](), header.metadata
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
         found.append(
-            said(
+            i18n(
                 "{name} does not say how its tokenizer splits text, as is usual in files from before May 2024. Its "
                 "answers may be worse; a newer file of this model is better.",
                 name=name,
@@ -96,7 +96,7 @@ def missing_parts(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
         )
     if "tokenizer.chat_template" not in metadata:
         found.append(
-            said(
+            i18n(
                 "{name} has no chat template: it gets messages in a form that it may not have been trained for.",
                 name=name,
             )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.errors import ModelFileError
 from engine.gguf.header import GgufHeader
-from engine.sentences import said
+from engine.sentences import i18n
 
 _FIRST_PART = re.compile(r"(.+)-00001-of-(\d{5})\.gguf", re.IGNORECASE)
 _ANY_PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf", re.IGNORECASE)
@@ -41,7 +41,7 @@ def check_first_part(header: GgufHeader, path: Path) -> None:
         return
     match = _ANY_PART.fullmatch(path.name)
     first = f"{match[1]}-00001-of-{match[2]}.gguf" if match else ""
-    advice = said("Open the first part, {first}.", first=first) if first else said("Open the first part.")
+    advice = i18n("Open the first part, {first}.", first=first) if first else i18n("Open the first part.")
     raise ModelFileError(
-        said("{name} is part {number} of {count} of a model.", name=path.name, number=number + 1, count=count), advice
+        i18n("{name} is part {number} of {count} of a model.", name=path.name, number=number + 1, count=count), advice
     )

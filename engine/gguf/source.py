@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from engine.errors import ModelHeaderError, ModelNotFoundError
-from engine.sentences import replace_field, said
+from engine.sentences import i18n, replace_field
 
 MAX_STRING_BYTES = 16 * 2**20  # the longest real strings are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
-SUBJECT = said("The file")  # stands for the file's name until `named_error`
+SUBJECT = i18n("The file")  # stands for the file's name until `named_error`
 
 ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> bytes; fewer at the end of the file
 
@@ -36,7 +36,7 @@ def open_ordinary(path: Path) -> BinaryIO:
     """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a folder raises a better error
-        raise OSError(errno.EINVAL, said("it is not a regular file"))
+        raise OSError(errno.EINVAL, i18n("it is not a regular file"))
     return path.open("rb")
 
 
@@ -54,7 +54,7 @@ class open_for_reading:  # noqa: N801  (used like open())
             self._file = open_ordinary(self._path)
         except OSError as error:
             raise ModelNotFoundError(
-                said("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
+                i18n("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
             ) from error
         size = self._file.seek(0, 2)
 
@@ -67,12 +67,12 @@ class open_for_reading:  # noqa: N801  (used like open())
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self._file.close()
         if isinstance(error, MoreBytesNeededError):
-            raise ModelHeaderError(said("{path} became shorter while it was read.", path=self._path.name)) from error
+            raise ModelHeaderError(i18n("{path} became shorter while it was read.", path=self._path.name)) from error
         if isinstance(error, ModelHeaderError):
             raise named_error(error, self._path.name) from None
         if isinstance(error, OSError):
             raise ModelNotFoundError(
-                said("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
+                i18n("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
             ) from error
 
 
@@ -154,5 +154,5 @@ def named_error(error: ModelHeaderError, name: str) -> ModelHeaderError:
 
 def damaged_error(reason: str, /, **fields: object) -> ModelHeaderError:
     """Make an error. ``reason`` is a template for ``fields``, and the end of a sentence about the file."""
-    reported = said(reason, **fields)
-    return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=SUBJECT, reason=reported))
+    reported = i18n(reason, **fields)
+    return ModelHeaderError(i18n("{subject} is damaged or not a model: {reason}.", subject=SUBJECT, reason=reported))

@@ -31,7 +31,7 @@ _VARIANTS = {
     "reasoning": "Reasoning", "distill": "Distill",
 }  # fmt: skip
 _NO_NAME = frozenset({
-    "model", "models", "merge_events", "merge", "output", "out", "hf", "tmp", "temp", "workspace", "snapshot",
+    "model", "models", "merged", "merge", "output", "out", "hf", "tmp", "temp", "workspace", "snapshot",
     "snapshots",
     "checkpoint", "weights", "final", "latest", "test", "unnamed", "unknown", "none", "null", "data", "cache",
     "content", "main", "ggml", "gguf", "quantized", "converted", "transformer", "adapter", "big", "small",

@@ -14,7 +14,7 @@ from engine.errors import GrammarError
 from engine.grammar import lark
 from engine.grammar.matcher import check_rules
 from engine.grammar.schema_preparation import Schema, SchemaPreparation
-from engine.sentences import said
+from engine.sentences import i18n
 
 _UNIMPLEMENTED = re.compile(r'"([^"]+)"')
 # Parts of llguidance's messages about valid schemas that exceed its limits.
@@ -57,15 +57,15 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
     if strict and dropped:
         name = next(iter(dropped))
         raise GrammarError(
-            said("The schema has {name}, which a grammar cannot promise.", name=name),
+            i18n("The schema has {name}, which a grammar cannot promise.", name=name),
             "Leave it out, or leave out strict.",
         )
     places = (
-        said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
+        i18n("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
         for name, at in dropped.items()
     )
     formats = (
-        said("The format {name} of the schema is not known here: it was passed over.", name=name)
+        i18n("The format {name} of the schema is not known here: it was passed over.", name=name)
         for name in preparation.annotations
     )
     return made, (*places, *formats)
@@ -85,13 +85,13 @@ def _expressible(schema: object, dropped: dict[str, str]) -> tuple[Schema, dict[
         first_line = reason.partition("\n")[0].rstrip(".")[:300]
         if first_line.startswith(_NOTHING):
             reason = first_line.removeprefix(_NOTHING)
-            raise GrammarError(said("Nothing is valid by the schema: {reason}.", reason=reason)) from error
+            raise GrammarError(i18n("Nothing is valid by the schema: {reason}.", reason=reason)) from error
         if _TOO_DEEP in reason:
             raise GrammarError("The schema is nested too deep.") from error
         if not any(words in reason for words in _TOO_MUCH):
-            raise GrammarError(said("The JSON schema cannot be followed: {reason}.", reason=first_line)) from error
+            raise GrammarError(i18n("The JSON schema cannot be followed: {reason}.", reason=first_line)) from error
         kept = {key: value for key, value in schema.items() if key == "type"}
-        return kept, {**dropped, said("more than the type"): "#"}
+        return kept, {**dropped, i18n("more than the type"): "#"}
     for message in messages:
         for name in _dropped_keywords(message):
             dropped = {name: "#", **dropped}

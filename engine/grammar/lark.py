@@ -13,7 +13,12 @@ from typing import Any
 HEADER = '%llguidance {"no_forcing": true}\n'
 # Spaces as in Python's json: then all text between two values is forced, and no model can emit endless spaces. Lenient:
 # keywords that `schema_preparation` overlooked give a warning instead of an error.
-_OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
+_OPTIONS = {
+    "whitespace_flexible": False,
+    "item_separator": ", ",
+    "key_separator": ": ",
+    "ignoring_unknown_fields": True,
+}
 _JSON, _OPTIONS_KEY = "%json ", "x-guidance"
 
 

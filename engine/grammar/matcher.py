@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engine.errors import GrammarError
 from engine.grammar.lark import HEADER
 from engine.interfaces import Tokenizer
-from engine.sentences import said
+from engine.sentences import i18n
 
 TokenArray = NDArray[np.int64]
 Mask = NDArray[np.uint8]  # one bit per token, lowest first
@@ -78,7 +78,7 @@ def check_rules(rules: Iterable[str]) -> tuple[str, list[str]]:
     """
     text = HEADER + "\n".join(rules) + "\n"
     if len(text) > MAX_CHARS:
-        raise GrammarError(said("The schema needs a grammar of more than {most:,} characters.", most=MAX_CHARS))
+        raise GrammarError(i18n("The schema needs a grammar of more than {most:,} characters.", most=MAX_CHARS))
     is_error, messages = LLMatcher.validate_grammar_with_warnings(text)
     if is_error:
         raise GrammarError(messages[0])
@@ -124,7 +124,7 @@ class _MatcherRun:
         reason = self.matcher.get_error().partition("\n")[0].removesuffix("<non-verbose/>").strip(" .|")
         if reason in _ENDED:
             raise GrammarError(_NOTHING)
-        raise GrammarError(said("The grammar cannot be followed: {reason}.", reason=reason[:300]))
+        raise GrammarError(i18n("The grammar cannot be followed: {reason}.", reason=reason[:300]))
 
     def go_to(self, state: MatcherState) -> None:
         """Roll the matcher back to the common history, then advance to ``state``."""

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from llguidance import LLMatcher
 
 from engine.errors import GrammarError
-from engine.sentences import said
+from engine.sentences import i18n
 
 Schema = dict[str, Any]
 MAX_STEPS = 20_000  # limit of visited parts, since a few references can expand to an unbounded number
@@ -111,7 +111,7 @@ class SchemaPreparation:
                 name = step.replace("~1", "/").replace("~0", "~")
                 found = found[int(name)] if isinstance(found, list) else found[name]
         except (LookupError, TypeError, ValueError) as error:
-            message = said("The schema refers to {reference}, which it does not have.", reference=reference[:200])
+            message = i18n("The schema refers to {reference}, which it does not have.", reference=reference[:200])
             raise GrammarError(message) from error
         return found
 

@@ -16,7 +16,7 @@ from engine.grammar.lark import any_of, literal
 from engine.grammar.matcher import check_rules
 from engine.grammar.schema_preparation import Schema
 from engine.records import ChatRequest
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 
 log = logging.getLogger(__name__)
@@ -139,8 +139,8 @@ class _CallGrammar:
                 {"type": "object", **parameters}, strict=function.get("strict") is True
             )
         except GrammarError as error:
-            raise GrammarError(said("{tool}: {reason}", tool=name[:100], reason=error.message), error.advice) from error
-        self.warnings |= {said("{tool}: {reason}", tool=name[:100], reason=one): None for one in warnings}
+            raise GrammarError(i18n("{tool}: {reason}", tool=name[:100], reason=error.message), error.advice) from error
+        self.warnings |= {i18n("{tool}: {reason}", tool=name[:100], reason=one): None for one in warnings}
         body = self._syntax.body
         if body in (Body.TAGS, Body.PYTHON, Body.GEMMA):
             return self._rule(self._listed_parameters(name, parameters, prepared))

@@ -17,7 +17,7 @@ from engine.gguf.header import GgufHeader, Value
 from engine.gguf.medusa import medusa_reason
 from engine.llama.head_graph import missing_functions
 from engine.llama.hidden_rows import missing_for
-from engine.sentences import said
+from engine.sentences import i18n
 
 # Architectures whose graphs provide the inputs of their layers (`t_layer_inp` in llama.cpp's src/models). For others,
 # requesting them aborts the process.
@@ -60,7 +60,7 @@ def unsupported_reason(method: str) -> str:
     missing = missing_functions() if method in OWN_PRODUCTS else missing_for(method)
     if not missing:
         return ""
-    return said(
+    return i18n(
         "This build of llama.cpp has no {functions}, which heads of the kind {method} need.",
         functions=", ".join(missing),
         method=method,
@@ -82,7 +82,7 @@ def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
 
 def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
     if target.architecture != head.architecture:
-        return said(
+        return i18n(
             "The head is made for models of the architecture {of_head}, and the target is {of_target}.",
             of_head=head.architecture,
             of_target=target.architecture or "?",
@@ -93,7 +93,7 @@ def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
 def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
     """Why an assistant cannot read the target's keys and values, which llama.cpp does not check; empty if it can."""
     if target.architecture != "gemma4":
-        return said(
+        return i18n(
             "The head is made for models of the architecture {of_head}, and the target is {of_target}.",
             of_head="gemma4",
             of_target=target.architecture or "?",
@@ -102,16 +102,16 @@ def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
     of_target, of_head = target.arch_value("attention.head_count_kv"), head.arch_value("attention.head_count_kv")
     own_windows, number = head.arch_value("attention.sliding_window_pattern"), head.arch_value("block_count")
     if not isinstance(blocks, int) or not isinstance(windows, tuple) or windows[-2:] != (True, False):
-        return said("The target's last two layers are not those that the head reads.")
+        return i18n("The target's last two layers are not those that the head reads.")
     if not isinstance(own_windows, tuple) or not isinstance(number, int) or len(own_windows) < number:
-        return said("The head's file does not give the attention windows of its layers.")
+        return i18n("The head's file does not give the attention windows of its layers.")
     for key in ("attention.key_length", "attention.key_length_swa", "attention.sliding_window"):
         if head.arch_value(key) != target.arch_value(key):
-            return said("The head's {key} is not the target's: it belongs to another model.", key=key)
+            return i18n("The head's {key} is not the target's: it belongs to another model.", key=key)
     for layer in range(number):
         source = blocks - 2 if own_windows[layer] else blocks - 1
         if _value_of_layer(of_head, layer) != _value_of_layer(of_target, source):
-            return said(
+            return i18n(
                 "The head's {key} is not the target's: it belongs to another model.", key="attention.head_count_kv"
             )
     return _width_reason(target, head.arch_value("embedding_length_out"))
@@ -124,7 +124,7 @@ def _value_of_layer(value: Value | None, layer: int) -> Value | None:
 def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
     layers = head.arch_value("target_layers")
     if not isinstance(layers, tuple) or len([one for one in layers if isinstance(one, int)]) != NUM_FEATURES:
-        return said("The head does not name the three layers of the target that it reads.")
+        return i18n("The head does not name the three layers of the target that it reads.")
     return (
         _layers_reason(target, layers, EAGLE3, 0)
         or _width_reason(target, head.arch_value("target_hidden_size"))
@@ -136,9 +136,9 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
     """Why a DFlash or DSpark head cannot draft for the target (llama.cpp checks little of this); empty if it can."""
     shape = block_shape(head)
     if not 2 <= shape.size <= MAX_BLOCK or (shape.num_candidates and not 2 <= shape.num_candidates <= MAX_CANDIDATES):
-        return said("The head drafts blocks of {size} tokens, which is not a valid size.", size=shape.size)
+        return i18n("The head drafts blocks of {size} tokens, which is not a valid size.", size=shape.size)
     if not isinstance(head.metadata.get("tokenizer.ggml.mask_token_id"), int):
-        return said("The head does not name its mask token.")
+        return i18n("The head does not name its mask token.")
     return (
         _layers_reason(target, head.arch_value("target_layers"), head_method(head), 1)
         or _width_reason(target, head.arch_value("embedding_length"))
@@ -149,7 +149,7 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
 def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_below: int) -> str:
     """Why a head cannot read these layers of a target; empty if it can. EAGLE-3 also reads the last layer's output."""
     if target.architecture not in LAYER_INPUT_ARCHITECTURES:
-        return said(
+        return i18n(
             "{method} heads read the target's layers, and llama.cpp does not provide those of {architecture} models.",
             method=method,
             architecture=target.architecture or "?",
@@ -158,9 +158,9 @@ def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_be
     most = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(target) - num_below
     numbers = [layer for layer in layers if isinstance(layer, int)] if isinstance(layers, tuple) else []
     if not isinstance(layers, tuple) or not 0 < len(numbers) == len(layers) <= MAX_LAYERS:
-        return said("The head does not name the layers of the target that it reads.")
+        return i18n("The head does not name the layers of the target that it reads.")
     if not all(0 <= layer <= most for layer in numbers):
-        return said(
+        return i18n(
             "The head reads layer {layer} of its target, and this one has {most}.", layer=max(numbers), most=most
         )
     return ""
@@ -171,9 +171,9 @@ def _shared_layers_reason(target: GgufHeader, head: GgufHeader) -> str:
     tensors = {tensor.name for tensor in head.tensors}
     borrows = not {"token_embd.weight", "output.weight"} <= tensors
     if borrows and head.arch_value("embedding_length") != target.arch_value("embedding_length"):
-        return said("The head uses the target's embedding or output layer, which has another width than its own.")
+        return i18n("The head uses the target's embedding or output layer, which has another width than its own.")
     if "d2t" in tensors and "output.weight" not in tensors:
-        return said("The head has a vocabulary of its own, but no output layer for it.")
+        return i18n("The head has a vocabulary of its own, but no output layer for it.")
     return ""
 
 
@@ -181,7 +181,7 @@ def _width_reason(target: GgufHeader, wanted: object) -> str:
     width = target.arch_value("embedding_length")
     if wanted == width:
         return ""
-    return said(
+    return i18n(
         "The head reads hidden states of {wanted} numbers, and the target's have {width}: it belongs to another model.",
         wanted=wanted if isinstance(wanted, int) else "?",
         width=width if isinstance(width, int) else "?",

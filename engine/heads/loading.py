@@ -35,11 +35,11 @@ from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams
 from engine.llama.head_context import MAX_HEAD_ROWS, BlockContext, HeadContext
 from engine.llama.hidden_rows import RowPart
 from engine.llama.model import LlamaModel
-from engine.loading.loading import LoadedModel, LoadOptions, test_rollback
+from engine.loading.loading import LoadedModel, LoadOptions, probe_rollback
 from engine.loading.memory_use import reported_memory
 from engine.records import MemoryUse, ModelInfo
 from engine.sampling.sampler import History
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.sequence import CachedSequence, shared_tokens
 
 log = logging.getLogger(__name__)
@@ -254,8 +254,8 @@ def _check_rollback(head: LoadedLayerHead, memory: MemoryUse | None) -> LoadedLa
         given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
         memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
     try:
-        if not test_rollback(head.sequence):
-            raise DraftRefusedError(said("The head cannot discard its rejected drafts."))
+        if not probe_rollback(head.sequence):
+            raise DraftRefusedError(i18n("The head cannot discard its rejected drafts."))
     except EngineError:
         head.close()
         raise

@@ -35,7 +35,7 @@ from engine.llama import library
 from engine.llama.head_graph import HeadGraphs, HeadWeights, Matrix, ResidualBlock, Row
 from engine.loading.loading import LoadedModel, LoadOptions
 from engine.records import CacheType, MemoryUse, ModelInfo
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.sequence import CachedSequence
 
 _BYTES_PER_THREAD = 16 * 2**20  # least weights of a head per thread; using a thread for less does not pay off
@@ -92,8 +92,8 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
 def _check_tokenizer(layout: MedusaLayout, header: GgufHeader, target: Path) -> None:
     if header.arch_value("tokenizer_sha256") == tokenizer_sha256(target, read_header(target)):
         return
-    name = layout.target_name or said("another model")
-    raise DraftRefusedError(said("The heads were made for {name}, whose tokens differ from this model's.", name=name))
+    name = layout.target_name or i18n("another model")
+    raise DraftRefusedError(i18n("The heads were made for {name}, whose tokens differ from this model's.", name=name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
     ids = reader.data(tensor, np.int32).astype(np.int64)
     if ids[0] < 0 or ids[-1] >= layout.n_vocab or (np.diff(ids) <= 0).any():
         raise DraftRefusedError(
-            said("The ids of its vocabulary map do not ascend, or are not in the target's vocabulary.")
+            i18n("The ids of its vocabulary map do not ascend, or are not in the target's vocabulary.")
         )
     return ids
 
@@ -154,7 +154,7 @@ def _target_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -
             for tensor in header.tensors:
                 if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MATRIX_TYPES:
                     return TensorRows(part, header, tensor)
-    raise DraftRefusedError(said("The heads use the target's {name}, which has another shape or kind.", name=names[-1]))
+    raise DraftRefusedError(i18n("The heads use the target's {name}, which has another shape or kind.", name=names[-1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
 from engine.llama.top_k_sampler import TopKSampler
 from engine.records import CacheType, FlashAttention
-from engine.sentences import said
+from engine.sentences import i18n
 
 _MAGIC = 0x5743454C  # begins an export, followed by the number of slices and their sizes, each of 8 bytes
 N_BATCH = 512  # largest prefill pass, in tokens
@@ -254,11 +254,11 @@ class LlamaContext:
             reason = library.last_error()
         if not handle:
             raise ContextError(
-                said(
+                i18n(
                     "A context of {n_ctx:,} tokens for {path} could not be made: {reason}.",
                     n_ctx=params.n_ctx,
                     path=self._model.path.name,
-                    reason=reason or said("no reason was given"),
+                    reason=reason or i18n("no reason was given"),
                 )
             )
         return int(handle)
@@ -499,14 +499,14 @@ class LlamaContext:
     def _raise(self, code: int) -> NoReturn:
         if code == NO_FREE_CELLS:
             raise CacheFullError(
-                said("The context of {n_ctx:,} tokens is full.", n_ctx=self.n_ctx),
+                i18n("The context of {n_ctx:,} tokens is full.", n_ctx=self.n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
             )
         raise DecodeError(
-            said(
+            i18n(
                 "llama.cpp could not compute a pass (code {code}): {reason}.",
                 code=code,
-                reason=library.last_error() or said("no reason was given"),
+                reason=library.last_error() or i18n("no reason was given"),
             )
         )
 

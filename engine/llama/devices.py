@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.errors import DeviceError
 from engine.llama import gpu_verdict, library, rpc
 from engine.records import NO_DEVICE, Device, DeviceKind
-from engine.sentences import said
+from engine.sentences import i18n
 
 _KINDS = dict(zip(library.GPU_TYPES, (DeviceKind.GPU, DeviceKind.INTEGRATED), strict=True))
 
@@ -51,7 +51,7 @@ def handles_of(names: Sequence[str]) -> tuple[int, ...]:
     for name in names:
         for handle in rpc.connect(name) if rpc.is_remote(name) else (_gpu_of(name),):
             if handle in found:
-                raise DeviceError(said("The device {name} is named twice.", name=name))
+                raise DeviceError(i18n("The device {name} is named twice.", name=name))
             found.append(handle)
     return tuple(found)
 
@@ -71,7 +71,7 @@ def buffer_type_of(name: str, devices: Sequence[int]) -> int:
     if name not in known:
         names = ", ".join(known)
         raise DeviceError(
-            said("There is no buffer type or device {name} for tensors; there are: {names}.", name=name, names=names)
+            i18n("There is no buffer type or device {name} for tensors; there are: {names}.", name=name, names=names)
         )
     return known[name]
 
@@ -91,20 +91,20 @@ def _gpu_of(name: str) -> int:
     if name in known:
         return known[name]
     if name == NO_DEVICE:
-        raise DeviceError(said("“none” stands for the processor alone: name it without other devices."))
+        raise DeviceError(i18n("“none” stands for the processor alone: name it without other devices."))
     if gpu_verdict.current() is gpu_verdict.GpuVerdict.UNTRIED:
         raise DeviceError(
-            said("The device {name} is not used: it could not be tried with a small model.", name=name),
-            said("Close other programs that use its memory, and start Paceline again."),
+            i18n("The device {name} is not used: it could not be tried with a small model.", name=name),
+            i18n("Close other programs that use its memory, and start Paceline again."),
         )
     if gpu_verdict.excludes_gpus():
         raise DeviceError(
-            said("The device {name} is not used: the GPU of this computer failed a test.", name=name),
-            said("A newer driver may help; “paceline doctor” says more."),
+            i18n("The device {name} is not used: the GPU of this computer failed a test.", name=name),
+            i18n("A newer driver may help; “paceline doctor” says more."),
         )
     if not known:
-        raise DeviceError(said("There is no device {name}: llama.cpp finds none besides the processor.", name=name))
-    raise DeviceError(said("There is no device {name}; llama.cpp finds: {names}.", name=name, names=", ".join(known)))
+        raise DeviceError(i18n("There is no device {name}: llama.cpp finds none besides the processor.", name=name))
+    raise DeviceError(i18n("There is no device {name}; llama.cpp finds: {names}.", name=name, names=", ".join(known)))
 
 
 def _describe(handle: int) -> Device:

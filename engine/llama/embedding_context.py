@@ -10,7 +10,7 @@ from engine.errors import ContextError, DecodeError
 from engine.interfaces import TokenIds
 from engine.llama import library
 from engine.llama.model import LlamaModel
-from engine.sentences import said
+from engine.sentences import i18n
 
 Vectors = NDArray[np.float32]  # [1, width] pooled, else [num_tokens, width]
 MAX_CTX = 8192  # most tokens of a text, which is computed at once
@@ -41,11 +41,11 @@ class EmbeddingContext:
             reason = library.last_error()
         if not handle:
             raise ContextError(
-                said(
+                i18n(
                     "A context of {n_ctx:,} tokens for {path} could not be made: {reason}.",
                     n_ctx=n_ctx,
                     path=model.path.name,
-                    reason=reason or said("no reason was given"),
+                    reason=reason or i18n("no reason was given"),
                 )
             )
         self._handle = handle
@@ -89,10 +89,10 @@ class EmbeddingContext:
             found = [lib.llama_get_embeddings_ith(self._handle, index) for index in range(count)]
         if not found or not all(found):
             raise DecodeError(
-                said(
+                i18n(
                     "llama.cpp could not compute a pass (code {code}): {reason}.",
                     code=code,
-                    reason=library.last_error() or said("no reason was given"),
+                    reason=library.last_error() or i18n("no reason was given"),
                 )
             )
         vectors = np.stack([np.ctypeslib.as_array(row, (self.width,)) for row in found])

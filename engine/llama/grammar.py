@@ -19,7 +19,7 @@ from engine.grammar.constraint import ConstraintState
 from engine.grammar.lark import is_lark
 from engine.llama import library
 from engine.llama.vocab import Vocab, rest_of_character
-from engine.sentences import said
+from engine.sentences import i18n
 
 ROOT = b"root"  # the start rule
 TokenArray = NDArray[np.int64]
@@ -55,7 +55,7 @@ class LlamaGrammar:
                 handle = self.lib.llama_sampler_init_grammar(vocab.handle, text.encode("utf-8", "replace"), ROOT)
             reason = library.last_error()
         if not handle:
-            raise GrammarError(said("The grammar cannot be read: {reason}.", reason=reason or said("it has no rules")))
+            raise GrammarError(i18n("The grammar cannot be read: {reason}.", reason=reason or i18n("it has no rules")))
         self.start = GrammarState(self, handle)
         self._fits_alone: dict[int, bool] = {}
 

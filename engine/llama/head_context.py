@@ -17,7 +17,7 @@ from engine.llama import library
 from engine.llama.context import N_BATCH, NO_FREE_CELLS, ContextParams, LlamaContext
 from engine.llama.hidden_rows import function
 from engine.llama.model import LlamaModel
-from engine.sentences import said
+from engine.sentences import i18n
 
 HiddenRows = NDArray[np.float32]  # [num_tokens, width]
 # Architectures whose graphs for heads give the hidden rows of all tokens of a pass, and the logits of its outputs
@@ -176,10 +176,10 @@ class HeadContext(RowContext):
         address = function("llama_get_embeddings_nextn")(self.handle) if code == 0 else None
         if not address:
             raise DecodeError(
-                said(
+                i18n(
                     "llama.cpp could not encode the target's layers for the head (code {code}): {reason}.",
                     code=code,
-                    reason=library.last_error() or said("no reason was given"),
+                    reason=library.last_error() or i18n("no reason was given"),
                 )
             )
         rows = np.empty((len(features), self.width), dtype=np.float32)
@@ -246,7 +246,7 @@ class BlockContext(RowContext):
             drafted = rows[first:].copy()
             confidences = given[first:, 0].copy() if shape.has_confidence else None
         if not self.rollback(past):
-            raise DecodeError(said("The head cannot discard its rejected drafts."))
+            raise DecodeError(i18n("The head cannot discard its rejected drafts."))
         return drafted, confidences
 
     def _given_rows(self, count: int) -> HiddenRows:
@@ -256,7 +256,7 @@ class BlockContext(RowContext):
             return self.no_rows
         address = function("llama_get_embeddings_nextn")(self.handle)
         if not address:
-            raise DecodeError(said("llama.cpp gave no hidden states of the head."))
+            raise DecodeError(i18n("llama.cpp gave no hidden states of the head."))
         floats = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
         return np.ctypeslib.as_array(floats, (count, self._model.n_embd))
 

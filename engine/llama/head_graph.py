@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engine.errors import ContextError, DecodeError
 from engine.gguf.value_types import BLOCK_SIZES
 from engine.llama import library
-from engine.sentences import said
+from engine.sentences import i18n
 
 Row = NDArray[np.float32]
 _POINTER, _SIZE, _INT, _I64 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64
@@ -144,7 +144,7 @@ class HeadGraphs:
         self._buffer = _function("ggml_backend_alloc_ctx_tensors")(self._context, self._backend) or 0
         if not self._buffer:
             self.close()
-            raise ContextError(said("There is no memory for the weights of the heads."))
+            raise ContextError(i18n("There is no memory for the weights of the heads."))
         for tensor, values in self._waiting:
             _function("ggml_backend_tensor_set")(tensor, values.ctypes.data, 0, values.nbytes)
         self._waiting.clear()
@@ -188,7 +188,7 @@ class HeadGraphs:
             self._set(graph.embeddings, embeddings.ctypes.data, 0, embeddings.nbytes)
         code = self._compute(self._backend, graph.handle)
         if code != 0:
-            raise DecodeError(said("ggml could not compute a head (code {code}).", code=code))
+            raise DecodeError(i18n("ggml could not compute a head (code {code}).", code=code))
         found = np.empty(graph.num_scores, dtype=np.float32)
         self._get(graph.scores, found.ctypes.data, 0, found.nbytes)
         return found

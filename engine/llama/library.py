@@ -25,7 +25,7 @@ import psutil
 from engine.errors import NativeLibraryError
 from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_ORDERED, wanted_kernels
 from engine.llama import gpu_verdict
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 FEW_TOKENS = "few_tokens"  # subfolder with this project's variants of the CPU backend
 VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # its value, such as "haswell", overrides the choice
@@ -41,7 +41,7 @@ os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 try:
     import llama_cpp.llama_cpp as lib
 except (ImportError, OSError, RuntimeError, AttributeError) as error:
-    raise NativeLibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
+    raise NativeLibraryError(i18n("{reason}.", reason=str(error) or type(error).__name__)) from error
 log = logging.getLogger(__name__)
 _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
 _PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
@@ -324,7 +324,7 @@ def library_notices() -> tuple[Sentence, ...]:
     others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
     if others:
         return (
-            said(
+            i18n(
                 "llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a "
                 "variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.",
                 names=others,
@@ -334,7 +334,7 @@ def library_notices() -> tuple[Sentence, ...]:
     if not missing:
         return ()
     return (
-        said(
+        i18n(
             "llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. "
             "“make run” builds them in; engine/kernels/README.md says more.",
             names=missing,

@@ -23,7 +23,7 @@ from engine.llama import library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
 from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
-from engine.sentences import said
+from engine.sentences import i18n
 
 MIN_BYTES = 16 << 20  # smaller blocks fit the processor's caches
 _HUGE = 2 << 20
@@ -106,7 +106,7 @@ class LlamaModel:
 
     def _load(self, vocab_only: bool, progress: Callable[[float], bool] | None, repack: bool) -> int:
         if not self.path.is_file():
-            raise ModelNotFoundError(said("There is no file at {path}.", path=self.path))
+            raise ModelNotFoundError(i18n("There is no file at {path}.", path=self.path))
         params = self._lib.llama_model_default_params()
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
@@ -144,20 +144,20 @@ class LlamaModel:
             self._native_placement.hold()
             return int(handle)
         if cancelled:
-            raise LoadCancelledError(said("Loading {path} was cancelled.", path=self.path.name))
+            raise LoadCancelledError(i18n("Loading {path} was cancelled.", path=self.path.name))
         raise self._refusal(reason)
 
     def _refusal(self, reason: str) -> EngineError:
         """The error for llama.cpp's ``reason``, which is about the file or about the split over devices."""
         if self.placement.split_mode in (SplitMode.ROW, SplitMode.TENSOR) and "split" in reason.lower():
             return DeviceError(
-                said("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
-                said("Choose another split: layer by layer works everywhere."),
+                i18n("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
+                i18n("Choose another split: layer by layer works everywhere."),
             )
         kind = NewerModelError if _UNKNOWN.search(reason) else ModelLoadError
         return kind(
-            said(
-                "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or said("no reason was given")
+            i18n(
+                "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or i18n("no reason was given")
             )
         )
 
@@ -248,7 +248,7 @@ class LlamaModel:
         """Raise `ModelFileError` unless it `generates_text`."""
         if not self.generates_text:
             raise ModelFileError(
-                said(
+                i18n(
                     "{path} is a {architecture} model, which does not write text.",
                     path=self.path.name,
                     architecture=self.architecture,

@@ -21,7 +21,7 @@ from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.picture import Picture
-from engine.sentences import said
+from engine.sentences import i18n
 
 PictureRows = NDArray[np.float32]  # [num_tokens, width of the text model's input]
 _MARKER = b"<__media__>"
@@ -36,7 +36,7 @@ def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
         from llama_cpp import mtmd_cpp  # noqa: PLC0415  (a separate library, which most conversations do not need)
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
         raise ModelLoadError(
-            said("This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).", reason=error),
+            i18n("This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).", reason=error),
             "Install llama-cpp-python again; “make run” builds all of it.",
         ) from error
     mtmd_cpp.mtmd_helper_log_set(library.on_log, ctypes.c_void_p(0))
@@ -97,8 +97,8 @@ class MtmdContext:
             reason = library.last_error()
         if not handle:
             raise ModelLoadError(
-                said(
-                    "llama.cpp refused {path}: {reason}.", path=path.name, reason=reason or said("no reason was given")
+                i18n(
+                    "llama.cpp refused {path}: {reason}.", path=path.name, reason=reason or i18n("no reason was given")
                 ),
                 "Choose the side file (mmproj) that was published with this model.",
             )
@@ -108,7 +108,7 @@ class MtmdContext:
         if not lib.mtmd_support_vision(self._handle):
             self.close()
             raise ModelLoadError(
-                said("{path} hears, but does not see: it has no encoder for pictures.", path=path.name),
+                i18n("{path} hears, but does not see: it has no encoder for pictures.", path=path.name),
                 "Choose a side file (mmproj) for pictures.",
             )
 
@@ -139,7 +139,7 @@ class MtmdContext:
         if any(isinstance(part, list) and min(part, default=0) < 0 for part in found.parts):
             found.close()
             raise PictureError(
-                said(
+                i18n(
                     "{path} belongs to another model: it puts pictures between markers that this model does not know.",
                     path=self.path.name,
                 ),
@@ -149,7 +149,7 @@ class MtmdContext:
             return found
         found.close()
         raise PictureError(
-            said(
+            i18n(
                 "The encoder cannot take a picture of {width} x {height} pixels.",
                 width=picture.width,
                 height=picture.height,
@@ -169,7 +169,7 @@ class MtmdContext:
         address = self._lib.mtmd_get_output_embd(self._handle) if code == 0 else None
         if not address:
             raise PictureError(
-                said("The encoder could not read the picture: {reason}.", reason=reason or said("no reason was given"))
+                i18n("The encoder could not read the picture: {reason}.", reason=reason or i18n("no reason was given"))
             )
         rows = np.ctypeslib.as_array(address, (chunk.num_tokens, self.width)).copy()
         broken = ~np.isfinite(rows).all(axis=1)
@@ -177,7 +177,7 @@ class MtmdContext:
             rows[broken] = self.row_end
         elif broken.any():
             raise PictureError(
-                said("{path} is damaged: its encoder gave numbers that are not finite.", path=self.path.name)
+                i18n("{path} is damaged: its encoder gave numbers that are not finite.", path=self.path.name)
             )
         return rows
 
@@ -200,7 +200,7 @@ class MtmdContext:
         # Tokens with non-causal attention must be computed in one pass.
         if chunk.num_tokens > most and self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle):
             raise PictureError(
-                said(
+                i18n(
                     "The picture takes {places} positions, and this model has to see them all at once: at most {most}.",
                     places=chunk.num_tokens,
                     most=most,

@@ -10,7 +10,7 @@ from engine.fit.estimate import experts_pattern
 from engine.llama import gpu_verdict, library, rpc
 from engine.llama.devices import buffer_type_of, default_gpus, handles_of
 from engine.records import Placement, SplitMode
-from engine.sentences import said
+from engine.sentences import i18n
 
 CPU_BUFFER = "CPU"
 MAX_DEVICES = 16  # llama_max_devices()
@@ -84,14 +84,14 @@ class NativePlacement:
 
 def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:
     if placement.tensor_split and not any(placement.tensor_split):
-        raise DeviceError(said("The tensor split gives no device anything."), said(_ONE_EACH))
+        raise DeviceError(i18n("The tensor split gives no device anything."), i18n(_ONE_EACH))
     chooses = placement.split_mode is SplitMode.NONE and placement.main_device > 0
     if not chooses and not placement.tensor_split:  # first, since searching for devices may take half a second
         return
     num_devices = len(handles) if placement.devices else len(default_gpus())
     if chooses and placement.main_device >= num_devices > 0:
         raise DeviceError(
-            said(
+            i18n(
                 "There is no main device {number}: counted from 0, the last is {last}.",
                 number=placement.main_device,
                 last=num_devices - 1,
@@ -99,10 +99,10 @@ def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:
         )
     if len(placement.tensor_split) > num_devices > 0:
         raise DeviceError(
-            said(
+            i18n(
                 "The tensor split has {parts} parts; the number of devices is {num_devices}.",
                 parts=len(placement.tensor_split),
                 num_devices=num_devices,
             ),
-            said(_ONE_EACH),
+            i18n(_ONE_EACH),
         )

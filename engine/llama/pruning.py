@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import ToolError
 from engine.llama import library
-from engine.sentences import said
+from engine.sentences import i18n
 
 _END = -1  # terminates the list of layers
 
@@ -28,7 +28,7 @@ def prune_layers(source: Path, destination: Path, layers: Sequence[int]) -> None
     with library.errors() as lines:
         status = lib.llama_model_quantize(os.fsencode(source), os.fsencode(destination), ctypes.byref(params))
     if status:
-        reason = lines[-1].rstrip(".") if lines else said("no reason was given")
+        reason = lines[-1].rstrip(".") if lines else i18n("no reason was given")
         raise ToolError(
-            said("llama.cpp could not leave layers of {file} out: {reason}.", file=source.name, reason=reason)
+            i18n("llama.cpp could not leave layers of {file} out: {reason}.", file=source.name, reason=reason)
         )

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import DeviceError
 from engine.llama import library
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _MAX_PORT = 65535
 _HELLO, _CAPS_BYTES = 14, 24
 _VERSION = (7, 0)  # RPC_PROTO_MAJOR_VERSION and _MINOR_VERSION of this llama.cpp
 _ADVICE = "Check the address, and that “ggml-rpc-server” of the same llama.cpp runs there and serves no other program."
-WARNING = said(
+WARNING = i18n(
     "llama.cpp's RPC has no authentication and no encryption: anyone who reaches the port can read what is computed "
     "and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the "
     "whole engine."
@@ -73,8 +73,8 @@ def connect(name: str) -> tuple[int, ...]:
     ggml = library.ggml()
     if not is_supported() or ggml is None:
         raise DeviceError(
-            said("This build of llama.cpp cannot use {name}: it has no RPC backend.", name=name),
-            said("Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device."),
+            i18n("This build of llama.cpp cannot use {name}: it has no RPC backend.", name=name),
+            i18n("Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device."),
         )
     if not _in_use[endpoint]:  # a server with our connection does not answer another
         _check_server(name, endpoint)
@@ -85,7 +85,7 @@ def connect(name: str) -> tuple[int, ...]:
         )
         server = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(address)(endpoint.encode("ascii"))
         if not server:
-            raise DeviceError(said("The RPC server {name} has no devices.", name=name))
+            raise DeviceError(i18n("The RPC server {name} has no devices.", name=name))
         number = ggml.ggml_backend_reg_dev_count(server)
         _devices[endpoint] = tuple(int(ggml.ggml_backend_reg_dev_get(server, index)) for index in range(number))
     return _devices[endpoint]
@@ -123,8 +123,8 @@ def _endpoint(name: str) -> str:
     found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX)) if is_remote(name) else None
     if found is None or not 0 < int(found[2]) <= _MAX_PORT:
         raise DeviceError(
-            said("{name} is not an RPC server: it has to be rpc:host:port.", name=name),
-            said("An example is rpc:192.168.1.20:50052."),
+            i18n("{name} is not an RPC server: it has to be rpc:host:port.", name=name),
+            i18n("An example is rpc:192.168.1.20:50052."),
         )
     return found[0]
 
@@ -138,26 +138,26 @@ def _check_server(name: str, endpoint: str) -> None:
             connection.sendall(struct.pack("<BQ", _HELLO, _CAPS_BYTES) + bytes(_CAPS_BYTES))
             answer = _received(connection, 8 + 4 + _CAPS_BYTES)
     except TimeoutError as error:
-        busy = said("The RPC server {name} does not answer; it may serve another program.", name=name)
-        raise DeviceError(busy, said(_ADVICE)) from error
+        busy = i18n("The RPC server {name} does not answer; it may serve another program.", name=name)
+        raise DeviceError(busy, i18n(_ADVICE)) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise DeviceError(
-            said("No RPC server answers at {name}: {reason}.", name=name, reason=reason), said(_ADVICE)
+            i18n("No RPC server answers at {name}: {reason}.", name=name, reason=reason), i18n(_ADVICE)
         ) from error
     size, major, minor = struct.unpack_from("<QBB", answer)
     if size != 4 + _CAPS_BYTES:
-        raise DeviceError(said("The program at {name} is not an RPC server of llama.cpp.", name=name), said(_ADVICE))
+        raise DeviceError(i18n("The program at {name} is not an RPC server of llama.cpp.", name=name), i18n(_ADVICE))
     if major != _VERSION[0] or minor > _VERSION[1]:
         theirs, ours = f"{major}.{minor}", f"{_VERSION[0]}.{_VERSION[1]}"
         raise DeviceError(
-            said(
+            i18n(
                 "The RPC server {name} speaks version {theirs}, and Paceline's llama.cpp {ours}.",
                 name=name,
                 theirs=theirs,
                 ours=ours,
             ),
-            said(_ADVICE),
+            i18n(_ADVICE),
         )
 
 

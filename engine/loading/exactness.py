@@ -14,7 +14,7 @@ from engine.fit.cache_size import first, per_layer
 from engine.gguf.header import GgufHeader, read_header
 from engine.llama import library
 from engine.records import CacheType, FlashAttention
-from engine.sentences import said
+from engine.sentences import i18n
 
 # CPU features whose kernels in llama.cpp add in another order for several tokens than for one.
 _INEXACT_CPU_FEATURES = {"MATMUL_INT8": "i8mm"}  # name in `library.system_info`: name of the instructions
@@ -34,11 +34,11 @@ def why_inexact(
 ) -> str:
     """Why answers may differ between runs with these options, as a sentence; empty if they cannot."""
     if gpu_layers:
-        return said("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
+        return i18n("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
     if reason := _build_reason():
         return reason
     if cache_type not in _EXACT_CACHES or flash_attention is FlashAttention.OFF:
-        return said(
+        return i18n(
             "With a cache of type {kind}, rounding depends on how many tokens a pass has, so words may change with the "
             "mode. Caches of f16 and q8_0 are exact.",
             kind=cache_type.value,
@@ -52,13 +52,13 @@ def _file_reason(path: str) -> str:
     except ModelFileError:  # the file was moved after loading
         return ""
     if any(length % _HEAD_STEP for length in _head_lengths(header)):
-        return said(
+        return i18n(
             "With attention heads of this model's size, rounding depends on how many tokens a pass has, so words may "
             "change with the mode."
         )
     kinds = {tensor.type_name for tensor in header.tensors if len(tensor.dims) > 1}
     if others := ", ".join(sorted(kinds - _EXACT_WEIGHTS)):
-        return said(
+        return i18n(
             "With weights of type {kinds}, rounding depends on how many tokens a pass has, so words may change with "
             "the mode.",
             kinds=others,
@@ -68,14 +68,14 @@ def _file_reason(path: str) -> str:
 
 def _build_reason() -> str:
     if not library.has_every_kernel():
-        return said(
+        return i18n(
             "llama.cpp lacks the kernels that Paceline's set-up builds, so rounding depends on how many tokens a pass "
             "has, and words may change with the mode."
         )
     features = library.system_info()
     names = ", ".join(name for mark, name in _INEXACT_CPU_FEATURES.items() if f"{mark} = 1" in features)
     if names:
-        return said(
+        return i18n(
             "llama.cpp uses this processor's {names}, with which rounding depends on how many tokens a pass has, so "
             "words may change with the mode.",
             names=names,

@@ -48,7 +48,7 @@ from engine.records import (
     SamplingParams,
     SplitMode,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.sequence import CachedSequence
 from engine.storage.cost_store import file_facts, key_of
 
@@ -190,9 +190,9 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
     if number == 1:
-        return (said("The GPU has no room for all of it, so the experts of 1 layer stay in main memory."),)
+        return (i18n("The GPU has no room for all of it, so the experts of 1 layer stay in main memory."),)
     return (
-        said(
+        i18n(
             "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
         ),
     )
@@ -204,9 +204,9 @@ def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]
     if request.gpu_layers is not None or not target_options(request).may_leave_main_memory or on_devices >= every:
         return ()
     if not on_devices:
-        return (said("The GPU has no room for it, so it runs on the processor."),)
+        return (i18n("The GPU has no room for it, so it runs on the processor."),)
     return (
-        said(
+        i18n(
             "The GPU has no room for all of it: {on_devices} of {every} layers lie there.",
             on_devices=on_devices,
             every=every,
@@ -220,7 +220,7 @@ def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
     if request.flash_attention is not FlashAttention.OFF or not quantized:
         return ()
     kinds_named = " / ".join(quantized)
-    return (said("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
+    return (i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
 
 
 def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
@@ -290,7 +290,7 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
         except (ModelLoadError, ContextError, DecodeError):  # DecodeError: no memory for a pass
             if last_choice:
                 raise
-    raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
+    raise ModelLoadError(i18n("{path} fits neither GPU nor main memory.", path=Path(path).name))
 
 
 def _attempts(path: Path, options: LoadOptions) -> Iterator[LoadAttempt]:
@@ -332,7 +332,7 @@ def _open_with(
         memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
-        return LoadedModel(model, context, sequence, info, test_rollback(sequence))
+        return LoadedModel(model, context, sequence, info, probe_rollback(sequence))
     except Exception:
         context.close()
         model.close()
@@ -341,7 +341,7 @@ def _open_with(
 
 def _check_cancelled(path: Path, progress: Callable[[float], bool] | None) -> None:
     if progress is not None and not progress(1.0):
-        raise LoadCancelledError(said("Loading {path} was cancelled.", path=path.name))
+        raise LoadCancelledError(i18n("Loading {path} was cancelled.", path=path.name))
 
 
 def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
@@ -379,7 +379,7 @@ def open_another(loaded: LoadedModel, n_ctx: int, *, gives_candidates: bool = Fa
     context = _make_context(loaded.model, options)
     try:
         sequence = CachedSequence(context)
-        can_rollback = test_rollback(sequence)
+        can_rollback = probe_rollback(sequence)
     except Exception:
         context.close()
         raise
@@ -402,7 +402,7 @@ def cache_identity(loaded: Loaded) -> Callable[[], str]:
     return lambda: key
 
 
-def test_rollback(sequence: CachedSequence) -> bool:
+def probe_rollback(sequence: CachedSequence) -> bool:
     """Test with three tokens whether the memory can drop a tail or be restored; this also warms up buffers."""
     sequence.forward((0,), 0)
     sequence.checkpoint()

@@ -9,7 +9,7 @@ from engine.llama import library
 from engine.loading.loading import Loaded
 from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, never_stop
 from engine.pacing.thread_choice import choose_threads
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
@@ -98,7 +98,7 @@ class DraftCosts:
         if self._control.observe(1, step_ms):
             self.loaded.context.set_threads(self._control.threads)
         if self._control.reason != before:
-            self._notice = said("draft model: {why}", why=self._control.reason)
+            self._notice = i18n("draft model: {why}", why=self._control.reason)
 
     def pop_notice(self) -> str:
         """Return a sentence if the number of threads was changed since the last call, else an empty text."""

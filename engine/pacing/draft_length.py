@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.errors import SettingError
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import Mode
-from engine.sentences import Sentence, phrase, said
+from engine.sentences import Sentence, i18n, phrase
 
 # Depths for a model without measured costs. Repacked CPU kernels compute four rows at a time, so passes of 4 or 8 rows
 # (3 or 7 proposed tokens and the last token) are cheaper per row than passes of 3, 5 or 6; n-gram drafts cost nothing.
@@ -37,13 +37,13 @@ def choose_draft_length(mode: Mode, depth: int | None, *, can_pace: bool) -> Dra
         SettingError: the depth is outside 0 to `MAX_DEPTH`.
     """
     if depth is not None and not 0 <= depth <= MAX_DEPTH:
-        raise SettingError(said("The draft length must be between 0 and {most}.", most=MAX_DEPTH))
+        raise SettingError(i18n("The draft length must be between 0 and {most}.", most=MAX_DEPTH))
     if mode is Mode.OFF:
-        return DraftLength(0, paced=False, reason=said("drafting is off"))
+        return DraftLength(0, paced=False, reason=i18n("drafting is off"))
     name = phrase("Modes", mode.value)
     if depth is not None:
-        return DraftLength(depth, False, said("{mode} at the chosen draft length of {depth}", mode=name, depth=depth))
+        return DraftLength(depth, False, i18n("{mode} at the chosen draft length of {depth}", mode=name, depth=depth))
     if can_pace:
-        return DraftLength(MAX_DEPTH, True, said("{mode}: drafts when it saves time here", mode=name))
+        return DraftLength(MAX_DEPTH, True, i18n("{mode}: drafts when it saves time here", mode=name))
     fixed = FIXED_DEPTH[mode]
-    return DraftLength(fixed, False, said("{mode} at draft length {depth}", mode=name, depth=fixed))
+    return DraftLength(fixed, False, i18n("{mode} at draft length {depth}", mode=name, depth=fixed))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 if TYPE_CHECKING:
     from engine.pacing.pacer import Pacer
 
-TEXT_REASON = said("using repeated text (n-gram)")
-TEXT_ONLY_REASON = said("the draft is not used: it would slow this model down here; repeated text is used instead")
+TEXT_REASON = i18n("using repeated text (n-gram)")
+TEXT_ONLY_REASON = i18n("the draft is not used: it would slow this model down here; repeated text is used instead")
 TEXT_PAUSED, FORCED_DRAFT = "text rests", "as asked"  # states in addition to the choices of a pass
 _PATIENCE = 3  # consecutive unproposed matches before a change of state
 
@@ -90,26 +90,26 @@ class DecisionReason:
 
 def drafting(accepted: float, *, is_observed: bool) -> Sentence:
     """Drafting pays off; ``accepted`` is the observed or expected share of tokens at depth 1."""
-    return said("draft on: {share}", share=_acceptance_sentence(accepted, is_observed=is_observed))
+    return i18n("draft on: {share}", share=_acceptance_sentence(accepted, is_observed=is_observed))
 
 
 def draft_not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentence:
     """Drafting does not pay off, since only a share of its first tokens is ``accepted``."""
     share = _acceptance_sentence(accepted, is_observed=is_observed)
     if as_asked:
-        return said("draft on as chosen, but it does not pay off: {share}", share=share)
-    return said("draft paused, since it would not pay off: {share}", share=share)
+        return i18n("draft on as chosen, but it does not pay off: {share}", share=share)
+    return i18n("draft paused, since it would not pay off: {share}", share=share)
 
 
 def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
     """The match does not pay off, since only a share of it is ``accepted``."""
     percent = accepted * 100
     if is_observed:
-        return said("repeated text paused, since it would not pay off: {percent:.0f}% accepted", percent=percent)
-    return said("repeated text paused, since it would not pay off: {percent:.0f}% expected", percent=percent)
+        return i18n("repeated text paused, since it would not pay off: {percent:.0f}% accepted", percent=percent)
+    return i18n("repeated text paused, since it would not pay off: {percent:.0f}% expected", percent=percent)
 
 
 def _acceptance_sentence(share: float, *, is_observed: bool) -> Sentence:
     if is_observed:
-        return said("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
-    return said("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)
+        return i18n("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
+    return i18n("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)

@@ -12,7 +12,7 @@ from engine.errors import ModelFileError, SideFileError
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import is_own_projector
 from engine.gguf.source import open_for_reading
-from engine.sentences import said
+from engine.sentences import i18n
 
 if TYPE_CHECKING:  # the window appears before NumPy is needed
     import numpy as np
@@ -100,28 +100,28 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     name = path.name
     if header.architecture != _ARCHITECTURE:
         raise SideFileError(
-            said(
+            i18n(
                 "{name} is not a side file (mmproj): its architecture is {architecture}, not clip.",
                 name=name,
-                architecture=header.architecture[:40] or said("not given"),
+                architecture=header.architecture[:40] or i18n("not given"),
             )
         )
     if header.metadata.get("clip.has_vision_encoder") is not True:
-        raise SideFileError(said("{name} does not see: it has no encoder for pictures.", name=name))
+        raise SideFileError(i18n("{name} does not see: it has no encoder for pictures.", name=name))
     for key, (least, most) in _RANGES.items():
         number = header.arch_value(key)
         if number is None or isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
-            raise SideFileError(said("{name} is damaged: its {key} is {number}.", name=name, key=key, number=number))
+            raise SideFileError(i18n("{name} is damaged: its {key} is {number}.", name=name, key=key, number=number))
     projector = _projector(header)
     if projector in _DEPENDENT:
         raise SideFileError(
-            said("{name} is of a kind that is not supported ({projector}).", name=name, projector=projector),
+            i18n("{name} is of a kind that is not supported ({projector}).", name=name, projector=projector),
             "Choose another model that sees pictures.",
         )
     family = _FAMILIES.get(projector)
     if family is not None and not target.architecture.startswith(family):
         raise SideFileError(
-            said(
+            i18n(
                 "{name} belongs to another model: it is for {family}, and this one is {architecture}.",
                 name=name,
                 family=family[0],
@@ -131,7 +131,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     width, wanted = row_width(header), target.arch_value("embedding_length")
     if width is not None and width != wanted:
         raise SideFileError(
-            said(
+            i18n(
                 "{name} belongs to another model: it gives {width} numbers per position, this model takes {wanted}.",
                 name=name,
                 width=width,

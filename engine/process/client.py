@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.process.messages import Cancel, Close, Logged, Setup
 from engine.records import EngineEnded, Event, Problem
 from engine.requests import OnEvent, Request, SetStateLimit, StateOrder, failure_event, is_last_event
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 from engine.session.worker import BEGIN_S, UNEXPECTED
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class EngineClient:
             process = EngineProcess(setup, self._on_message, self._on_end)
         except OSError as error:
             log.exception("the engine's process could not be started")
-            self._end(None, said("it could not be started: {reason}", reason=error.strerror or error))
+            self._end(None, i18n("it could not be started: {reason}", reason=error.strerror or error))
             return None
         with self._lock:
             self._process = process
@@ -205,7 +205,7 @@ class EngineClient:
             failing = list(self._unanswered)
             if self._is_closing:
                 return
-        problem = Problem(ENDED, said("The engine ended unexpectedly ({reason}).", reason=reason), "Try again.")
+        problem = Problem(ENDED, i18n("The engine ended unexpectedly ({reason}).", reason=reason), "Try again.")
         self._on_event(EngineEnded(reason))
         for number in failing:
             self._fail(number, problem, engine_ended=True)

@@ -18,7 +18,7 @@ from typing import Any
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import EngineError, ModelLoadError, PromptTooLongError
 from engine.sandbox.helper import HelperProcess, error_from_json
-from engine.sentences import said
+from engine.sentences import i18n
 
 _MAX_LINE_BYTES = 4_000_000_000  # one vector for each of 8,192 tokens
 _unpickled: dict[tuple[object, ...], Embedder] = {}  # embedders that were unpickled in this process
@@ -97,7 +97,7 @@ class Embedder:
         if not read.endswith(b"\n"):
             self._stop()
             raise ModelLoadError(
-                said("The process that ran {name} ended without an answer.", name=self._path.name),
+                i18n("The process that ran {name} ended without an answer.", name=self._path.name),
                 "Choose another embedding model if it happens again.",
             )
         answer: dict[str, Any] = json.loads(read)
@@ -116,9 +116,9 @@ def _read_embeddings(answer: dict[str, Any], index: int, model: EmbeddingModel) 
     if "vectors" in answer:
         return Embedded(number, tuple(array("f", b64decode(one)) for one in answer["vectors"]))
     if not number:
-        raise PromptTooLongError(said("Input {number} has no tokens.", number=index + 1), "Leave it out.")
+        raise PromptTooLongError(i18n("Input {number} has no tokens.", number=index + 1), "Leave it out.")
     raise PromptTooLongError(
-        said(
+        i18n(
             "Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.",
             number=index + 1,
             num_tokens=number,

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 from engine.process.channel import pack, read_packed
 from engine.process.messages import Setup
 from engine.sandbox.helper import ENGINE_FLAG, WINDOW_PID, child_environment, creation_flags
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 log = logging.getLogger(__name__)
 
@@ -133,8 +133,8 @@ def command() -> list[str]:
 
 def reason_of(status: int) -> Sentence:
     if status == -getattr(signal, "SIGKILL", 9):
-        return said("killed by another program, or by the system because memory ran out")
+        return i18n("killed by another program, or by the system because memory ran out")
     try:
-        return said("signal {name}", name=signal.Signals(-status).name)
+        return i18n("signal {name}", name=signal.Signals(-status).name)
     except ValueError:
-        return said("status {status}", status=f"{status:#x}" if status > 255 else str(status))
+        return i18n("status {status}", status=f"{status:#x}" if status > 255 else str(status))

@@ -23,7 +23,7 @@ from engine.prompt.typed_text import UserTextTokenizer
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
 from engine.records import FROM_MODEL, QUESTION_DIVIDER, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.reading import format_of
 
@@ -103,20 +103,20 @@ class PromptBuilder:
     @cached_property
     def _tools(self) -> tuple[ToolFormat, str]:
         if "tools" not in self._source and "functions" not in self._source:
-            return ToolFormat.NONE, said("its chat template does not support tools")
+            return ToolFormat.NONE, i18n("its chat template does not support tools")
         try:
             self._find_form()
             asked = self._render(TemplateInput((_QUESTION,), (_TOOL,)), {})
             if _TOOL["function"]["description"] not in asked:
-                return ToolFormat.NONE, said("its chat template does not support tools")
+                return ToolFormat.NONE, i18n("its chat template does not support tools")
             found = next(filter(None, map(self._format_with, ArgumentForm)), ToolFormat.NONE)
         except TemplateError as error:
-            return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)
+            return ToolFormat.NONE, i18n("its chat template fails with tools: {reason}", reason=error.message)
         for tool_format, syntax in SYNTAXES.items():
             if found is ToolFormat.NONE and syntax.described and (syntax.mark in asked or self._is_token(syntax.mark)):
                 found = tool_format
         if found is ToolFormat.NONE:
-            return found, said("its chat template writes calls in a form that is not known here")
+            return found, i18n("its chat template writes calls in a form that is not known here")
         return found, ""
 
     def _format_with(self, form: ArgumentForm) -> ToolFormat:
@@ -364,7 +364,7 @@ class PromptBuilder:
         for message in messages:
             if message.role not in _ROLES:
                 raise PromptError(
-                    said(
+                    i18n(
                         "A message has the role {role!r}; known roles are {names}.",
                         role=message.role,
                         names=", ".join(_ROLES),

@@ -23,7 +23,7 @@ from engine.errors import TemplateError
 from engine.prompt.typed_text import whole_characters
 from engine.records import QUESTION_DIVIDER, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
-from engine.sentences import said
+from engine.sentences import i18n
 
 PROBE_PREFIX = "Zyxwvut"  # no template contains it
 MAX_TRIAL_S = 10.0  # limit of all attempts; one takes a millisecond or two
@@ -124,10 +124,10 @@ class MessageForms:
         reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
         if lost >= len(kept):
             raise TemplateError(
-                said("The chat template of this model leaves the tools out."), "Choose another model for tools."
+                i18n("The chat template of this model leaves the tools out."), "Choose another model for tools."
             )
         raise TemplateError(
-            said(
+            i18n(
                 "Message {number} ({role}) is not in the prompt: the model's chat template does not accept this "
                 "conversation{reason}.",
                 number=kept[lost] + 1,

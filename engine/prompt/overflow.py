@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import PromptTooLongError
 from engine.records import QUESTION_DIVIDER, ChatRequest, Message, Picture
-from engine.sentences import said
+from engine.sentences import i18n
 
 _PARTS = 4  # each attempt drops another quarter of the context
 # A prompt of at least this number of characters is first counted in pieces. Since splitting changes the count slightly,
@@ -123,10 +123,10 @@ def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) 
             seen += count(text[begin : begin + _PIECE_CHARS])
             if seen > most:
                 raise PromptTooLongError(
-                    said(
+                    i18n(
                         "The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.",
                         most=most,
                         n_ctx=n_ctx,
                     ),
-                    said("Shorten it, or have the model loaded with a larger context."),
+                    i18n("Shorten it, or have the model loaded with a larger context."),
                 )

@@ -13,7 +13,7 @@ from engine.errors import PictureError, PromptError, TemplateError
 from engine.picture import Picture
 from engine.prompt.typed_text import UserTextTokenizer
 from engine.records import Message
-from engine.sentences import said
+from engine.sentences import i18n
 
 IdsOfPicture = Callable[[Picture], list[int]]
 MAX_PICTURES = 64  # pictures in a prompt
@@ -38,7 +38,7 @@ class PictureMarks:
             raise no_vision_error()
         if len(self._pictures) > MAX_PICTURES:
             raise PictureError(
-                said(
+                i18n(
                     "The conversation has {count} pictures; at most {most} are read.",
                     count=len(self._pictures),
                     most=MAX_PICTURES,

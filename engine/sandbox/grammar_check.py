@@ -11,7 +11,7 @@ import sys
 from engine.errors import GrammarError
 from engine.sandbox.helper import HelperTimeoutError, run_helper
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_GRAMMAR_CHARS = 65_536
 _LIMIT_S = 20.0  # allows for a slow start on a busy machine
@@ -27,7 +27,7 @@ def check_grammar(text: str) -> str:
         GrammarError: llama.cpp cannot parse it; the message has its reason, if any.
     """
     if not text.strip() or "\0" in text or len(text) > MAX_GRAMMAR_CHARS:
-        raise GrammarError(said("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
+        raise GrammarError(i18n("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
     try:
         ended = run_helper("grammar", data=text.encode("utf-8", "replace"), limit_s=_LIMIT_S)
     except HelperTimeoutError as error:
@@ -35,7 +35,7 @@ def check_grammar(text: str) -> str:
     if ended.output.strip() == _GOOD:
         return text
     if ended.output.strip() == _BAD:
-        raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(ended.stderr)))
+        raise GrammarError(i18n("The grammar cannot be read: {reason}.", reason=_reason(ended.stderr)))
     raise GrammarError("llama.cpp crashed over this grammar.", "Make it simpler: fewer nested groups.")
 
 
@@ -46,8 +46,8 @@ def _reason(stderr: str) -> str:
         if found:
             return reason[:200].rstrip(" .")
         if "left recursion" in line:
-            return said("a rule begins with itself")
-    return said("it has no rule called root, or names a rule that is missing")
+            return i18n("a rule begins with itself")
+    return i18n("it has no rule called root, or names a rule that is missing")
 
 
 def parse(words: list[str]) -> int:  # noqa: ARG001  (the signature of helpers)

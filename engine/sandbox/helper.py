@@ -240,7 +240,7 @@ def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str
     """Print the result of ``work`` or its error; the exit status is 0 for both."""
     from engine.errors import EngineError, NotEnoughMemoryError  # noqa: PLC0415  (as above)
     from engine.sandbox.limits import end_with_parent, quiet_crashes  # noqa: PLC0415
-    from engine.sentences import said  # noqa: PLC0415
+    from engine.sentences import i18n  # noqa: PLC0415
 
     end_with_parent()
     quiet_crashes()
@@ -250,7 +250,7 @@ def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str
         answer = error_to_json(error)
     except MemoryError:
         name = Path(words[0]).name
-        answer = error_to_json(NotEnoughMemoryError(said("{name} needs more memory than is allowed.", name=name)))
+        answer = error_to_json(NotEnoughMemoryError(i18n("{name} needs more memory than is allowed.", name=name)))
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()
     return 0

@@ -21,7 +21,7 @@ from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import FlashAttention, LoadRequest
 from engine.sandbox.probe import ProbeReport, ShouldStop, ask_child, probe
-from engine.sentences import Sentence, from_json, said
+from engine.sentences import Sentence, from_json, i18n
 from engine.storage.json_store import JsonStore
 
 log = logging.getLogger(__name__)
@@ -30,11 +30,11 @@ KERNELS_FILE = "kernels.json"
 _KERNELS_FORMAT = 2
 _EXACT = " exact"  # suffix of the key for whether rows have the same bits in every pass
 _KERNELS_LIMIT_S = 60.0
-_FALLBACK = said(
+_FALLBACK = i18n(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” "
     "compiles it again; README names other ways."
 )
-_FALLBACK_OF_BUNDLE = said(
+_FALLBACK_OF_BUNDLE = i18n(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
     "A newer version of Paceline may bring others."
 )
@@ -43,14 +43,14 @@ _GPUS_FORMAT = 1
 _MAX_VERDICTS = 20
 _GPUS_LIMIT_S = 120.0  # for each of the two trials, since at its first start a driver may compile programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
-    GpuVerdict.REDUCED: said(
+    GpuVerdict.REDUCED: i18n(
         "Flash attention or sampling fails on this GPU or its driver, so both are off there, and the cache is f16. A "
         "newer driver may help."
     ),
-    GpuVerdict.PROCESSOR_ONLY: said(
+    GpuVerdict.PROCESSOR_ONLY: i18n(
         "The GPU failed a test with a small model, so models run on the processor. A newer driver may help."
     ),
-    GpuVerdict.UNTRIED: said(
+    GpuVerdict.UNTRIED: i18n(
         "The GPU could not be tried with a small model: its memory may be full, or it did not answer in time. So "
         "models run on the processor. Close other programs that use it, and start Paceline again."
     ),

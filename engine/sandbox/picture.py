@@ -15,7 +15,7 @@ from engine.errors import PictureError
 from engine.gguf.source import open_ordinary
 from engine.picture import MAX_SIDE, Picture
 from engine.sandbox.helper import HelperTimeoutError, run_helper
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ MAX_PIXELS = 80_000_000  # largest picture before scaling
 MAX_RATIO = 100  # largest ratio of the sides, since encoders refuse narrower pictures or abort the process
 LIMIT_S = 30.0
 _MAX_CACHED_BYTES = 64 << 20
-_CONVERT = said("Save it as PNG or JPEG, and give that.")
+_CONVERT = i18n("Save it as PNG or JPEG, and give that.")
 
 
 def read_picture_file(path: Path) -> Picture:
@@ -38,7 +38,7 @@ def read_picture_file(path: Path) -> Picture:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: an impossible name
         reason = getattr(error, "strerror", None) or error
-        raise PictureError(said("“{name}” cannot be read: {reason}.", name=path.name, reason=reason)) from error
+        raise PictureError(i18n("“{name}” cannot be read: {reason}.", name=path.name, reason=reason)) from error
     return read_picture(data, path.name)
 
 
@@ -49,10 +49,10 @@ def read_picture(data: bytes, name: str, limit_s: float = LIMIT_S) -> Picture:
         PictureError: it cannot be read; the message says why.
     """
     if not data:
-        raise PictureError(said("“{name}” is empty.", name=name))
+        raise PictureError(i18n("“{name}” is empty.", name=name))
     if len(data) > MAX_BYTES:
         raise PictureError(
-            said("“{name}” has more than {limit} MB.", name=name, limit=MAX_BYTES >> 20), "Make it smaller."
+            i18n("“{name}” has more than {limit} MB.", name=name, limit=MAX_BYTES >> 20), "Make it smaller."
         )
     head, _, rgb = _ask_child(data, name, limit_s).partition(b"\n")
     try:
@@ -72,17 +72,17 @@ def _ask_child(data: bytes, name: str, limit_s: float) -> bytes:
         return run_helper("picture", words, data, limit_s=limit_s).output
     except HelperTimeoutError:
         raise PictureError(
-            said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s), _CONVERT
+            i18n("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s), _CONVERT
         ) from None
 
 
 def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
     if kind == "kind":
-        return PictureError(said("“{name}” is not a PNG, JPEG, WebP or GIF picture.", name=name), _CONVERT)
+        return PictureError(i18n("“{name}” is not a PNG, JPEG, WebP or GIF picture.", name=name), _CONVERT)
     if kind == "large":
         size = {"width": int(answer["width"]), "height": int(answer["height"])}
         return PictureError(
-            said(
+            i18n(
                 "“{name}” has {width} x {height} pixels, more than {limit} million in all.",
                 name=name,
                 limit=MAX_PIXELS // 1_000_000,
@@ -92,12 +92,12 @@ def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
         )
     if kind == "narrow":
         return PictureError(
-            said("“{name}” is more than {limit} times as long as it is wide.", name=name, limit=MAX_RATIO),
+            i18n("“{name}” is more than {limit} times as long as it is wide.", name=name, limit=MAX_RATIO),
             "Cut out the part that matters.",
         )
     if kind == "memory":
-        return PictureError(said("Reading “{name}” takes more memory than a picture should.", name=name), _CONVERT)
-    return PictureError(said("“{name}” is damaged: its pixels cannot be read.", name=name), _CONVERT)
+        return PictureError(i18n("Reading “{name}” takes more memory than a picture should.", name=name), _CONVERT)
+    return PictureError(i18n("“{name}” is damaged: its pixels cannot be read.", name=name), _CONVERT)
 
 
 class PictureReader:

@@ -25,7 +25,7 @@ from engine.errors import (
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
 from engine.sandbox.helper import HelperResult, HelperStoppedError, HelperTimeoutError, error_from_json, run_helper
-from engine.sentences import from_json, replace_field, said
+from engine.sentences import from_json, i18n, replace_field
 from engine.storage.json_store import JsonStore, merge_latest
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ MIN_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
 _EACH_DRAFT_LIMIT_S = 15.0
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # location and reason of ggml's aborts
 _CPP_EXCEPTION = re.compile(r"what\(\):\s*(.+)")
-_OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
+_OTHER_PROGRAM = i18n("Choose another file of this model, or a newer version of Paceline.")
 
 ShouldStop = Callable[[], bool]
 InspectHead = Callable[[Path, Path | None, ShouldStop], None]
@@ -126,7 +126,7 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
             facts = [part.stat() for part in all_parts(path.absolute())]
         except (OSError, ValueError) as error:  # ValueError: an impossible name
             reason = getattr(error, "strerror", None) or error
-            raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
+            raise ModelNotFoundError(i18n("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
         told += [str(whole), *(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)]
         num_bytes += sum(fact.st_size for fact in facts)
     return "|".join((*told, version)), num_bytes
@@ -249,11 +249,11 @@ def ask_child(
     try:
         ended = run_helper(job, told, limit_s=limit_s, should_stop=should_stop)
     except HelperStoppedError:
-        message = said("Opening {name} was cancelled.", name=name)
+        message = i18n("Opening {name} was cancelled.", name=name)
         raise LoadCancelledError(message, "Open it again if you need it.") from None
     except HelperTimeoutError:
         raise TooSlowError(
-            said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
+            i18n("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
             "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
         ) from None
     if ended.status != 0:
@@ -261,7 +261,7 @@ def ask_child(
         raise _crash_error(name, ended)
     answer = ended.answer
     if answer is None:
-        raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name))
+        raise ModelLoadError(i18n("The process that opened {name} ended without an answer.", name=name))
     if "error" in answer:
         raise error_from_json(answer["error"])
     return answer
@@ -271,27 +271,27 @@ def _crash_error(name: str, ended: HelperResult) -> EngineError:
     status, stderr = ended.status, ended.stderr
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
-            said("The system ended the process that opened {name}, perhaps because memory ran out.", name=name)
+            i18n("The system ended the process that opened {name}, perhaps because memory ran out.", name=name)
         )
     if status == -getattr(signal, "SIGILL", 4):
         return ModelLoadError(
-            said("{name} could not be opened: llama.cpp was built for another processor.", name=name),
+            i18n("{name} could not be opened: llama.cpp was built for another processor.", name=name),
             "Reinstall llama-cpp-python on this computer.",
         )
     if status == 1:  # Python's status after an unexpected exception
         last_line = (stderr.strip().splitlines() or [""])[-1][:200].rstrip(".")
         return ModelLoadError(
-            said(
+            i18n(
                 "{name} could not be opened: {last_line}.",
                 name=name,
-                last_line=last_line or said("no reason was given"),
+                last_line=last_line or i18n("no reason was given"),
             ),
             _OTHER_PROGRAM,
         )
     reason = _CPP_EXCEPTION.search(stderr) or _ABORT.search(stderr)
     if reason and "bad_alloc" in stderr:
-        return NotEnoughMemoryError(said("{name} asks for more memory than a file of its size can need.", name=name))
+        return NotEnoughMemoryError(i18n("{name} asks for more memory than a file of its size can need.", name=name))
     detail = reason[1].strip()[:200] if reason else ended.exit_reason
     return ModelLoadError(
-        said("llama.cpp crashed when it opened {name} ({detail}).", name=name, detail=detail), _OTHER_PROGRAM
+        i18n("llama.cpp crashed when it opened {name} ({detail}).", name=name, detail=detail), _OTHER_PROGRAM
     )

@@ -16,7 +16,7 @@ import psutil
 
 from engine.errors import TemplateError
 from engine.sandbox.helper import HelperProcess
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_OUTPUT_CHARS = 8_000_000  # about twice the text of a million tokens
 MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, and long conversations little more
@@ -56,12 +56,12 @@ class TemplateRenderer:
             if not line.endswith(b"\n"):
                 self._stop()
                 raise TemplateError(
-                    said("The model's chat template was stopped: {reason}.", reason=reason or said("it crashed"))
+                    i18n("The model's chat template was stopped: {reason}.", reason=reason or i18n("it crashed"))
                 )
         answer = json.loads(line)
         if "refused" in answer:
             raise TemplateRefusedError(
-                said("The model's chat template failed: {reason}.", reason=answer["refused"].rstrip("."))
+                i18n("The model's chat template failed: {reason}.", reason=answer["refused"].rstrip("."))
             )
         text: str = answer["text"]
         return text
@@ -80,9 +80,9 @@ class TemplateRenderer:
         if line != _READY:
             self._stop()
             raise TemplateError(
-                said(
+                i18n(
                     "The helper that renders chat templates did not start: {reason}.",
-                    reason=reason or said("it ended at once"),
+                    reason=reason or i18n("it ended at once"),
                 ),
                 "Try again; if it happens again, reinstall Paceline.",
             )
@@ -121,9 +121,9 @@ def _watch(process: HelperProcess, done: threading.Event, limit_s: float, reason
         elapsed_s = time.monotonic() - began
         starved = cpu_s - cpu_before < limit_s / 2 and elapsed_s < BUSY_TIME_LIMIT_S
         if memory_bytes > MEMORY_LIMIT_BYTES:
-            reasons.append(said("it needed too much memory"))
+            reasons.append(i18n("it needed too much memory"))
         elif elapsed_s > limit_s and not starved:
-            reasons.append(said("it did not finish within {limit_s:.0f} seconds", limit_s=limit_s))
+            reasons.append(i18n("it did not finish within {limit_s:.0f} seconds", limit_s=limit_s))
         if reasons:
             process.kill()
             return

@@ -23,7 +23,7 @@ import jinja2.debug
 import jinja2.ext
 import jinja2.sandbox
 
-from engine.sentences import said
+from engine.sentences import i18n
 
 _MAX_COMPILED = 8
 _MAX_REASON_CHARS = 300
@@ -110,16 +110,16 @@ def _render(template: jinja2.Template, variables: dict[str, Any], max_chars: int
     for piece in template.generate(variables):
         num_chars += len(piece)
         if num_chars > max_chars:
-            raise ValueError(said("it wrote more text than any context holds"))
+            raise ValueError(i18n("it wrote more text than any context holds"))
         pieces.append(piece)
     return "".join(pieces)
 
 
 def _reason(fault: BaseException) -> str:
     if isinstance(fault, MemoryError):
-        return said("it needed too much memory")
+        return i18n("it needed too much memory")
     if isinstance(fault, RecursionError):
-        return said("it calls itself without end")
+        return i18n("it calls itself without end")
     lines = str(fault).strip().splitlines()
     return (lines[0] if lines else type(fault).__name__)[:_MAX_REASON_CHARS]
 

@@ -28,7 +28,7 @@ from engine.picture import Picture
 from engine.records import NO_DEVICE, FlashAttention, Placement
 from engine.sandbox.limits import limit_memory
 from engine.sandbox.probe import FOR_DEVICES
-from engine.sentences import said, to_json
+from engine.sentences import i18n, to_json
 from engine.sequence import CachedSequence
 
 if TYPE_CHECKING:  # the trials import what they need
@@ -109,7 +109,7 @@ def _run_passes(model: LlamaModel, ids: list[int]) -> None:
         for some in ([model.vocab.bos_id or 0], ids[:_NUM_IN_A_PASS]):
             if some and not np.isfinite(context.forward(some, 1)).all():
                 raise ModelLoadError(
-                    said("{path} is damaged: its first passes gave numbers that are not finite.", path=model.path.name)
+                    i18n("{path} is damaged: its first passes gave numbers that are not finite.", path=model.path.name)
                 )
 
 
@@ -123,7 +123,7 @@ def _try_vocabulary(model: LlamaModel) -> list[int]:
     ordinary = vocab.tokenize(_ORDINARY_TEXT, special=False)
     if not ordinary:
         raise ModelLoadError(
-            said("{path} has no tokens for ordinary text, so no prompt would reach it.", path=model.path.name)
+            i18n("{path} has no tokens for ordinary text, so no prompt would reach it.", path=model.path.name)
         )
     ids = vocab.tokenize(_ORDINARY_TEXT, special=True, add_bos=True)
     for code in _TEXT_OF_ALL_FIRST_BYTES:
@@ -172,13 +172,13 @@ def _run_head(target: LoadedModel, head: LoadedHead) -> None:
     target.sequence.forward(ids[:-1], _NUM_READ_TOKENS)
     if not head.tap.has_rows_of(_NUM_READ_TOKENS):
         raise DraftRefusedError(
-            said("llama.cpp gives no hidden states of {architecture} models.", architecture=target.info.architecture)
+            i18n("llama.cpp gives no hidden states of {architecture} models.", architecture=target.info.architecture)
         )
     row = head.sequence.forward(ids, 1)[0]
     for _ in range(min(_NUM_DRAFTED, head.max_depth or _NUM_DRAFTED)):
         if np.isnan(row).any() or not np.isfinite(row).any():
             raise ModelLoadError(
-                said("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)
+                i18n("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)
             )
         row = head.sequence.forward([int(row.argmax())], 1)[0]
 
@@ -220,7 +220,7 @@ def _decode_pictures(encoder: PictureEncoder, context: LlamaContext, side: Path,
         for _ in sequence.prefill(np.asarray([word, *ids], dtype=np.int32)):
             pass
         if not np.isfinite(sequence.forward([word], 1)).all():
-            raise ModelLoadError(said("{path} is damaged: after a picture the numbers are not finite.", path=side.name))
+            raise ModelLoadError(i18n("{path} is damaged: after a picture the numbers are not finite.", path=side.name))
 
 
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:
@@ -292,7 +292,7 @@ def try_kernels(words: list[str]) -> dict[str, Any]:
         raise ModelHeaderError(error.message) from error
     found = _kernel_rows(path, repack=True)
     if not all(map(rows_match, expected, found)):
-        raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
+        raise ModelLoadError(i18n("The kernels for this processor give wrong numbers."))
     return {"works": True, "exact": library.has_every_kernel() and _is_exact(path)}
 
 

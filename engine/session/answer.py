@@ -41,7 +41,7 @@ from engine.records import (
 )
 from engine.sampling.logprobs import RowLogprob
 from engine.sampling.sampler import History, Sampler
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 from engine.sequence import CachedSequence
 
 TEXT_INTERVAL_S = 0.03  # seconds between pieces of text of plain passes: looks continuous, and costs little
@@ -343,8 +343,8 @@ def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
 
 def _messages_left_out(number: int, n_ctx: int) -> Sentence:
     if number == 1:
-        return said("the oldest message is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
-    return said(
+        return i18n("the oldest message is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
+    return i18n(
         "the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens",
         num_messages=number,
         n_ctx=n_ctx,
@@ -353,8 +353,8 @@ def _messages_left_out(number: int, n_ctx: int) -> Sentence:
 
 def _questions_left_out(number: int, n_ctx: int) -> Sentence:
     if number == 1:
-        return said("a question without an answer is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
-    return said(
+        return i18n("a question without an answer is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
+    return i18n(
         "{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens",
         num_questions=number,
         n_ctx=n_ctx,
@@ -363,8 +363,8 @@ def _questions_left_out(number: int, n_ctx: int) -> Sentence:
 
 def _joined_summary(stats: StatsRecorder) -> Sentence:
     if stats.passes == 1:
-        return said("its pass was made together with those of other answers")
-    return said(
+        return i18n("its pass was made together with those of other answers")
+    return i18n(
         "{joined} of {num_passes} passes were made together with those of other answers",
         joined=stats.joined_passes,
         num_passes=stats.passes,
@@ -374,14 +374,14 @@ def _joined_summary(stats: StatsRecorder) -> Sentence:
 def _too_long(ids: list[int], size: int) -> Sentence:
     num_picture_tokens = sum(one < 0 for one in ids)
     if num_picture_tokens:
-        return said(
+        return i18n(
             "The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds "
             "{size:,} and the answer needs room.",
             num_ids=len(ids),
             num_places=num_picture_tokens,
             size=size,
         )
-    return said(
+    return i18n(
         "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.",
         num_ids=len(ids),
         size=size,

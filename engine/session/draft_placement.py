@@ -27,7 +27,7 @@ from engine.loading.loading import (
 from engine.pacing.measuring import measure_drafting
 from engine.pacing.thread_choice import choose_threads
 from engine.records import Device, LoadRequest, Placement
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
 log = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ def check_memory(draft: LoadedModel) -> None:
     """Raise `DraftRefusedError` if the draft's memory cannot drop rejected tokens."""
     if not draft.can_rollback:
         raise DraftRefusedError(
-            said(
+            i18n(
                 "The memory of {name} ({architecture}) can neither drop rejected tokens nor return to an earlier "
                 "state.",
                 name=draft.info.name,

@@ -21,16 +21,16 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_within_text
 from engine.records import ChatRequest, Mode, Source, ToolFormat
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.tools.outlines import call_outlines
 
 # Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) 3 were predicted
 # by prompt lookup only and 6 by suffix decoding only, so combining both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens of a match, without and with a pacer
 _LOOKUP_MODES = frozenset({Mode.NGRAM})
-NO_DRAFT = said("No draft model is chosen.")
-_USE_DRAFT_ADVICE = said("The chosen draft model drafts instead of the head; choose none to use the head.")
-_USE_HEAD_ADVICE = said("A head drafts for this model; choose a draft model to use this mode.")
+NO_DRAFT = i18n("No draft model is chosen.")
+_USE_DRAFT_ADVICE = i18n("The chosen draft model drafts instead of the head; choose none to use the head.")
+_USE_HEAD_ADVICE = i18n("A head drafts for this model; choose a draft model to use this mode.")
 _SUFFIX_MODES = frozenset({Mode.SUFFIX, Mode.AUTO})
 MODEL_MODES = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
 
@@ -115,7 +115,7 @@ def unavailable_modes(
 ) -> dict[Mode, str]:
     """Unavailable modes with reasons; the arguments are the reasons for a missing draft and head."""
     if not target.can_rollback:
-        reason = said(
+        reason = i18n(
             "The memory of this model ({architecture}) can neither drop rejected tokens nor return to an earlier "
             "state, so it runs without drafting.",
             architecture=target.info.architecture,

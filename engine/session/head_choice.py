@@ -18,9 +18,9 @@ from engine.heads.loading import open_head_file, open_own_heads
 from engine.loading.loading import LoadedModel, LoadOptions, draft_options, fit_context
 from engine.records import FlashAttention, LoadRequest
 from engine.sandbox.probe import InspectHead
-from engine.sentences import said
+from engine.sentences import i18n
 
-NO_HEAD = said("This model has no next-token layers (MTP), and no file with a head for it is chosen.")
+NO_HEAD = i18n("This model has no next-token layers (MTP), and no file with a head for it is chosen.")
 
 
 class HeadChoice:
@@ -59,7 +59,7 @@ class HeadChoice:
                 raise
             self.reason = error.message
             if not isinstance(error, NotEnoughMemoryError):
-                self.reason = said("The model's own heads cannot be used: {reason}", reason=error.message)
+                self.reason = i18n("The model's own heads cannot be used: {reason}", reason=error.message)
         return fit_context([path], options)
 
     def open_own(self, target: LoadedModel, request: LoadRequest) -> LoadedHead | None:
@@ -112,7 +112,7 @@ def as_load_error(path: str) -> Iterator[None]:
         if isinstance(error, LoadCancelledError) or not are_heads_stripped(header):
             raise
         reason = own_heads_sentence(header, Path(path).name)
-        raise ModelLoadError(said("{error} {reason}", error=error.message, reason=reason), error.advice) from error
+        raise ModelLoadError(i18n("{error} {reason}", error=error.message, reason=reason), error.advice) from error
 
 
 def is_head_file(path: str) -> bool:

@@ -49,7 +49,7 @@ from engine.prompt.typed_text import tokens_within_text
 from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
@@ -292,7 +292,7 @@ class Session:
             other._use_draft(draft)
             other._translate_as(self, draft)
         elif self._draft is not None:
-            other._draft_reason = said("It drafts for one answer at a time, and another is being written.")
+            other._draft_reason = i18n("It drafts for one answer at a time, and another is being written.")
         other._costs = self._pair_costs().of_slot(other._target)
         return other
 
@@ -424,7 +424,7 @@ class Session:
         constraint = GrammarConstraint(initial_state(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
-        plain = (said("without drafting: {reason}", reason=reason),) if reason else ()
+        plain = (i18n("without drafting: {reason}", reason=reason),) if reason else ()
         plan = AnswerPlan(
             replace(request, mode=mode),
             drafter,
@@ -438,7 +438,7 @@ class Session:
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
             model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.add_draft_prefill_time
-            model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
+            model.on_failure = lambda why: answer.stats.add_decision(i18n("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._slot)
         with self.interrupt.attached_to(self._contexts()):
             yield from answer.events(should_stop)

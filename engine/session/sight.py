@@ -23,7 +23,7 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.pictures import no_vision_error
 from engine.records import ChatRequest, LoadRequest, ModelInfo
 from engine.sandbox.probe import InspectSide
-from engine.sentences import said
+from engine.sentences import i18n
 
 
 class Vision:
@@ -144,6 +144,6 @@ def _check_room(side: Path, options: LoadOptions) -> None:
     needed = side.stat().st_size + ENCODER_BYTES
     if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
         raise NotEnoughMemoryError(
-            said("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
+            i18n("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
             "Leave it out, or close other programs.",
         )

@@ -25,7 +25,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 SUMMARY_SHARE = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
 _MIN_TOKENS, _MAX_TOKENS = 48, 512  # least and most tokens of a summary
@@ -86,7 +86,7 @@ class Summariser:
             return dropping  # the answer only needs to leave out unanswered questions
         plan = self._plan(replace(request, messages=answerable.messages))
         if plan is None:
-            yield self._failed(request, 0, said("The oldest messages are too long to be summarised."))
+            yield self._failed(request, 0, i18n("The oldest messages are too long to be summarised."))
             return dropping
         try:
             summary, why = yield from self._write(*plan, run)
@@ -141,15 +141,15 @@ class Summariser:
             elif isinstance(event, Finished):
                 reason = event.reason
         if reason is FinishReason.CANCELLED:
-            return "", said("The summary was cancelled.")
+            return "", i18n("The summary was cancelled.")
         summary = _clean_summary(text, cut=reason is FinishReason.LENGTH)
-        return summary, "" if summary else said("The model wrote no summary.")
+        return summary, "" if summary else i18n("The model wrote no summary.")
 
 
 def _note(num_messages: int) -> Sentence:
     if num_messages == 1:
-        return said("the oldest message is sent as a summary")
-    return said("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
+        return i18n("the oldest message is sent as a summary")
+    return i18n("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
 
 
 def _clean_summary(text: str, *, cut: bool) -> str:

@@ -42,7 +42,7 @@ from engine.requests import (
     StateOrder,
     failure_event,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.session.token_counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ class EngineWorker:
 
 def _cancelled(request: ModelRequest) -> LoadCancelledError:
     path = request.target if isinstance(request, LoadRequest) else request.path
-    return LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
+    return LoadCancelledError(i18n("Loading {path} was cancelled.", path=Path(path or "").name))
 
 
 class LoadedModels:

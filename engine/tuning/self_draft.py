@@ -26,7 +26,7 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
 from engine.sampling.sampler import argmax
 from engine.sampling.top_k import Row
-from engine.sentences import Sentence, joined, said
+from engine.sentences import Sentence, i18n, joined
 from engine.storage.cost_store import file_facts, key_of
 
 QUESTIONS = (
@@ -72,7 +72,7 @@ class SelfDraft:
 
     @property
     def words(self) -> Sentence:
-        measured = said(
+        measured = i18n(
             "Without {number} of its {n_layer} layers it agrees with the whole model on {agreement:.0f}% of "
             "{num_tokens} tokens, and a token takes {share:.0f}% of the time.",
             number=len(self.left_out),
@@ -82,11 +82,11 @@ class SelfDraft:
             share=self.share * 100.0,
         )
         if self.pays:
-            follows = said(
+            follows = i18n(
                 "Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.", gain=self.max_gain
             )
         else:
-            follows = said("It would have to agree more often than that to pay, so drafting with it gains nothing.")
+            follows = i18n("It would have to agree more often than that to pay, so drafting with it gains nothing.")
         return joined([measured, follows])
 
 
@@ -98,7 +98,7 @@ def shapes(n_layer: int) -> tuple[tuple[int, ...], ...]:
     """
     if n_layer < _MIN_LAYERS:
         raise ToolError(
-            said("The model has {n_layer} layers only, too few to leave any out.", n_layer=n_layer),
+            i18n("The model has {n_layer} layers only, too few to leave any out.", n_layer=n_layer),
             "Choose a small model of the same family as a draft.",
         )
     first, last = n_layer // 4, n_layer - max(1, n_layer // 8)
@@ -133,22 +133,22 @@ def make_self_draft(
     for plan in plans:
         if not plan or plan[0] < 0 or plan[-1] >= n_layer or len(plan) >= n_layer:
             raise ToolError(
-                said("The layers to leave out must be some of 0 to {last}, not all.", last=n_layer - 1),
+                i18n("The layers to leave out must be some of 0 to {last}, not all.", last=n_layer - 1),
                 "Name other layers.",
             )
     found, made, num_bytes = list[SelfDraft](), list[Path](), sum(part.stat().st_size for part in all_parts(target))
     options = fit_context([str(target), str(target)], LoadOptions(n_ctx=_N_CTX))
     try:
         with _MeasuredTarget(target, options) as measured:
-            answers = measured.answers(lambda fraction: progress(said("asking the model"), fraction))
+            answers = measured.answers(lambda fraction: progress(i18n("asking the model"), fraction))
             for plan in plans:
                 key = key_of(*file_facts(str(target)), plan)[:8]
                 path = folder / f"{target.stem}-without-{len(plan)}-layers-{key}.gguf"
                 made.append(path)
-                progress(said("writing a copy without {pruned} layers", pruned=len(plan)), 0.0)
+                progress(i18n("writing a copy without {pruned} layers", pruned=len(plan)), 0.0)
                 _write(target, path, plan, num_bytes)
                 agreement, share, num_tokens = measured.compare(
-                    path, answers, lambda fraction: progress(said("measuring the copy"), fraction)
+                    path, answers, lambda fraction: progress(i18n("measuring the copy"), fraction)
                 )
                 found.append(SelfDraft(path, plan, n_layer, agreement, share, num_tokens))
                 best = max(found, key=lambda one: one.max_gain)
@@ -173,13 +173,13 @@ def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: in
         destination.parent.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(destination.parent).free < num_bytes + _SPARE_BYTES:
             raise ToolError(
-                said("There is not enough space in {folder} for a copy of the model.", folder=destination.parent)
+                i18n("There is not enough space in {folder} for a copy of the model.", folder=destination.parent)
             )
         prune_layers(target, part, plan)
         part.replace(destination)
     except OSError as error:
         raise ToolError(
-            said("{file} could not be written: {reason}.", file=destination.name, reason=error.strerror or error)
+            i18n("{file} could not be written: {reason}.", file=destination.name, reason=error.strerror or error)
         ) from error
     finally:
         _remove([part])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 from engine.tuning.free_cores import FreeCores
 
 COLLAPSED = 2.5  # a pass that takes this multiple of its usual time counts as collapsed
@@ -170,11 +170,11 @@ class ThreadControl:
                 self._free.adjust_interval(were_back=paid)
                 self._free.begin(taken=True)
             self._fewer = {}
-            self.reason = _changed(before, self.threads, said("another program uses the cores"))
+            self.reason = _changed(before, self.threads, i18n("another program uses the cores"))
             return
         self._try_at, self._trusts_free_cores = self._clock(), False
         self._fewer, self._won_ms = slower, 0.0
-        why = said("the cores are free again") if self.threads <= self.best else said("that is faster here")
+        why = i18n("the cores are free again") if self.threads <= self.best else i18n("that is faster here")
         self.best = max(self.best, self.threads)
         self.reason = _changed(before, self.threads, why)
 
@@ -233,4 +233,4 @@ def _nearest(passes_ms: Mapping[int, float], num_tokens: int) -> float:
 
 
 def _changed(before: int, threads: int, why: Sentence) -> Sentence:
-    return said("threads from {before} to {threads}: {why}", before=before, threads=threads, why=why)
+    return i18n("threads from {before} to {threads}: {why}", before=before, threads=threads, why=why)

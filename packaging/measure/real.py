@@ -42,7 +42,7 @@ from app.core.benchmark.runner import OwnEngine, Runner, make_variants
 from app.core.benchmark.runs import (
     AUTO,
     NO_DRAFT_AUTO,
-    OURS,
+    OWN_ENGINE,
     PLAIN,
     BenchmarkPlan,
     BenchmarkRun,
@@ -227,7 +227,7 @@ def choose(runs: Sequence[BenchmarkRun], temperature: float) -> tuple[Variant, .
     variants = list(dict.fromkeys(run.variant for run in same))
     ratios = {variant: ratio_of(same, variant, PLAIN) for variant in variants}
     ranked = sorted(variants, key=lambda one: ratio.value if (ratio := ratios[one]) else 0.0, reverse=True)
-    ours = [one for one in ranked if one.engine == OURS and one not in (PLAIN, AUTO)]
+    ours = [one for one in ranked if one.engine == OWN_ENGINE and one not in (PLAIN, AUTO)]
     fixed = [one for one in ours if one.depth is not None]
     theirs = [one for one in ranked if one.engine == llama_server.ENGINE]
     wanted = {PLAIN, AUTO, NO_DRAFT_AUTO, SERVER_PLAIN, *ours[:BEST], *fixed[:BEST], *theirs[:BEST]}

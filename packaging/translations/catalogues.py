@@ -25,7 +25,7 @@ BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSErro
 # Disables `tr`, for which lupdate would use the context of the class; the generated file has these texts.
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark,tr=no_function")
 FIELD = re.compile(r"\{[^{}]*\}")
-TEMPLATE_AT = {"said": 0, "damaged_error": 0, "check": 1}  # index of the argument that is a template
+TEMPLATE_AT = {"i18n": 0, "damaged_error": 0, "check": 1}  # index of the argument that is a template
 # Files with English texts for terminals, programs or models, which are not translated.
 NOT_SHOWN = {"cli", "benchmark", "server", "grammar", "built_in.py", "calculator.py"}
 SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("opened_lanes", "race")}  # in the window, too
@@ -172,7 +172,7 @@ def _problems(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield templates of `engine.sentences.said`, and of functions that pass their argument to it."""
+    """Yield templates of `engine.sentences.i18n`, and of functions that pass their argument to it."""
     constants = {
         node.targets[0].id: node.value
         for node in tree.body

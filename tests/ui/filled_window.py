@@ -114,7 +114,7 @@ def opened(window: MainWindow, name: str) -> Iterator[QWidget]:
         root = open_dialog(window, name) if name in DIALOGS else open_settings(window, int(name.split()[1]))
         yield root
         if name == "chat_settings":
-            window.chat_settings.leave()
+            window.chat_settings.close_panel()
         else:
             root.close()
             root.deleteLater()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 from app.core.domain.models import Download, DownloadStatus, ModelRef
 from engine.sentences import joined
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
-from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
+from ui.models.words import STATE_WORDS, bytes_or_unknown, time_left, transfer_rate
 from ui.text.formatting import percent, size, without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
@@ -42,7 +42,7 @@ def progress_words(row: Download) -> str:
     of = tr("{done} of {total}")
     pieces = [of.format(done=size(row.done_bytes), total=bytes_or_unknown(row.size_bytes)), percent(row.fraction)]
     if row.status is DownloadStatus.RUNNING:
-        pieces += [rate(row.bytes_per_s), time_left(row.seconds_left)]
+        pieces += [transfer_rate(row.bytes_per_s), time_left(row.seconds_left)]
     else:
         pieces.insert(0, _state_words(row))
     return " · ".join(pieces)
@@ -140,7 +140,7 @@ class DownloadsPage(QWidget):
         self.empty = EmptyPagePlaceholder(theme, "download")
         search = button(tr("Search models"), lambda: requests.page_requested.emit("search"))
         pairs = button(tr("See recommended pairs"), lambda: requests.page_requested.emit("recommended"), kind="primary")
-        self.empty.say(
+        self.empty.show_text(
             tr("Nothing is downloading"),
             tr("Downloads continue where they stopped, even after a restart."),
             pairs,
@@ -184,7 +184,7 @@ def summary(rows: Sequence[Download]) -> str:
     number = len(running)
     pieces = [tr("%n downloading", None, number)]
     if speeds:
-        pieces.append(rate(sum(speeds)))
+        pieces.append(transfer_rate(sum(speeds)))
     if left and len(left) == len(running):
         pieces.append(time_left(max(left)))
     return " · ".join(pieces)

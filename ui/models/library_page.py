@@ -13,12 +13,12 @@ from ui.models.parts import (
     EmptyPagePlaceholder,
     ModelsRequests,
     OfferCard,
+    OtherModelSources,
     ScanLine,
     StatusMark,
-    WaysToModels,
     WrappingRow,
 )
-from ui.models.words import used
+from ui.models.words import last_used_text
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import size
@@ -42,7 +42,7 @@ def _has_words(typed: str, *texts: str) -> bool:
 
 def facts(row: LibraryRow) -> str:
     """``qwen2 · Q4_K_M · used yesterday · paired with Qwen2.5 0.5B · Apache 2.0 · Qwen/Qwen2.5-7B-Instruct-GGUF``."""
-    pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
+    pieces = [row.architecture, row.quantization, last_used_text(row.last_used, clock.today())]
     if row.paired_with:
         pieces.append(tr("paired with {paired_with}").format(paired_with=title_of(row.paired_with)))
     if row.side_file:
@@ -160,7 +160,7 @@ class LibraryPage(QWidget):
         self.scan_button = button(
             tr("Search again"), requests.rescan_requested.emit, tip=tr("Looks for models in other apps' folders.")
         )
-        self.ways = WaysToModels(requests)
+        self.ways = OtherModelSources(requests)
         self.filter = line_edit(tr("Filter the models"), tr("Filter"))
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._apply_filter)
@@ -181,7 +181,7 @@ class LibraryPage(QWidget):
         self.own_button = button(
             tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
-        self.empty.say(
+        self.empty.show_text(
             tr("No models yet"),
             tr("Download a pair, or add a GGUF file you already have. It is not copied."),
             pairs,

@@ -21,7 +21,7 @@ from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, 
 
 tr = Translator("PairCard")
 
-ALONE = tr.mark("Only the target is offered: it needs no draft model, and n-gram mode works with it.")
+ALONE_LABEL = tr.mark("Only the target is offered: it needs no draft model, and n-gram mode works with it.")
 _PLACES = {Presence.HERE: tr.mark("on this computer"), Presence.DOWNLOADING: tr.mark("downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOP = Qt.AlignmentFlag.AlignTop
@@ -147,7 +147,7 @@ class PairCard(QFrame):
         self.sides = grid(gaps=(16, 10))
         self.verdict = StatusMark(theme)
         self.words = label("", "", wrap=True)
-        self.alone = label(tr(ALONE), "muted", wrap=True)
+        self.alone = label(tr(ALONE_LABEL), "muted", wrap=True)
         self.fit = FitView(theme)
         self.gain = StatusMark(theme, wrap=True)
         self.note = label("", "caption", wrap=True)
@@ -252,14 +252,14 @@ class PairCard(QFrame):
             chat = self._offer(
                 tr("Download and chat"),
                 lambda: self._requests.pull_requested.emit(refs, True),
-                primary=_is_certain(pair),
+                primary=_is_checked(pair),
             )
             chat.setEnabled(pair.match is not VocabularyMatch.CHECKING)
 
     def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
         other = draft.ref if draft else None
         chat = self._offer(
-            tr("Chat"), lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
+            tr("Chat"), lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_checked(pair)
         )
         chat.setEnabled(pair.match is not VocabularyMatch.CHECKING)
 
@@ -273,7 +273,7 @@ def _is_refused(pair: PairView) -> bool:
     return pair.draft is not None and pair.match is VocabularyMatch.NO
 
 
-def _is_certain(pair: PairView) -> bool:
+def _is_checked(pair: PairView) -> bool:
     """Whether the pair is known to work and to speed up answers; an unchecked pair may still be rejected."""
     if pair.speed_forecast is not None and pair.speed_forecast.would_lose and not _is_refused(pair):
         return False

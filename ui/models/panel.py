@@ -120,7 +120,7 @@ class RecommendedPage(QWidget):
         self.facts = grid(gaps=(16, 6), parent=self.facts_box, margins=0)
         self.card = PairCard(theme, requests)
         self._arrange()
-        self.empty.say(tr("Recommended pairs"), tr("Looking for models that fit this computer…"))
+        self.empty.show_text(tr("Recommended pairs"), tr("Looking for models that fit this computer…"))
 
     def _arrange(self) -> None:
         left, column = list_side(self._theme, 14, 4)
@@ -148,11 +148,11 @@ class RecommendedPage(QWidget):
         if not rows:
             search = button(tr("Search models"), lambda: self._requests.page_requested.emit("search"), kind="primary")
             text = tr("The list of recommended pairs is empty. Search for models yourself.")
-            self.empty.say(tr("No recommendations"), text, search)
+            self.empty.show_text(tr("No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 
     def set_problem(self, problem: Problem) -> None:
-        self.empty.say_problem(problem, self._requests.recommendations_requested.emit)
+        self.empty.show_problem(problem, self._requests.recommendations_requested.emit)
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:
@@ -261,36 +261,36 @@ class DraftsPage(QWidget):
         self.list.set_rows(draft_rows(found.rows))
         self.found.setCurrentWidget(self.list if found.rows else self.nothing)
         if not found.rows:
-            self._say_nothing(found)
+            self._show_empty(found)
         elif self._focus_due and self.isVisible():
             self._focus_due = False
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if other:
             self.right.setCurrentIndex(0)
-        self.empty.say(
+        self.empty.show_text(
             translate("DraftsPage", "Choose a draft"),
             translate("DraftsPage", "You will see whether it matches the target and whether both fit this computer."),
         )
 
-    def _say_nothing(self, found: DraftList) -> None:
+    def _show_empty(self, found: DraftList) -> None:
         request = self._requests.page_requested.emit
         if found.target is None:
             library = button(translate("DraftsPage", "Choose from the library"), lambda: request("library"))
             words = translate("DraftsPage", "Choose a target model to find drafts for it.")
-            self.nothing.say(translate("DraftsPage", "No target chosen"), words, library)
+            self.nothing.show_text(translate("DraftsPage", "No target chosen"), words, library)
         elif found.busy:
             words = translate("DraftsPage", "On this computer, among the recommendations, and on the hub.")
-            self.nothing.say(translate("DraftsPage", "Looking for drafts"), words)
+            self.nothing.show_text(translate("DraftsPage", "Looking for drafts"), words)
         else:
             self.words.hide()
             search = button(translate("DraftsPage", "Search models"), lambda: request("search"))
-            self.nothing.say(translate("DraftsPage", "No drafts found"), found.words, search)
+            self.nothing.show_text(translate("DraftsPage", "No drafts found"), found.words, search)
 
     def set_problem(self, problem: Problem) -> None:
         self.found_drafts = replace(self.found_drafts, busy=False)
         target = self.found_drafts.target
         again = partial(self._requests.drafts_requested.emit, target.ref if target else None)
-        self.nothing.say_problem(problem, again, kind="")
+        self.nothing.show_problem(problem, again, kind="")
         self.found.setCurrentWidget(self.nothing)
         self.words.hide()
 
@@ -343,7 +343,7 @@ class ModelsPanel(QWidget):
         }
         self.back_button = button(
             translate("ModelsPanel", " Back to the chat"),
-            self.leave,
+            self.close_panel,
             name=translate("ModelsPanel", "Back to the chat"),
             tip=translate("ModelsPanel", "Back to the chat (Esc)"),
         )
@@ -375,8 +375,8 @@ class ModelsPanel(QWidget):
             item = QListWidgetItem(translate("Place", name))
             item.setData(Qt.ItemDataRole.UserRole, key)
             self.nav.addItem(item)
-        self.nav.itemClicked.connect(self._go_in)
-        self.nav.itemActivated.connect(self._go_in)
+        self.nav.itemClicked.connect(self._focus_page)
+        self.nav.itemActivated.connect(self._focus_page)
         self.nav.currentRowChanged.connect(self._on_row)
         self.requests.page_requested.connect(self.show_page)
         self.requests.link_dialog_requested.connect(self.ask_link)
@@ -402,7 +402,7 @@ class ModelsPanel(QWidget):
     def open(self, page: str = "") -> None:
         self.show_page(page or self.page or "recommended")
 
-    def leave(self) -> None:
+    def close_panel(self) -> None:
         if self.page == WELCOME:
             self.requests.welcome_done.emit()
         self.requests.closed.emit()
@@ -482,7 +482,7 @@ class ModelsPanel(QWidget):
             self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
         return super().eventFilter(watched, event)
 
-    def _go_in(self, item: QListWidgetItem) -> None:
+    def _focus_page(self, item: QListWidgetItem) -> None:
         page = str(item.data(Qt.ItemDataRole.UserRole))
         if page != self.page:
             self.show_page(page)

@@ -88,7 +88,7 @@ WELCOME = "welcome"
 
 
 TEXT_PX, MIN_TEXT_PX = 420, 160
-BESIDE_PX = 24
+SIDE_TEXT_PX = 24
 
 
 class StatusMark(QWidget):
@@ -222,7 +222,7 @@ class EmptyPagePlaceholder(QWidget):
             self.buttons,
             Stretch(3),
             parent=self,
-            margins=(BESIDE_PX, 24, BESIDE_PX, 24),
+            margins=(SIDE_TEXT_PX, 24, SIDE_TEXT_PX, 24),
             spacing=8,
         )
         theme.changed.connect(self._recolor)
@@ -231,13 +231,13 @@ class EmptyPagePlaceholder(QWidget):
     def minimumSizeHint(self) -> QSize:
         """As narrow as the widest control."""
         least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), MIN_TEXT_PX)
-        return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
+        return QSize(least + 2 * SIDE_TEXT_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), MIN_TEXT_PX))
+        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * SIDE_TEXT_PX), MIN_TEXT_PX))
 
-    def say(self, title: str, text: str, *offers: QPushButton) -> None:
+    def show_text(self, title: str, text: str, *offers: QPushButton) -> None:
         self.title.setText(title)
         self.text.setText(text)
         empty_layout(self.buttons)
@@ -246,9 +246,9 @@ class EmptyPagePlaceholder(QWidget):
             self.buttons.addWidget(offer)
         self.buttons.addStretch(1)
 
-    def say_problem(self, problem: Problem, again: Callable[[], object], kind: str = "primary") -> None:
+    def show_problem(self, problem: Problem, again: Callable[[], object], kind: str = "primary") -> None:
         offer = button(translate("RecommendedPage", "Try again"), again, kind=kind)
-        self.say(in_words(problem).title, explanation(problem), offer)
+        self.show_text(in_words(problem).title, explanation(problem), offer)
 
     def set_icon_name(self, icon: str) -> None:
         self._icon = icon
@@ -305,28 +305,30 @@ def put_side_by_side(page: QWidget, left: QWidget, right: QWidget) -> None:
     hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)
 
 
-class WaysToModels(WrappingRow):
+class OtherModelSources(WrappingRow):
     """The buttons for other ways to get models; a page may lay them out itself."""
 
     def __init__(self, requests: ModelsRequests) -> None:
         super().__init__()
         self._requests = requests
         self.folder_button = button(
-            translate("WaysToModels", "Search a folder…"),
+            translate("OtherModelSources", "Search a folder…"),
             self.ask_folder,
-            tip=translate("WaysToModels", "Finds GGUF files, and Ollama's models. Nothing is copied or changed."),
+            tip=translate("OtherModelSources", "Finds GGUF files, and Ollama's models. Nothing is copied or changed."),
         )
         self.link_button = button(
-            translate("WaysToModels", "From a link…"),
+            translate("OtherModelSources", "From a link…"),
             requests.link_dialog_requested.emit,
-            tip=translate("WaysToModels", "Downloads a GGUF file from any https address. Its header is checked first."),
+            tip=translate(
+                "OtherModelSources", "Downloads a GGUF file from any https address. Its header is checked first."
+            ),
         )
         self.add(self.folder_button)
         self.add(self.link_button)
         self.add_gap()
 
     def ask_folder(self) -> QFileDialog:
-        dialog = QFileDialog(self.folder_button.window(), translate("WaysToModels", "Search a folder for models"))
+        dialog = QFileDialog(self.folder_button.window(), translate("OtherModelSources", "Search a folder for models"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._requests.scan_requested.emit)

@@ -11,7 +11,7 @@ from app.core.domain.models import FileKind, FileRow, Gated, Presence, RepoSumma
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.parser import SafeParser
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
-from ui.models.words import KINDS, bytes_or_unknown, compact, day
+from ui.models.words import KINDS, bytes_or_unknown, compact_number, day_text
 from ui.text import clock
 from ui.text.formatting import count, parameters, tooltip, without_markup
 from ui.text.language import Translator, mark, translate
@@ -35,8 +35,8 @@ tr = Translator("FileTable")
 
 MAX_PX = 820
 MAX_CHARS = 60_000
-CUT = mark("ReadmeView", "Read the rest on the repository's page.")
-KEPT = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
+CUT_NOTE = mark("ReadmeView", "Read the rest on the repository's page.")
+KEPT_NOTE = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
 GATED_WORDS = {
     Gated.NO: "",
     Gated.AUTOMATIC: mark(
@@ -179,9 +179,9 @@ class TokenBox(QFrame):
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.setPlaceholderText(translate("TokenBox", "Access token (hf_…)"))
         self.field.setAccessibleName(translate("TokenBox", "Access token"))
-        self.field.setAccessibleDescription(translate("TokenBox", KEPT))
-        self.field.returnPressed.connect(self._give)
-        self.give_button = button(translate("TokenBox", "Use this token"), self._give)
+        self.field.setAccessibleDescription(translate("TokenBox", KEPT_NOTE))
+        self.field.returnPressed.connect(self._send_token)
+        self.give_button = button(translate("TokenBox", "Use this token"), self._send_token)
         self.page_button = button(
             translate("TokenBox", "Open the model's page"), lambda: requests.link_requested.emit(self._page)
         )
@@ -193,7 +193,9 @@ class TokenBox(QFrame):
 
     def _arrange(self) -> None:
         row = hbox((self.field, 1), self.give_button, self.remove_button, self.page_button, spacing=8)
-        words = vbox(self.title, self.words, row, label(translate("TokenBox", KEPT), "caption", wrap=True), spacing=8)
+        words = vbox(
+            self.title, self.words, row, label(translate("TokenBox", KEPT_NOTE), "caption", wrap=True), spacing=8
+        )
         hbox(
             (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
         )
@@ -208,7 +210,7 @@ class TokenBox(QFrame):
         self.remove_button.setVisible(has_token)
         self.setVisible(gated is not Gated.NO)
 
-    def _give(self) -> None:
+    def _send_token(self) -> None:
         token = self.field.text().strip()
         self.field.clear()
         if token:
@@ -224,7 +226,7 @@ def readme_html(markdown: str) -> str:
     """A README as HTML for Qt: raw HTML is shown as text, images become their descriptions."""
     body = markdown[:MAX_CHARS]
     if len(markdown) > MAX_CHARS:
-        body += f"\n\n*{translate('ReadmeView', CUT)}*"
+        body += f"\n\n*{translate('ReadmeView', CUT_NOTE)}*"
     parser = SafeParser(formulas=False)
     return render_tokens(parser, parser.parse(body))
 
@@ -246,9 +248,9 @@ def facts(row: RepoSummary) -> str:
     pieces = [translate("RepoPane", "by {author}").format(author=row.author)]
     number = row.downloads
     if number is not None:
-        pieces.append(translate("RepoPane", "{compact} downloads", None, number).format(compact=compact(number)))
+        pieces.append(translate("RepoPane", "{compact} downloads", None, number).format(compact=compact_number(number)))
     if row.updated is not None:
-        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated.date(), clock.today())))
+        pieces.append(translate("RepoPane", "updated {day}").format(day=day_text(row.updated.date(), clock.today())))
     pieces.append(
         translate("RepoPane", "licence {licence}").format(licence=row.licence)
         if row.licence
@@ -288,7 +290,7 @@ class RepoPane(QStackedWidget):
         )
         self.addWidget(self.empty)
         self.addWidget(self._page())
-        self.say(
+        self.show_text(
             translate("RepoPane", "Choose a model"),
             translate("RepoPane", "You will see its files, their sizes and whether they fit this computer."),
         )
@@ -315,8 +317,8 @@ class RepoPane(QStackedWidget):
         self.area = scroll_area(page, translate("RepoPane", "Details"))
         return self.area
 
-    def say(self, title: str, text: str) -> None:
-        self.empty.say(title, text)
+    def show_text(self, title: str, text: str) -> None:
+        self.empty.show_text(title, text)
         self.setCurrentIndex(0)
 
     def show_details(self, details: RepoView) -> None:

@@ -12,7 +12,7 @@ from app.core.domain.models import LinkView, ModelRef, RepoSummary, SearchQuery
 from engine.records import FitLevel, Problem
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
-from ui.models.words import FIT, compact, day
+from ui.models.words import FIT, compact_number, day_text
 from ui.text import clock
 from ui.text.formatting import size
 from ui.text.language import Translator, translate
@@ -137,8 +137,8 @@ def result_row(row: RepoSummary, fit: FitLevel) -> Choice:
     known = fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
-        tr("{compact} downloads", None, number).format(compact=compact(row.downloads)),
-        day(row.updated.date(), clock.today()) if row.updated else "",
+        tr("{compact} downloads", None, number).format(compact=compact_number(row.downloads)),
+        day_text(row.updated.date(), clock.today()) if row.updated else "",
         row.licence,
     ]
     return Choice(
@@ -236,7 +236,7 @@ class SearchPage(QWidget):
         if query.only_fitting:
             offers.append(button(tr("Show all sizes"), lambda: self.fitting.setChecked(False)))
         self.nothing.set_icon_name("search")
-        self.nothing.say(
+        self.nothing.show_text(
             tr("Nothing found"), tr("The hub has no such repository with GGUF files. Try other words."), *offers
         )
         self.results.setCurrentWidget(self.nothing)
@@ -244,7 +244,7 @@ class SearchPage(QWidget):
     def set_problem(self, problem: Problem) -> None:
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
-        self.nothing.say_problem(problem, self.search)
+        self.nothing.show_problem(problem, self.search)
         self.results.setCurrentWidget(self.nothing)
 
     def _clear(self) -> None:
@@ -259,7 +259,7 @@ class SearchPage(QWidget):
             self.search()
 
     def _on_chosen(self, repo: str) -> None:
-        self.pane.say(tr("Searching the hub"), repo)
+        self.pane.show_text(tr("Searching the hub"), repo)
         self._requests.repo_requested.emit(repo)
 
     def _recolor(self) -> None:

@@ -17,16 +17,16 @@ from ui.widgets.dialogs import Dialog
 tr = Translator("SelfDraftDialog")
 
 WIDTH_PX = 508
-WHAT = tr.mark(
+WHAT_IT_DOES = tr.mark(
     "Paceline writes copies of “{name}” without an eighth, a quarter and half of its layers, "
     "and measures how often each agrees with the model and how fast it is. A copy that can "
     "speed the model up is kept as a draft."
 )
-SELDOM = tr.mark("With most models no copy is good enough: they were not trained to work without layers.")
-NEEDS = tr.mark(
+SELDOM_PAYS = tr.mark("With most models no copy is good enough: they were not trained to work without layers.")
+REQUIREMENTS = tr.mark(
     "This takes some minutes, up to {size} of disk space, and memory for two copies of the model. Chats wait meanwhile."
 )
-NONE_KEPT = tr.mark("No copy was kept. A smaller model of the same family, or repeated text, drafts better.")
+NOTHING_FASTER = tr.mark("No copy was kept. A smaller model of the same family, or repeated text, drafts better.")
 
 
 class SelfDraftDialog(Dialog):
@@ -41,10 +41,10 @@ class SelfDraftDialog(Dialog):
         super().__init__(parent, tr("A draft of the model itself"))
         self.draft = ""  # the file of the faster copy
         self.heading = label(tr("Make a draft of the model itself"), "strong")
-        self.what = label(tr(WHAT).format(name=name), wrap=True)
-        self.seldom = label(tr(SELDOM), wrap=True)
+        self.what = label(tr(WHAT_IT_DOES).format(name=name), wrap=True)
+        self.seldom = label(tr(SELDOM_PAYS), wrap=True)
         # A copy is nearly as large as the model, and the best copy so far is kept while the next one is written.
-        needs = tr(NEEDS).format(size=size(2 * size_bytes))
+        needs = tr(REQUIREMENTS).format(size=size(2 * size_bytes))
         self.needs = label(needs, "caption", wrap=True)
         self.bar = progress_bar(tr("Making a draft of the model itself"))
         self.doing = label("", "caption", wrap=True)
@@ -53,7 +53,7 @@ class SelfDraftDialog(Dialog):
         self.measured = label("", "caption", wrap=True)
         self.close_button = button(tr("Close"), self.reject)
         self.start_button = button(tr("Make and measure"), self.start_requested.emit, kind="primary")
-        self.use_button = button(tr("Use as the draft"), self._take, kind="primary")
+        self.use_button = button(tr("Use as the draft"), self._use_draft, kind="primary")
         self.rejected.connect(self.stop_requested)
         self._arrange()
         self._show(self.what, self.seldom, self.needs, self.start_button)
@@ -95,7 +95,7 @@ class SelfDraftDialog(Dialog):
             self.verdict.show_mark("circle-check", tr("One copy can speed the model up. It was kept."), "good")
             self._show(self.verdict, self.measured, self.use_button)
         else:
-            self.verdict.show_mark("info", tr(NONE_KEPT), "muted")
+            self.verdict.show_mark("info", tr(NOTHING_FASTER), "muted")
             self._show(self.verdict, self.measured)
 
     def _show(self, *parts: QWidget) -> None:
@@ -110,6 +110,6 @@ class SelfDraftDialog(Dialog):
         self._column.activate()
         self.setFixedHeight(self._column.totalHeightForWidth(WIDTH_PX))
 
-    def _take(self) -> None:
+    def _use_draft(self) -> None:
         self.draft_taken.emit(self.draft)
         self.accept()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.core.domain.models import NUM_SUGGESTED, CatalogRow, Hardware, ModelRef, Offer, Suitability
 from engine.records import FitLevel
-from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, WaysToModels, WrappingRow
+from ui.models.parts import ModelsRequests, OfferCard, OtherModelSources, ScanLine, StatusMark, WrappingRow
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import size
@@ -36,7 +36,7 @@ tr = Translator("WelcomePage")
 WIDTH_PX = 860
 CARD_LINES = 10  # height of a suggested pair in text lines
 SIDE_PX = 24
-NUM_HERE = 3
+MAX_LOCAL_MODELS = 3
 MAX_SHARE = 0.8  # maximum share for weights, so that cache and buffers fit as well
 NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
 NOT_CHECKED = tr.mark(
@@ -152,7 +152,7 @@ class WelcomePage(QWidget):
         # The primary choice until a real model can be offered.
         self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit, kind="primary")
         self.own_button = button(tr("I have a GGUF file…"), self._ask_file)
-        self.ways = WaysToModels(requests)
+        self.ways = OtherModelSources(requests)
         self.scan = ScanLine(requests)
         self.here = vbox(spacing=8)
         self.here_title = label(tr("Already on this computer"), "section")
@@ -270,7 +270,7 @@ class WelcomePage(QWidget):
         free = self._free_bytes
         usable = [row for row in offers if row.kind.runs_alone]
         usable.sort(key=lambda row: (bool(free) and row.size_bytes > MAX_SHARE * free, -row.size_bytes, row.name))
-        shown = usable[:NUM_HERE]
+        shown = usable[:MAX_LOCAL_MODELS]
         if [made.offer for made in self.here_cards] != shown:
             empty_layout(self.here)
             self.here_cards = [self._offer_card(row) for row in shown]
@@ -284,7 +284,7 @@ class WelcomePage(QWidget):
 
     def _offer_card(self, row: Offer) -> OfferCard:
         chat, named = translate("LibraryLine", "Chat"), translate("LibraryLine", "Chat with {name}")
-        return OfferCard(self._theme, row, chat, lambda: self._take(row.path), name=named, in_list=False)
+        return OfferCard(self._theme, row, chat, lambda: self._choose_file(row.path), name=named, in_list=False)
 
     def set_first_model(self, row: CatalogRow) -> None:
         """Offer the small real model; also called when it was downloaded or removed."""
@@ -326,9 +326,9 @@ class WelcomePage(QWidget):
             self.start()
 
     def _ask_file(self) -> None:
-        ask_model_file(self.window(), "", self._take)
+        ask_model_file(self.window(), "", self._choose_file)
 
-    def _take(self, path: str) -> None:
+    def _choose_file(self, path: str) -> None:
         self._requests.add_requested.emit(path)
         self._requests.chat_requested.emit(ModelRef(path=path), None)
 

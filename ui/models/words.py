@@ -15,7 +15,7 @@ from ui.text.language import Translator, locale
 tr = Translator("Words")
 
 
-class Sign(NamedTuple):
+class StatusSign(NamedTuple):
     """An icon and a word in one tone: "good", "warn", "bad" or "muted"."""
 
     icon: str
@@ -28,17 +28,17 @@ class Sign(NamedTuple):
 
 
 FIT = {
-    FitLevel.FITS: Sign("circle-check", "good", tr.mark("Fits")),
-    FitLevel.TIGHT: Sign("triangle-alert", "warn", tr.mark("Tight")),
-    FitLevel.TOO_LARGE: Sign("circle-x", "bad", tr.mark("Too large")),
-    FitLevel.UNKNOWN: Sign("circle-question-mark", "muted", tr.mark("Fit unknown")),
+    FitLevel.FITS: StatusSign("circle-check", "good", tr.mark("Fits")),
+    FitLevel.TIGHT: StatusSign("triangle-alert", "warn", tr.mark("Tight")),
+    FitLevel.TOO_LARGE: StatusSign("circle-x", "bad", tr.mark("Too large")),
+    FitLevel.UNKNOWN: StatusSign("circle-question-mark", "muted", tr.mark("Fit unknown")),
 }
 MATCH = {
-    VocabularyMatch.YES: Sign("circle-check", "good", tr.mark("The draft matches")),
-    VocabularyMatch.TRANSLATED: Sign("circle-check", "good", tr.mark("The draft can be used")),
-    VocabularyMatch.NO: Sign("circle-x", "bad", tr.mark("The draft does not match")),
-    VocabularyMatch.CHECKING: Sign("search", "muted", tr.mark("Checking the vocabularies")),
-    VocabularyMatch.UNCHECKED: Sign("circle-question-mark", "muted", tr.mark("Not checked yet")),
+    VocabularyMatch.YES: StatusSign("circle-check", "good", tr.mark("The draft matches")),
+    VocabularyMatch.TRANSLATED: StatusSign("circle-check", "good", tr.mark("The draft can be used")),
+    VocabularyMatch.NO: StatusSign("circle-x", "bad", tr.mark("The draft does not match")),
+    VocabularyMatch.CHECKING: StatusSign("search", "muted", tr.mark("Checking the vocabularies")),
+    VocabularyMatch.UNCHECKED: StatusSign("circle-question-mark", "muted", tr.mark("Not checked yet")),
 }
 KINDS = {  # the name of each kind of file, and its explanation
     FileKind.MODEL: (tr.mark("Model"), tr.mark("A model that can answer.")),
@@ -93,7 +93,7 @@ def bytes_or_unknown(num_bytes: int | None) -> str:
     return UNKNOWN if num_bytes is None else size(num_bytes)
 
 
-def compact(number: int | None) -> str:
+def compact_number(number: int | None) -> str:
     """A large count in a few letters: 1.23 M."""
     if number is None:
         return UNKNOWN
@@ -107,7 +107,7 @@ def compact(number: int | None) -> str:
     return f"{decimal_text(value)} B"
 
 
-def rate(bytes_per_s: float | None) -> str:
+def transfer_rate(bytes_per_s: float | None) -> str:
     """A transfer speed with its unit."""
     return UNKNOWN if bytes_per_s is None else f"{size(round(bytes_per_s))}/s"
 
@@ -125,7 +125,7 @@ def time_left(seconds: float | None) -> str:
     return tr("{hours} h {rest} min left").format(hours=hours, rest=rest)
 
 
-def day(moment: date | None, today: date) -> str:
+def day_text(moment: date | None, today: date) -> str:
     """A date in words."""
     if moment is None:
         return UNKNOWN
@@ -139,5 +139,5 @@ def day(moment: date | None, today: date) -> str:
     return locale().toString(QDate(moment.year, moment.month, moment.day), tr("d MMM yyyy"))
 
 
-def used(moment: datetime | None, today: date) -> str:
-    return tr("never used") if moment is None else tr("used {day}").format(day=day(moment.date(), today))
+def last_used_text(moment: datetime | None, today: date) -> str:
+    return tr("never used") if moment is None else tr("used {day}").format(day=day_text(moment.date(), today))

@@ -230,7 +230,7 @@ class RacePage(QWidget):
         self.track.render(image)
         return image
 
-    def leave(self) -> None:
+    def close_page(self) -> None:
         """Esc: stop the race, else return to the set-up form, else to the chat."""
         if self.is_racing:
             self.stop_requested.emit()

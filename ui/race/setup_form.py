@@ -38,7 +38,7 @@ LENGTHS = (64, 128, 256, 512, 1024)
 USUAL_LENGTH = 256
 ROUNDS = (1, 3, 5, 10, None)
 USUAL_ROUNDS = 3
-HOW = tr.mark(
+HELP_TEXT = tr.mark(
     "Lanes take turns every quarter of a second, so that all run under the same conditions. "
     "Each has a cache of its own. Chats are answered when the race is over."
 )
@@ -128,20 +128,20 @@ class LaneRow(QWidget):
         _choose(self.target_box, choice.target, choice.target_name)
         self._fill_drafts()
         _choose(self.draft_box, choice.draft, choice.draft_name)
-        self._follow_mode()
+        self._show_mode_fields()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
         """Set the other available targets: file and name."""
         chosen, name = self.target_box.currentData(), self.target_box.currentText()
         _fill(self.target_box, tr("Loaded model"), targets)
         _choose(self.target_box, chosen, name)
-        self._follow_mode()
+        self._show_mode_fields()
 
     def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
         """Set the other available drafts by target file; the loaded target has an empty key."""
         self._drafts = drafts
         self._fill_drafts()
-        self._follow_mode()
+        self._show_mode_fields()
 
     def _fill_drafts(self, *, same_target: bool = True) -> None:
         """List the drafts of the chosen target; the selection stays if the list contains it."""
@@ -151,7 +151,7 @@ class LaneRow(QWidget):
         if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
             _choose(self.draft_box, chosen, name)
 
-    def _follow_mode(self) -> None:
+    def _show_mode_fields(self) -> None:
         mode = Mode(self.mode_box.currentData())
         self.depth_box.setEnabled(_has_depth(mode))
         choice = self.choice
@@ -165,7 +165,7 @@ class LaneRow(QWidget):
 
     def show_models(self) -> None:
         self._shows_models = True
-        self._follow_mode()
+        self._show_mode_fields()
 
     def show_number(self, number: int, *, removable: bool) -> None:
         name = tr("Lane {number}").format(number=number)
@@ -183,12 +183,12 @@ class LaneRow(QWidget):
         show_text(self.reason, reason)
 
     def _on_mode(self, _index: int) -> None:
-        self._follow_mode()
+        self._show_mode_fields()
         self.changed.emit()
 
     def _on_target(self, _index: int) -> None:
         self._fill_drafts(same_target=False)
-        self._follow_mode()
+        self._show_mode_fields()
         self.changed.emit()
 
 
@@ -275,7 +275,7 @@ class SetupForm(QFrame):
             options.addWidget(name, 0, column)
             options.addWidget(box, 1, column)
             options.setColumnStretch(column, 1)
-        how = label(tr(HOW), "caption", wrap=True)
+        how = label(tr(HELP_TEXT), "caption", wrap=True)
         add = hbox(self.add_button, self.models_button, Stretch())
         end = hbox((self.problem, 1), (self.start_button, 0, Qt.AlignmentFlag.AlignRight))
         vbox(
@@ -336,7 +336,7 @@ class SetupForm(QFrame):
         self._targets = targets
         for row in self.rows:
             row.set_targets(targets)
-        self._number()
+        self._renumber()
 
     def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
         """Set the other available drafts of this target (empty: the loaded one): file and name."""
@@ -351,10 +351,10 @@ class SetupForm(QFrame):
 
     def set_lanes(self, choices: tuple[LaneChoice, ...]) -> None:
         while self.rows:
-            self._take_away(self.rows[0])
+            self._delete_row(self.rows[0])
         for choice in choices:
             self._append(choice)
-        self._number()
+        self._renumber()
 
     def set_setup(self, setup: RaceSetup) -> None:
         self.set_question(setup.question, setup.before, setup.pictures, setup.lost_pictures)
@@ -390,7 +390,7 @@ class SetupForm(QFrame):
         possible = (Mode.SUFFIX, Mode.DRAFT, Mode.NGRAM, *MODE_ORDER)
         mode = next(mode for mode in possible if LaneChoice(mode) not in taken and mode not in self._unavailable)
         self._append(LaneChoice(mode))
-        self._number()
+        self._renumber()
         self.rows[-1].mode_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_models(self) -> None:
@@ -415,17 +415,17 @@ class SetupForm(QFrame):
         self._theme.apply_density(row)
 
     def _remove(self, row: LaneRow) -> None:
-        self._take_away(row)
-        self._number()
+        self._delete_row(row)
+        self._renumber()
         self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _take_away(self, row: LaneRow) -> None:
+    def _delete_row(self, row: LaneRow) -> None:
         self.rows.remove(row)
         self._lanes.removeWidget(row)
         row.hide()
         row.deleteLater()
 
-    def _number(self) -> None:
+    def _renumber(self) -> None:
         before: QWidget = self.includes_before
         for number, row in enumerate(self.rows, start=1):
             row.show_number(number, removable=len(self.rows) > MIN_LANES)

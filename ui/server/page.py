@@ -64,7 +64,7 @@ tr = Translator("ServerPage")
 
 COLUMN_PX = 1080
 SWITCHES = ("server", "server_loads")
-TONES = {
+STATE_TONES = {
     ServerState.OFF: ("circle-x", "muted"),
     ServerState.STARTING: ("refresh-cw", "muted"),
     ServerState.ON: ("circle-check", "good"),
@@ -229,16 +229,16 @@ class ServerAccess(QWidget):
 
     def _copy_button(self, field: QLineEdit) -> IconButton:
         name = translate("ServerAccess", "Copy: {what}").format(what=field.accessibleName())
-        return self._copies(name, field.text)
+        return self._on_copied(name, field.text)
 
     def _copy_example_button(self) -> IconButton:
-        self.copy_example = self._copies(
+        self.copy_example = self._on_copied(
             translate("ServerAccess", "Copy the example, with the key"),
             lambda: self._examples(self._key)[self.program.currentIndex()].text,
         )
         return self.copy_example
 
-    def _copies(self, name: str, text: Callable[[], str]) -> IconButton:
+    def _on_copied(self, name: str, text: Callable[[], str]) -> IconButton:
         pressed = IconButton(self._theme, "copy", name)
 
         def copy() -> None:
@@ -261,7 +261,7 @@ def status_words(row: LoggedRequest) -> str:
     return f"{row.status}, {tr(words)}" if words else str(row.status)
 
 
-def cells(row: LoggedRequest) -> tuple[str, ...]:
+def request_cells(row: LoggedRequest) -> tuple[str, ...]:
     """The cell texts of a row, in the order of `COLUMNS`."""
     return (
         datetime.fromtimestamp(row.at, UTC).astimezone().strftime("%H:%M:%S"),
@@ -311,7 +311,7 @@ class RequestTable(QTableWidget):
     def set_rows(self, rows: Sequence[LoggedRequest]) -> None:
         self.setRowCount(len(rows))
         for line, row in enumerate(rows):
-            for column, text in enumerate(cells(row)):
+            for column, text in enumerate(request_cells(row)):
                 item = self.item(line, column)
                 if item is None:
                     item = QTableWidgetItem()
@@ -417,7 +417,7 @@ class ServerPage(QWidget):
         self._show_models()
 
     def set_view(self, view: ServerView, words: str) -> None:
-        icon, tone = TONES[view.state]
+        icon, tone = STATE_TONES[view.state]
         self.state.show_mark(icon, words, tone)
         self.retry_button.setVisible(view.state is ServerState.FAILED)
         self.stop_button.setVisible(bool(view.activity.num_running))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
-from engine.sentences import drop_double_stop, said
+from engine.sentences import drop_double_stop, i18n
 from ui.text.formatting import escape_mnemonics
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -140,9 +140,9 @@ class PresetMenu(QToolButton):
         """Why a name is refused; empty if it is valid. A new preset may replace another, a renamed one may not."""
         same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
         if any(one.builtin for one in same):
-            return in_language(said("{name} comes with Paceline and cannot be changed.", name=name))
+            return in_language(i18n("{name} comes with Paceline and cannot be changed.", name=name))
         if instead_of is not None and any(one.name != instead_of for one in same):
-            return in_language(said("There is already a preset named {name}.", name=name))
+            return in_language(i18n("There is already a preset named {name}.", name=name))
         return ""
 
     def _ask_name(

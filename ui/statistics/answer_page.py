@@ -11,9 +11,18 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 
 from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineView
-from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
+from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
-from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, heading, large, line, source_counts, source_parts
+from ui.statistics.page import (
+    AcceptedPart,
+    SplitPart,
+    StatsPage,
+    large_figure,
+    line_figure,
+    section_heading,
+    source_counts,
+    source_parts,
+)
 from ui.statistics.plots import BarSegment, LinePlot, StackedBar
 from ui.statistics.words import (
     ESTIMATED,
@@ -21,9 +30,9 @@ from ui.statistics.words import (
     MEMORY_KEYS,
     SOURCES,
     context_text,
-    help_of,
     memory_texts,
-    name_of,
+    statistic_help,
+    statistic_name,
     stats_texts,
 )
 from ui.text.answer_metrics import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
@@ -45,7 +54,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 class Headline(ValueMetric):
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, name_of("headline"), help_of("headline"))
+        super().__init__(theme, statistic_name("headline"), statistic_help("headline"))
         self._has_gain = False
 
     def fit(self) -> None:
@@ -78,8 +87,8 @@ class SpeedPart:
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
-        self.now = BarMetric(theme, name_of("now"), help_of("now"), "accent")
-        self.plain = BarMetric(theme, name_of("plain"), help_of("plain"), "target")
+        self.now = BarMetric(theme, statistic_name("now"), statistic_help("now"), "accent")
+        self.plain = BarMetric(theme, statistic_name("plain"), statistic_help("plain"), "target")
         self.basis = label("", "caption", wrap=True)
         self.basis.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
 
@@ -91,7 +100,7 @@ class SpeedPart:
         verdict = answer_verdict(stats)
         now, speedup = stats.tokens_per_second, verdict.speedup
         plain = now / speedup if now is not None and speedup else None
-        if verdict.missing is Missing.NOTHING_DRAFTED:
+        if verdict.missing is MissingReason.NOTHING_DRAFTED:
             plain = now
         most = max(now or 0.0, plain or 0.0)
         self.headline.show_verdict(verdict, stats)
@@ -124,12 +133,12 @@ class AnswerPage(StatsPage):
         self._fill_timer.timeout.connect(self._fill)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
-        self.per_pass = large(theme, "per_pass")
-        self.spark = LinePlot(theme, name_of("spark"), help_of("spark"))
+        self.per_pass = large_figure(theme, "per_pass")
+        self.spark = LinePlot(theme, statistic_name("spark"), statistic_help("spark"))
         self.acceptance = AcceptedPart(theme)
-        self.rows = {key: line(theme, key) for key in ROWS}
+        self.rows = {key: line_figure(theme, key) for key in ROWS}
         self.split = SplitPart(theme)
-        self.origin = StackedBar(theme, name_of("source"), help_of("source"))
+        self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.sources = {
             source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
         }
@@ -139,11 +148,11 @@ class AnswerPage(StatsPage):
         self.rejected.setToolTip(tooltip(tr("Struck through above the tokens that replaced them.")))
         self.rejected.setAccessibleName(self.rejected.text())
         self.rejected.toggled.connect(self.rejected_toggled)
-        self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
-        self.context = line(theme, "context")
-        self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
+        self.context_bar = StackedBar(theme, statistic_name("context"), statistic_help("context"))
+        self.context = line_figure(theme, "context")
+        self.memory = {key: line_figure(theme, key) for key in MEMORY_KEYS}
         self.why = label("", "caption", wrap=True)
-        self.why.setAccessibleName(name_of("why"))
+        self.why.setAccessibleName(statistic_name("why"))
         self._shown_decisions: tuple[tuple[str, ...], bool] | None = None
         self.empty = label("", "caption", wrap=True)
         self.not_drafted = label("", "caption", wrap=True)
@@ -173,7 +182,7 @@ class AnswerPage(StatsPage):
         self._show_fold()
 
     def _arrange(self) -> None:
-        speed = heading(tr("Speed"))
+        speed = section_heading(tr("Speed"))
         self.add([self.empty])
         self.column.addLayout(hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0)))
         for each in (*self.speed.figures, self.speed.basis):
@@ -191,14 +200,16 @@ class AnswerPage(StatsPage):
             self.acceptance.rate: frozenset({"answer", "drafts"}),
             self.acceptance.by_depth: frozenset({"answer", "drafts", "local"}),
         }
-        self._add_part(name_of("source"), [self.origin, *self.sources.values(), self.rejected], "answer", "local")
+        self._add_part(
+            statistic_name("source"), [self.origin, *self.sources.values(), self.rejected], "answer", "local"
+        )
         self._add_part(tr("Context"), [self.context_bar, self.context], "answer")
         self._add_part(tr("Why"), [self.why], "answer", "local")
         self.column.addLayout(hbox(self.details, Stretch(), margins=(0, 10, 0, 0)))
         self._needs[self.details] = frozenset({"memory"})
         self._add_part(tr("This answer"), list(self.rows.values()), "answer", "details")
-        self._add_part(name_of("lengths"), [self.acceptance.lengths], "answer", "details", "drafts")
-        self._add_part(name_of("split"), self.split.widgets, "answer", "details")
+        self._add_part(statistic_name("lengths"), [self.acceptance.lengths], "answer", "details", "drafts")
+        self._add_part(statistic_name("split"), self.split.widgets, "answer", "details")
         self._add_part(tr("Memory"), list(self.memory.values()), "memory", "details")
         self.column.addStretch(1)
 
@@ -270,7 +281,7 @@ class AnswerPage(StatsPage):
         source = tr(MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
-            words = f"{help_of(key)} {source}" if uses else help_of(key)
+            words = f"{statistic_help(key)} {source}" if uses else statistic_help(key)
             figure_line.setToolTip(tooltip(words))
             figure_line.setAccessibleDescription(words)
 
@@ -372,6 +383,6 @@ class AnswerPage(StatsPage):
         self.why.setText(text)
         at_token = tr("Token {place} · {reason}")
         reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
-        words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
+        words = " ".join([statistic_help("why"), *(f"{sentence(reason)}." for reason in reasons)])
         self.why.setToolTip(tooltip(words))
         self.why.setAccessibleDescription(words)

@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QL
 
 from engine.records import RunStats
 from ui.statistics.plots import BarSegment, DepthBars, LengthBars, StackedBar
-from ui.statistics.words import PASS_STEPS, SOURCES, help_of, name_of, step_seconds
+from ui.statistics.words import PASS_STEPS, SOURCES, statistic_help, statistic_name, step_seconds
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, grid, hbox, reserve_scroll_bar, vbox
 from ui.widgets.metrics import INSET_PX, LargeMetric, LegendRow, LineMetric, MetricWidget
 
-_FAR = 1000  # more than the number of statistics on a page
-_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Home: -_FAR, Qt.Key.Key_End: _FAR}
+_FAR_ROWS = 1000  # more than the number of statistics on a page
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Home: -_FAR_ROWS, Qt.Key.Key_End: _FAR_ROWS}
 
 
 class _Background(QWidget):
@@ -57,9 +57,9 @@ class StatsPage(QScrollArea):
         cast(QApplication, QApplication.instance()).focusChanged.connect(self._on_focus_changed)
 
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
-        label = heading(title)
+        label = section_heading(title)
         label.setContentsMargins(0, 10, 0, 2)  # the label's own margins are hidden with it
-        self.column.addLayout(inset(label))
+        self.column.addLayout(inset_row(label))
         self.add(widgets)
         return label
 
@@ -68,7 +68,7 @@ class StatsPage(QScrollArea):
             if isinstance(widget, LegendRow | LineMetric):  # these have their own margins
                 self.column.addWidget(widget)
             else:
-                self.column.addLayout(inset(widget))
+                self.column.addLayout(inset_row(widget))
 
     @property
     def figures(self) -> list[MetricWidget]:
@@ -125,27 +125,27 @@ class StatsPage(QScrollArea):
             found[wanted].setFocus(Qt.FocusReason.TabFocusReason)
 
 
-def heading(text: str) -> QLabel:
+def section_heading(text: str) -> QLabel:
     label = QLabel(text)
     label.setWordWrap(True)  # a long word in another language must not widen the pane
     label.setProperty("kind", "section")
     return label
 
 
-def inset(widget: QWidget) -> QHBoxLayout:
+def inset_row(widget: QWidget) -> QHBoxLayout:
     """A line indented like the clickable rows."""
     return hbox(widget, margins=(INSET_PX, 0, INSET_PX, 0))
 
 
-def large(theme: Theme, key: str) -> LargeMetric:
-    return LargeMetric(theme, name_of(key), help_of(key))
+def large_figure(theme: Theme, key: str) -> LargeMetric:
+    return LargeMetric(theme, statistic_name(key), statistic_help(key))
 
 
-def line(theme: Theme, key: str) -> LineMetric:
-    return LineMetric(theme, name_of(key), help_of(key))
+def line_figure(theme: Theme, key: str) -> LineMetric:
+    return LineMetric(theme, statistic_name(key), statistic_help(key))
 
 
-def two_by_two(cells: tuple[MetricWidget, MetricWidget, MetricWidget, MetricWidget]) -> QGridLayout:
+def two_columns(cells: tuple[MetricWidget, MetricWidget, MetricWidget, MetricWidget]) -> QGridLayout:
     layout = grid(gaps=(10, 4), margins=(0, 0, INSET_PX, 0))
     for number, cell in enumerate(cells):
         layout.addWidget(cell, number // 2, number % 2)
@@ -156,9 +156,9 @@ def two_by_two(cells: tuple[MetricWidget, MetricWidget, MetricWidget, MetricWidg
 
 class AcceptedPart:
     def __init__(self, theme: Theme) -> None:
-        self.rate = line(theme, "accepted")
-        self.by_depth = DepthBars(theme, name_of("depth"), help_of("depth"))
-        self.lengths = LengthBars(theme, name_of("lengths"), help_of("lengths"))
+        self.rate = line_figure(theme, "accepted")
+        self.by_depth = DepthBars(theme, statistic_name("depth"), statistic_help("depth"))
+        self.lengths = LengthBars(theme, statistic_name("lengths"), statistic_help("lengths"))
 
     def show_plots(self, stats: RunStats, *, settled: bool = True) -> None:
         self.by_depth.show_acceptance(stats, settled=settled)
@@ -167,7 +167,7 @@ class AcceptedPart:
 
 class SplitPart:
     def __init__(self, theme: Theme) -> None:
-        self.bar = StackedBar(theme, name_of("split"), help_of("split"))
+        self.bar = StackedBar(theme, statistic_name("split"), statistic_help("split"))
         self.lines = {
             key: LineMetric(theme, translate("StatsPanel", name), translate("StatsPanel", words), key)
             for key, (name, words) in PASS_STEPS.items()

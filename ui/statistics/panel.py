@@ -16,18 +16,18 @@ from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.answer_page import AnswerPage
-from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, large, source_parts, two_by_two
+from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, large_figure, source_parts, two_columns
 from ui.statistics.plots import LinePlot, StackedBar
 from ui.statistics.words import (
     draft_title,
-    help_of,
     mode_title,
-    name_of,
     pair_title,
     row_text,
+    statistic_help,
+    statistic_name,
     stats_texts,
-    summary,
-    sums_help_of,
+    summary_text,
+    sums_help,
     sums_texts,
     target_title,
     times_text,
@@ -122,26 +122,26 @@ class TotalsPage(StatsPage):
         self.empty = label(empty, "caption", wrap=True)
         self.add([self.empty])
         self.speed, self.speedup, self.per_pass, self.answers = (
-            large(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
+            large_figure(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
-        self.column.addLayout(two_by_two(cells))
-        self.lines = {key: LineMetric(theme, name_of(key), sums_help_of(key)) for key in ROWS}
+        self.column.addLayout(two_columns(cells))
+        self.lines = {key: LineMetric(theme, statistic_name(key), sums_help(key)) for key in ROWS}
         self.add_section(tr("Together"), list(self.lines.values()))
         self.by_pair = QWidget()
         self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
         self.pair_lines: dict[tuple[str, str, str], LineMetric] = {}
         self.times_lines: dict[tuple[str, str], LineMetric] = {}
         words = tr("The rows come from different questions. A race compares modes on the same question.")
-        self.add_section(name_of("pair"), [label(words, "caption", wrap=True)])
+        self.add_section(statistic_name("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptedPart(theme)
         self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
-        self.add_section(name_of("lengths"), [self.acceptance.lengths])
+        self.add_section(statistic_name("lengths"), [self.acceptance.lengths])
         self.split = SplitPart(theme)
-        self.add_section(name_of("split"), self.split.widgets)
-        self.origin = StackedBar(theme, name_of("source"), help_of("source"))
-        self.add_section(name_of("source"), [self.origin])
+        self.add_section(statistic_name("split"), self.split.widgets)
+        self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
+        self.add_section(statistic_name("source"), [self.origin])
         self.column.addStretch(1)
         self.show_rows((), Sums())
 
@@ -199,9 +199,9 @@ class TotalsPage(StatsPage):
             rows = list(group)
             self._add_title(rows[0])
             for row in rows:
-                named = self._add_line(row, mode_title(row.mode), help_of("pair"))
+                named = self._add_line(row, mode_title(row.mode), statistic_help("pair"))
                 self.pair_lines[target, draft, row.mode] = named
-            self.times_lines[target, draft] = self._add_line(rows[0], name_of("between"), sums_help_of("between"))
+            self.times_lines[target, draft] = self._add_line(rows[0], statistic_name("between"), sums_help("between"))
             if (target, draft) in self._speeds:
                 self.recent[target, draft] = recent = RecentSpeed(self._theme, pair_title(rows[0]))
                 self._pairs.addWidget(recent)
@@ -316,7 +316,7 @@ class StatsPanel(QFrame):
         page = self.pages[self.page]
         stats = self.now.stats
         texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else stats_texts(stats, answer_verdict(stats))
-        self.setAccessibleDescription(f"{page.accessibleName()}. {summary(texts)}".strip())
+        self.setAccessibleDescription(f"{page.accessibleName()}. {summary_text(texts)}".strip())
 
     def clear(self) -> None:
         self.now.clear()

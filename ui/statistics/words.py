@@ -171,19 +171,19 @@ PASS_STEPS = {
 }
 
 
-def name_of(key: str) -> str:
+def statistic_name(key: str) -> str:
     return tr(_STATISTICS[key][0])
 
 
-def help_of(key: str) -> str:
+def statistic_help(key: str) -> str:
     words = tr(_STATISTICS[key][1])
     return f"{words} {tr('The time of a pass is spread over its tokens.')}" if key in _PERCENTILES else words
 
 
-def sums_help_of(key: str) -> str:
+def sums_help(key: str) -> str:
     """The explanation of a statistic over several answers."""
     timed = key in _PERCENTILES or key == "between"
-    return f"{help_of(key)} {tr(_ACCURACY)}" if timed else help_of(key)
+    return f"{statistic_help(key)} {tr(_ACCURACY)}" if timed else statistic_help(key)
 
 
 def stats_texts(stats: RunStats, verdict: SpeedVerdict) -> dict[str, str]:
@@ -292,7 +292,7 @@ def row_text(sums: Sums) -> str:
     return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
 
 
-def summary(texts: Mapping[str, str]) -> str:
+def summary_text(texts: Mapping[str, str]) -> str:
     """The main statistics as a sentence for screen readers; empty if there are none."""
     if texts["speed"] == UNKNOWN:
         return ""

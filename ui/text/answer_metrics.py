@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
+from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
 from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, decimal_text, duration, percent, speed, times_plain
@@ -22,15 +22,17 @@ _TEXT_DECISION = re.compile(r"(token \d+: )?using repeated text \(n-gram\)")
 _WITH_POSITION = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
 _MISSING = {
-    Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
-    Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted in this answer."),
-    Missing.LOOPED: mark("SpeedVerdict", "The answer repeated itself at the end, so its speed is not counted."),
-    Missing.FEW_TOKENS: mark("SpeedVerdict", "This answer is too short to compare its speed."),
-    Missing.BESIDE_OTHERS: mark(
+    MissingReason.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
+    MissingReason.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted in this answer."),
+    MissingReason.LOOPED: mark("SpeedVerdict", "The answer repeated itself at the end, so its speed is not counted."),
+    MissingReason.FEW_TOKENS: mark("SpeedVerdict", "This answer is too short to compare its speed."),
+    MissingReason.BESIDE_OTHERS: mark(
         "SpeedVerdict", "Other answers were written at the same time, so the speed is not compared."
     ),
-    Missing.PLAIN_UNKNOWN: mark("SpeedVerdict", "The speed without drafting is not known well enough to compare."),
-    Missing.NOTHING_ACCEPTED: mark(
+    MissingReason.PLAIN_UNKNOWN: mark(
+        "SpeedVerdict", "The speed without drafting is not known well enough to compare."
+    ),
+    MissingReason.NOTHING_ACCEPTED: mark(
         "SpeedVerdict", "No drafted token was accepted, so drafting did not make this answer faster."
     ),
 }

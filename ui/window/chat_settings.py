@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the first paint does not wait for dialogs
 
 PANEL_PX = 300
 SETTINGS_KEYS = "Ctrl+."
-PAD_PX = 16
+PROMPT_PADDING_PX = 16
 _PROMPT_LINES: dict[Layer, str] = {
     Layer.CHAT: mark("PromptLine", "System prompt of this chat: {text}"),
     Layer.PROJECT: mark("PromptLine", "Instructions of this project: {text}"),
@@ -82,7 +82,7 @@ class PromptLine(QPushButton):
         painter = QPainter(self)
         painter.setFont(self._theme.paint_cache.font(-1))
         painter.setPen(self._theme.paint_cache.color(self._theme.tokens.text_muted))
-        rect = self.rect().adjusted(PAD_PX, 0, -PAD_PX, 0)
+        rect = self.rect().adjusted(PROMPT_PADDING_PX, 0, -PROMPT_PADDING_PX, 0)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(rect, left, elided(self._words, painter.fontMetrics(), rect.width()))
 
@@ -115,7 +115,7 @@ class ChatSettings(QObject):
         self.prompt_line.clicked.connect(self.open_prompt)
         self.prompt_list = PromptList(theme, composer.edit, composer)
         self.prompt_list.manage_requested.connect(window.dialogs.open_prompts)
-        window.empty.completing_chosen.connect(self.choose_completing)
+        window.empty.completing_chosen.connect(self.set_completing)
         window.tool_servers.changed.connect(self.show_servers)
         self.button = IconButton(theme, "sliders-horizontal", tr("Chat settings"))
         self.button.clicked.connect(self.open)
@@ -145,7 +145,7 @@ class ChatSettings(QObject):
             self.panel.set_view(view, other=other)
         self._show_button()
 
-    def choose_completing(self, completes: bool) -> None:
+    def set_completing(self, completes: bool) -> None:
         """Choose whether this model continues messages as texts or answers them."""
         self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETION_FORMAT if completes else "chat"})
 
@@ -204,7 +204,7 @@ class ChatSettings(QObject):
         focus = QApplication.focusWidget()
         return self.panel is not None and focus is not None and self.panel.isAncestorOf(focus)
 
-    def leave(self) -> bool:
+    def close_panel(self) -> bool:
         if self.panel is None or self.panel.isHidden():
             return False
         self.panel.hide()

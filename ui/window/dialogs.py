@@ -32,7 +32,7 @@ from ui.widgets.dialogs import EnterInDialog, link_dialog
 if TYPE_CHECKING:  # the first paint does not wait for dialogs
     from ui.settings.dialog import SettingsDialog
     from ui.window.main_window import MainWindow
-EDGE_PX = 64  # screen space around a maximized window: frame, title, panels
+SCREEN_EDGE_PX = 64  # screen space around a maximized window: frame, title, panels
 MARGINS_PX, GROUPS_PX = 24, 20
 BORDER_PX = 1  # border of the focus
 
@@ -65,7 +65,7 @@ class ShortcutsDialog(QDialog):
         room, parent = self.screen().availableSize(), self.parentWidget()
         if parent is not None:
             room = room.expandedTo(parent.window().size())  # a window may span two screens
-        self._fit(room - QSize(EDGE_PX, EDGE_PX))
+        self._fit(room - QSize(SCREEN_EDGE_PX, SCREEN_EDGE_PX))
         super().showEvent(event)
 
     def _fit(self, most: QSize) -> None:
@@ -162,10 +162,10 @@ class WindowDialogs(QObject):
                 translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
             )
         dialog.saved.connect(self.save)
-        dialog.appearance_previewed.connect(self._preview_look)
+        dialog.appearance_previewed.connect(self._preview_appearance)
         return dialog
 
-    def _preview_look(self, key: str, value: str) -> None:
+    def _preview_appearance(self, key: str, value: str) -> None:
         window = self._window
         {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
 

@@ -19,7 +19,7 @@ tr = Translator("DropZone")
 
 MARGIN_PX = 16
 _NAMES_SHOWN = 4
-_MAY_BE_EXPORTS = (".json", ".zip")
+_EXPORT_EXTENSIONS = (".json", ".zip")
 CHOICE_PX = 240
 
 
@@ -38,7 +38,7 @@ class DropOverlay(QFrame):
         self.name = label("", "title", wrap=True)
         self.target_button = self._choice(translate("DropOverlay", "Use as target"), "target")
         self.draft_button = self._choice(translate("DropOverlay", "Use as draft"), "draft")
-        self.cancel_button = button(translate("DropOverlay", "Cancel"), self.leave)
+        self.cancel_button = button(translate("DropOverlay", "Cancel"), self.close_overlay)
         for stop in (self.target_button, self.draft_button, self.cancel_button):
             stop.installEventFilter(self)
         words = translate(
@@ -55,7 +55,7 @@ class DropOverlay(QFrame):
         self.hide()
 
     def _choice(self, text: str, role: str) -> QPushButton:
-        made = button(text, lambda: self._take(role))
+        made = button(text, lambda: self._choose_role(role))
         made.setObjectName("dropChoice")
         made.setMinimumWidth(CHOICE_PX)
         return made
@@ -71,7 +71,7 @@ class DropOverlay(QFrame):
         self.raise_()
         self.target_button.setFocus()
 
-    def leave(self) -> None:
+    def close_overlay(self) -> None:
         focus, self._focus = self._focus, None
         self.hide()
         if focus is not None and isValid(focus):
@@ -89,8 +89,8 @@ class DropOverlay(QFrame):
         stops[(at + by) % len(stops)].setFocus(reason)
         return True
 
-    def _take(self, role: str) -> None:
-        self.leave()
+    def _choose_role(self, role: str) -> None:
+        self.close_overlay()
         self.chosen.emit(self.path, role)
 
 
@@ -107,7 +107,7 @@ def drop_effect(paths: Sequence[str]) -> tuple[str, str]:
         return tr("Folders cannot be attached: drop the files in it"), "folder"
     if all(path.lower().endswith(".zip") for path in paths):
         return tr("Import the chats in it"), "download"
-    if any(path.lower().endswith(_MAY_BE_EXPORTS) for path in paths):
+    if any(path.lower().endswith(_EXPORT_EXTENSIONS) for path in paths):
         return tr("Import it if it contains chats, otherwise attach it to the message"), "paperclip"
     if len(paths) == 1:
         return tr("Attach it to the message"), "paperclip"

@@ -23,7 +23,7 @@ NARROW_PX = 560  # below this width the buttons are stacked
 
 
 HEIGHT_PX = 60  # minimum height of a card
-BETWEEN_PX, BESIDE_PX = 2, 16  # space between a card's lines; above and below all lines together
+CARD_GAP_PX, VERTICAL_PADDING_PX = 2, 16  # space between a card's lines; above and below all lines together
 MIN_PX = 200
 Example = tuple[str, str, str]  # icon, title, message
 
@@ -122,7 +122,7 @@ class PromptCard(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._mark = QLabel()
         heading, words = ElidedLabel(title, "strong"), ElidedLabel(" ".join(prompt.split()), "caption")
-        column = vbox(Stretch(), heading, words, Stretch(), spacing=BETWEEN_PX)
+        column = vbox(Stretch(), heading, words, Stretch(), spacing=CARD_GAP_PX)
         hbox(self._mark, (column, 1), parent=self, margins=(12, 0, 12, 0), spacing=10)
         for part in (self._mark, heading, words):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -139,7 +139,7 @@ class PromptCard(QPushButton):
     @property
     def _height(self) -> int:
         words = ceil(self._theme.text_height()) + ceil(self._theme.text_height(-1))
-        return max(HEIGHT_PX, words + BETWEEN_PX + BESIDE_PX)
+        return max(HEIGHT_PX, words + CARD_GAP_PX + VERTICAL_PADDING_PX)
 
     def recolor(self) -> None:
         self.setFixedHeight(self._height)
@@ -228,23 +228,23 @@ class EmptyState(QScrollArea):
         for card in self.prompt_cards:
             card.setEnabled(ready)
         if loading:
-            self._say(
+            self._show_text(
                 tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading the model"),
                 tr("This takes a moment. You can already write your message."),
             )
         elif missing:
-            self._say(
+            self._show_text(
                 tr("No model yet"),
                 tr("Open a GGUF file from your computer, or start with the quick demo. {note}").format(
                     note=translate("Header", TINY_NOTE)
                 ),
             )
         elif self._builtin:
-            self._say(
+            self._show_text(
                 tr("Quick demo"), tr("{note} Try messages like these.").format(note=translate("Header", TINY_NOTE))
             )
         else:
-            self._say(*self._ready_words(has_no_template))
+            self._show_text(*self._ready_words(has_no_template))
 
     def set_completing(self, completes: bool) -> None:
         """Set whether messages are continued as texts."""
@@ -274,7 +274,7 @@ class EmptyState(QScrollArea):
             tr("Write a message below, or try one of these."),
         )
 
-    def _say(self, title: str, text: str) -> None:
+    def _show_text(self, title: str, text: str) -> None:
         self.title.setText(title)
         self.text.setText(text)
 

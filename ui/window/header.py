@@ -29,14 +29,14 @@ from ui.widgets.tab_order import set_tab_order
 
 tr = Translator("Header")
 
-HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # minimum height of the header; height around a button's text
+HEIGHT_PX, TEXT_MARGINS_PX = 48, 30  # minimum height of the header; height around a button's text
 PROGRESS_PX = 4
-CHROME_PX = 40  # width of the models button without its text
+BUTTON_CHROME_PX = 40  # width of the models button without its text
 MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
 MIN_NAME_LETTERS = 8  # letter widths of the target's name; if fewer fit, the draft's name beside it is dropped
 MIN_TITLE_LETTERS = 20  # letter widths of a title; if fewer fit, the indicator beside it is hidden
 # The engine's names for the origin of a chat template.
-TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
+TEMPLATE_NAMES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
@@ -62,7 +62,7 @@ def engine_choice(record: ServerRecord, model: RemoteModel, used: str, *, silent
         return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")
     line = f"{record.host} · {record.facts.title}"
     icon = "server" if record.is_local else "upload"
-    return _ticked(Choice(TARGET + path, model.title, (line,), icon=icon), is_used=path == used)
+    return _with_check_mark(Choice(TARGET + path, model.title, (line,), icon=icon), is_used=path == used)
 
 
 def draft_choice(row: LibraryRow, used: str) -> Choice:
@@ -71,10 +71,10 @@ def draft_choice(row: LibraryRow, used: str) -> Choice:
 
 def _choice(key: str, row: LibraryRow, line: str, *, is_used: bool) -> Choice:
     lines = (line,) if line else ()
-    return _ticked(Choice(key, row.name, lines, size(row.size_bytes)), is_used=is_used)
+    return _with_check_mark(Choice(key, row.name, lines, size(row.size_bytes)), is_used=is_used)
 
 
-def _ticked(choice: Choice, *, is_used: bool) -> Choice:
+def _with_check_mark(choice: Choice, *, is_used: bool) -> Choice:
     if not is_used:
         return choice
     return replace(choice, icon="check", tone="accent", spoken=translate("ModelPicker", "in use"))
@@ -125,7 +125,7 @@ class ModelPicker(ChoicePopup):
             drafting = []  # the server chooses its own drafting
         if drafting:
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
-            drafting.append(_ticked(none, is_used=draft is None))
+            drafting.append(_with_check_mark(none, is_used=draft is None))
         heading = translate("ModelPicker", "Draft for {name}").format(name=shown_name(target)) if target else ""
         others = [
             (record, engine_choice(record, model, used, silent=record.url in silent))
@@ -162,7 +162,7 @@ class ModelPicker(ChoicePopup):
         choice = Choice(
             f"{ACTION}{number}", action.text(), icon=icon, spoken=action.toolTip(), enabled=action.isEnabled()
         )
-        return _ticked(choice, is_used=action is builtin)
+        return _with_check_mark(choice, is_used=action is builtin)
 
     def _on_picked(self, key: str) -> None:
         if key.startswith(ACTION):
@@ -194,7 +194,7 @@ def describe(model: ModelInfo) -> str:
         used=count(model.n_ctx),
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
-        where=_where(model),
+        where=_device_text(model),
         template_name=tr(model.template_name),
         path=model.path,
     )
@@ -206,13 +206,13 @@ def describe(model: ModelInfo) -> str:
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 
-def _where(model: ModelInfo) -> str:
+def _device_text(model: ModelInfo) -> str:
     number = model.gpu_layers
     if number == 0:
         return tr("CPU only")
     devices = [one for one in (model.memory.devices if model.memory else ()) if one.num_layers and one.name != "CPU"]
     if len(devices) > 1:
-        where = ", ".join(_layers_on(one) for one in devices)
+        where = ", ".join(_layers_text(one) for one in devices)
     else:
         where = tr("{number} layers on the GPU", None, number).format(number=count(number))
     experts = model.placement.cpu_moe_layers
@@ -222,7 +222,7 @@ def _where(model: ModelInfo) -> str:
     return where
 
 
-def _layers_on(use: DeviceUse) -> str:
+def _layers_text(use: DeviceUse) -> str:
     words = tr("{number} layers on {device}", None, use.num_layers)
     return words.format(number=count(use.num_layers), device=use.name)
 
@@ -253,13 +253,13 @@ class Header(QFrame):
         super().__init__()
         self._theme = theme
         self._view = EngineView()
-        self._note = ""
+        self._note_text = ""
         self._models = PickerView()
         self._engines: tuple[ServerRecord, ...] = ()
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
         self._indicators: list[CompactButton] = []
-        self._compact = self._sparse = False  # whether indicators have no text, and some are hidden
+        self._is_compact_text = self._is_sparse = False  # whether indicators have no text, and some are hidden
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
         self.stats_button = IconButton(theme, "panel-right", tr("Show or hide the statistics"))
@@ -357,7 +357,7 @@ class Header(QFrame):
             self._fill_picker()
 
     def _fill_picker(self) -> None:
-        builtin = self.builtin_action if self._note else None
+        builtin = self.builtin_action if self._note_text else None
         self.picker.show_models(self._view, self._models, builtin, self._engines, self._silent)
 
     def _on_draft(self, path: str) -> None:
@@ -377,7 +377,7 @@ class Header(QFrame):
         self._fit_text()
 
     def _fit_text(self) -> None:
-        self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
+        self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + TEXT_MARGINS_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
         """Add an indicator beside the models; in a narrow window its text is hidden before theirs."""
@@ -400,8 +400,8 @@ class Header(QFrame):
             self._show()
 
     def set_note(self, note: str) -> None:
-        if note != self._note:
-            self._note = note
+        if note != self._note_text:
+            self._note_text = note
             self._show()
 
     def _show(self) -> None:
@@ -434,18 +434,18 @@ class Header(QFrame):
         if self._view.state is not EngineState.LOADING:  # texts during loading are short and disappear soon
             title, least = self._title_px(), MIN_TITLE_LETTERS * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
-            self._sparse = False
-            self._compact = names(self._summary()) + title > self._free_px(compact=False)
-            if self._compact:
-                self._sparse = names(self._short_summary()) + min(title, least) > self._free_px(compact=True)
+            self._is_sparse = False
+            self._is_compact_text = names(self._summary()) + title > self._free_px(compact=False)
+            if self._is_compact_text:
+                self._is_sparse = names(self._short_summary()) + min(title, least) > self._free_px(compact=True)
             for indicator in self._indicators:
                 indicator.set_compact(self._is_compact(indicator))
-        text = escape_mnemonics(self._fitting())
+        text = escape_mnemonics(self._fitting_summary())
         if text != self.model_button.text():
             self.model_button.setText(text)
 
     def _is_compact(self, indicator: CompactButton) -> bool:
-        return self._sparse if indicator.hides_when_compact else self._compact
+        return self._is_sparse if indicator.hides_when_compact else self._is_compact_text
 
     def _short_summary(self) -> str:
         """The models' names; the draft's without the words of the target's."""
@@ -454,7 +454,7 @@ class Header(QFrame):
             return self._summary()
         return " · ".join(_distinct_names(shown_name(view.target), shown_name(view.draft)))
 
-    def _fitting(self) -> str:
+    def _fitting_summary(self) -> str:
         """The names that fit: both, the shortened draft, or the target alone."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
         view = self._view
@@ -473,7 +473,7 @@ class Header(QFrame):
 
     def _models_px(self) -> int:
         """The width for model names: more than half if space is scarce, but a part of the title stays."""
-        room, title = self._free_px(compact=self._compact), self._title_px()
+        room, title = self._free_px(compact=self._is_compact_text), self._title_px()
         least = min(title, self._title_px(tr("New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
 
@@ -482,12 +482,12 @@ class Header(QFrame):
 
     def _free_px(self, *, compact: bool) -> int:
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
-        taken = margins.left() + margins.right() + spacing + CHROME_PX
+        taken = margins.left() + margins.right() + spacing + BUTTON_CHROME_PX
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
             if isinstance(widget, CompactButton) and widget.hides_when_compact:
-                width = widget.width_px(compact=self._sparse)
+                width = widget.width_px(compact=self._is_sparse)
                 taken += spacing + width if width else 0
             elif part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
                 if isinstance(widget, CompactButton) and widget in self._indicators:
@@ -529,7 +529,7 @@ class Header(QFrame):
         view = self._view
         if view.target is None:
             return tr("No model is loaded. Open a GGUF file or start the quick demo.")
-        parts = [self._note] if self._note else []
+        parts = [self._note_text] if self._note_text else []
         parts.append(tr("Target: {words}").format(words=describe(view.target)))
         if view.target.engine_url:
             parts.append(tr("Its server decides how it drafts."))

@@ -25,7 +25,7 @@ MAX_SIDE_PANE_PX = 420  # maximum width of each side pane
 MIN_CHAT_PX = 360  # below this width lines have few words, so a pane is closed
 NARROW_PX = 1180  # below this width the statistics are closed
 MIN_WINDOW_PX = 640  # half of a small screen; in narrower windows the parts of the models panel would overlap
-FRAME = QSize(8, 40)  # approximate size of a window frame, which is known only once the window is shown
+FRAME_SIZE = QSize(8, 40)  # approximate size of a window frame, which is known only once the window is shown
 VERSION = 1
 
 
@@ -57,7 +57,7 @@ class WindowLayout(QObject):
         self._sidebar_wanted = self._stats_wanted = True
         self._is_restored = False
         self._scale = 0.0
-        self._beside_px = 0  # width of the panel beside the chat
+        self._reserved_px = 0  # width of the panel beside the chat
         self._width = sys.maxsize  # last known width of the window
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
@@ -85,16 +85,16 @@ class WindowLayout(QObject):
             pane.setMaximumWidth(round(MAX_SIDE_PANE_PX * scale))
         self._keep_chat_wide()
         if self._window.isVisible():
-            self._widen(self._splitter.sizes(), grown)
+            self._widen_pane(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # after the centre is laid out for the new text size
         elif not self._is_restored:  # the sizes of a hidden splitter are meaningless
-            self._widen(FIRST_SIZES, scale)
+            self._widen_pane(FIRST_SIZES, scale)
         self.changed.emit()
 
     def reserve_panel_width(self, width: int) -> None:
         """Reserve this width for the panel beside the chat; side panes close meanwhile if they do not fit."""
-        self._beside_px = width
+        self._reserved_px = width
         self._keep_chat_wide()
         self._fit_panes()
         self.changed.emit()
@@ -102,14 +102,14 @@ class WindowLayout(QObject):
     @property
     def _most_px(self) -> int:
         """The maximum window width on its screen."""
-        return self._window.screen().availableSize().width() - FRAME.width()
+        return self._window.screen().availableSize().width() - FRAME_SIZE.width()
 
     def _keep_chat_wide(self) -> None:
         chat = self._splitter.widget(1)
         if chat is not None:
-            chat.setMinimumWidth(min(round(MIN_CHAT_PX * self._scale) + self._beside_px, self._most_px))
+            chat.setMinimumWidth(min(round(MIN_CHAT_PX * self._scale) + self._reserved_px, self._most_px))
 
-    def _widen(self, sizes: Sequence[int], times: float) -> None:
+    def _widen_pane(self, sizes: Sequence[int], times: float) -> None:
         """Widen the side panes at the expense of the centre."""
         wanted = round(sizes[0] * times), round(sizes[-1] * times)
         self._splitter.setSizes([wanted[0], max(sum(sizes) - sum(wanted), 0), wanted[1]])
@@ -143,12 +143,12 @@ class WindowLayout(QObject):
     def fit_screen(self) -> None:
         """Fit a window without a saved size to its screen."""
         if not self._is_restored and not self._fills_screen():
-            self._window.resize(self._window.size().boundedTo(self._window.screen().availableSize() - FRAME))
+            self._window.resize(self._window.size().boundedTo(self._window.screen().availableSize() - FRAME_SIZE))
 
     def _fills_screen(self) -> bool:
         return bool(self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen))
 
-    def adapt(self, width: int) -> None:
+    def adapt_to_width(self, width: int) -> None:
         """Close the statistics in a narrow window; the button reopens them."""
         is_narrower, self._width = width < self._width, width
         if width >= self._narrow_px():
@@ -204,7 +204,7 @@ class WindowLayout(QObject):
         self._sidebar.setVisible(panes.sidebar)
         self._stats_wanted = panes.stats_wanted
         self._stats.setVisible(panes.stats)
-        self._width = self._window.width()  # `adapt` compares the next width with it
+        self._width = self._window.width()  # `adapt_to_width` compares the next width with it
         self.show_buttons()
 
     def save(self) -> bytes:

@@ -107,7 +107,7 @@ DEAD_KEY_MARKS: dict[int, str] = {
 }
 COMPOSED_LANGUAGES = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # need several keys
 UNDO_SHOWN_MS = 8_000
-FOOT_PX = 24  # margin beside the parts below a page
+FOOTER_PX = 24  # margin beside the parts below a page
 
 
 class UndoBar(QFrame):
@@ -142,15 +142,15 @@ class UndoBar(QFrame):
 
     def undo(self) -> None:
         if not self.isHidden():
-            self._leave()
+            self._close_bar()
             self.undone.emit()
 
     def expire(self) -> None:
         if not self.isHidden():
-            self._leave()
+            self._close_bar()
             self.expired.emit()
 
-    def watch(self, editor: QPlainTextEdit) -> None:
+    def watch_editor(self, editor: QPlainTextEdit) -> None:
         """Use this bar for Ctrl+Z in an editor that has nothing to undo."""
         editor.installEventFilter(self)
 
@@ -185,7 +185,7 @@ class UndoBar(QFrame):
         else:
             self.expire()
 
-    def _leave(self) -> None:
+    def _close_bar(self) -> None:
         self._timer.stop()
         if self.undo_button.hasFocus() or self.close_button.hasFocus():
             self.focusNextChild()
@@ -206,7 +206,7 @@ class KeyForwarder:
         self._mark = ""  # combining character of a dead key, until its letter follows
         self._marked_at: QWidget | None = None
 
-    def take(self, event: QKeyEvent) -> bool:
+    def forward(self, event: QKeyEvent) -> bool:
         """Use a key; returns False if it types nothing."""
         if self._edit.hasFocus():  # the window also receives keys that the text box ignored
             return False
@@ -215,7 +215,7 @@ class KeyForwarder:
         if event.key() in DEAD_KEY_MARKS and not event.text():
             self._mark, self._marked_at = DEAD_KEY_MARKS[event.key()], QApplication.focusWidget()
             return True
-        return types_text(event) and self._write(event)
+        return types_text(event) and self._insert(event)
 
     def _paste(self) -> bool:
         if not self._edit.canPaste() or not self._focus():
@@ -223,7 +223,7 @@ class KeyForwarder:
         self._edit.paste()
         return True
 
-    def _write(self, event: QKeyEvent) -> bool:
+    def _insert(self, event: QKeyEvent) -> bool:
         mark = self._mark if self._marked_at is QApplication.focusWidget() else ""
         self._mark, self._marked_at = "", None
         if not self._focus():
@@ -309,12 +309,12 @@ class MainWindow(QMainWindow):
             self.commands.make_menu_bar(is_native=True)
 
     def _arrange(self) -> None:
-        self.pages = _stacked((self.empty, self.transcript))
-        self._foot, foot = _foot((self.composer,))
-        self._foot.setContentsMargins(FOOT_PX, 4, FOOT_PX, 10)
+        self.pages = _make_pages((self.empty, self.transcript))
+        self._foot, foot = _make_footer((self.composer,))
+        self._foot.setContentsMargins(FOOTER_PX, 4, FOOTER_PX, 10)
         self.legend.set_wanted(False)
         self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
-        middle = _page_with_foot(
+        middle = _page_with_footer(
             (self.header, self.legend, self.chat_settings.prompt_line, self.find_bar), self.pages, foot
         )
         middle = _with_side(middle, self.chat_settings.side)
@@ -322,10 +322,10 @@ class MainWindow(QMainWindow):
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.splitter, self.models)
         self.server = ServerNavigation(self.theme, self.splitter, self.models, self.dialogs.fields)
-        self._page_foot, page_foot = _foot(())
+        self._page_foot, page_foot = _make_footer(())
         for part in (*self._bars, self.composer):
-            part.setMaximumWidth(COLUMN_PX - 2 * FOOT_PX)
-        self.setCentralWidget(_page_with_foot((), self.models.stack, page_foot))
+            part.setMaximumWidth(COLUMN_PX - 2 * FOOTER_PX)
+        self.setCentralWidget(_page_with_footer((), self.models.stack, page_foot))
         self.models.stack.show()
         self.place_notices()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
@@ -357,9 +357,9 @@ class MainWindow(QMainWindow):
     def name_conversation(self, title: str) -> None:
         self.header.set_title(title)
         self._title = title
-        self.name_window()
+        self.update_title()
 
-    def name_window(self) -> None:
+    def update_title(self) -> None:
         """Set the window title from the visible page; Qt adds the app's name where that is usual."""
         seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
         seen = translate("Race", "Race") if self.race.is_open else seen
@@ -398,7 +398,7 @@ class MainWindow(QMainWindow):
         notices = tuple(in_language(notice) for notice in view.notices)
         self.engine_view = view = replace(view, unavailable=reasons, notices=notices)
         if view.target is not None:
-            self.note_titles([(model_name(view.target), shown_name(view.target))])
+            self.set_titles([(model_name(view.target), shown_name(view.target))])
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)
@@ -407,7 +407,7 @@ class MainWindow(QMainWindow):
         self.chat_settings.set_engine(view)
         self._show_builtin_note()
 
-    def note_titles(self, titles: Sequence[tuple[str, str]]) -> None:
+    def set_titles(self, titles: Sequence[tuple[str, str]]) -> None:
         """Set the titles of models by file name, for the answers on the page."""
         changed = [note_title(name, title) for name, title in titles]
         if any(changed):
@@ -495,14 +495,14 @@ class MainWindow(QMainWindow):
         else:
             self.focus_search()
 
-    def escape(self) -> None:
+    def on_escape(self) -> None:
         """Close the topmost panel, or stop the answer."""
         if self.drop_overlay.isVisible():
-            self.drop_overlay.leave()
+            self.drop_overlay.close_overlay()
         elif self.models.is_open:
-            self.models.panel.leave()
+            self.models.panel.close_panel()
         elif self.race.is_open:
-            self.race.page.leave()
+            self.race.page.close_page()
         elif self.server.is_open:
             self.server.leave()
         elif self.find_bar.close_bar() or (self.transcript.selection.clear() and not self.composer.is_busy):
@@ -510,7 +510,7 @@ class MainWindow(QMainWindow):
         elif self.composer.is_busy and not self.chat_settings.has_focus:
             self.composer.stop_requested.emit()
         else:
-            self.chat_settings.leave()
+            self.chat_settings.close_panel()
 
     def try_prompt(self, text: str) -> None:
         self.composer.set_text(text)
@@ -530,14 +530,14 @@ class MainWindow(QMainWindow):
         if event.key() == Qt.Key.Key_Alt and event.modifiers() == Qt.KeyboardModifier.AltModifier:
             self.commands.alt_pressed()
         in_chat = self.shows_chat and not self.drop_overlay.isVisible()
-        if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
+        if not (press_button(event) or (in_chat and self._key_forwarder.forward(event))):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Resize the overlay, which covers everything; narrow windows close the statistics."""
         super().resizeEvent(event)
         self.drop_overlay.setGeometry(self.rect())
-        self.layout_state.adapt(event.size().width())
+        self.layout_state.adapt_to_width(event.size().width())
         self.layout_state.changed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
@@ -558,20 +558,20 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
 
-def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
+def _make_pages(pages: Sequence[QWidget]) -> QStackedWidget:
     stack = QStackedWidget()
     for page in pages:
         stack.addWidget(page)
     return stack
 
 
-def _foot(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
+def _make_footer(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
     """The column below a page, at most as wide as the text, and the row that centres it."""
-    inner = vbox(*parts, margins=(FOOT_PX, 0, FOOT_PX, 0), spacing=8)
+    inner = vbox(*parts, margins=(FOOTER_PX, 0, FOOTER_PX, 0), spacing=8)
     return inner, hbox(Stretch(), (inner, 1000), Stretch())
 
 
-def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) -> QWidget:
+def _page_with_footer(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) -> QWidget:
     middle = QWidget()
     middle.setObjectName("page")
     vbox(*head, (pages, 1), foot, parent=middle, margins=0, spacing=0)
@@ -629,7 +629,7 @@ def _connect_models(window: MainWindow) -> None:
 
 def _connect_conversation(window: MainWindow) -> None:
     composer = window.composer
-    window.undo_bar.watch(composer.edit)
+    window.undo_bar.watch_editor(composer.edit)
     window.empty.prompt_chosen.connect(window.try_prompt)
     composer.race_requested.connect(window.race.question_asked)
     composer.find_draft.connect(window.models.find_draft)
@@ -655,7 +655,7 @@ def _add_chat_commands(window: MainWindow) -> None:
     words = mark("Commands", "Attach files to the message")
     commands.add(CHAT, words, "Ctrl+Shift+A", composer.ask_files, tips=(composer.attach_button,))
     words = mark("Commands", "Stop the answer, or go back")
-    commands.add(CHAT, words, "Esc", window.escape, suspendable=False, tips=(composer.stop_button,))
+    commands.add(CHAT, words, "Esc", window.on_escape, suspendable=False, tips=(composer.stop_button,))
     commands.add(CHAT, mark("Commands", "Next speculation mode"), NEXT_MODE_KEYS, composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
     commands.add(CHAT, mark("Commands", "Print this chat"), "Ctrl+P", lambda: signals.exported.emit(None, "print"))
@@ -728,7 +728,7 @@ def _on_view_changed(window: MainWindow) -> None:
     """Disable the chat's commands while it is not visible."""
     window.commands.set_suspended(CHAT, not window.shows_chat)
     window.place_notices()
-    window.name_window()
+    window.update_title()
 
 
 def _rename(window: MainWindow) -> None:

@@ -149,7 +149,7 @@ class ModelsNavigation(PageNavigation):
 
     def toggle(self) -> None:
         if self.is_open:
-            self.panel.leave()
+            self.panel.close_panel()
         else:
             self.open()
 

@@ -29,9 +29,9 @@ from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
 from engine.records import Problem
 
-SMALL_NAME = "small"  # never a repository's name: those contain an owner
-LOOK_EVERY_S = 0.2
-LINE_EVERY_S = 10.0  # seconds between lines if stderr is no terminal
+SMALL_MODEL_NAME = "small"  # never a repository's name: those contain an owner
+POLL_S = 0.2
+PROGRESS_LINE_S = 10.0  # seconds between lines if stderr is no terminal
 MAX_LISTED = 8
 _SORT_ORDERS = {
     "downloads": SortBy.DOWNLOADS,
@@ -69,7 +69,7 @@ def pull(options: argparse.Namespace) -> int:
         if state.status is DownloadStatus.FAILED:
             title = f"{state.request.model.name} could not be downloaded"
             return fail(Problem(title, state.message, state.advice), as_json=options.json)
-    if options.repo == SMALL_NAME:
+    if options.repo == SMALL_MODEL_NAME:
         settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
         settings.begin(str(library.path_for(SMALL.repo_id, SMALL.file)), dict(SMALL.own))
     _print_done(library, requests, as_json=options.json)
@@ -113,7 +113,7 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
 
 def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRequest]:
     if options.file is None:
-        if options.repo == SMALL_NAME and options.draft is None:
+        if options.repo == SMALL_MODEL_NAME and options.draft is None:
             return [SMALL.request]
         if "://" in options.repo and options.draft is None:
             return [_request_of_link(options.repo)]
@@ -141,7 +141,7 @@ def _show_until_done(downloads: DownloadQueue, ids: list[str]) -> list[Download]
         states = [state for state in downloads.snapshot() if state.key in ids]
         ended = all(state.status in (DownloadStatus.DONE, DownloadStatus.FAILED) for state in states)
         lines = "  |  ".join(progress_line(state) for state in states)
-        due = on_terminal or ended or time.monotonic() - last_s >= LINE_EVERY_S
+        due = on_terminal or ended or time.monotonic() - last_s >= PROGRESS_LINE_S
         if lines != last_lines and due:
             print(f"\r\033[K{lines}" if on_terminal else lines, file=sys.stderr, end="" if on_terminal else "\n")
             sys.stderr.flush()
@@ -150,7 +150,7 @@ def _show_until_done(downloads: DownloadQueue, ids: list[str]) -> list[Download]
             if on_terminal:
                 print(file=sys.stderr)
             return states
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(POLL_S)
 
 
 def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from app.cli.output import counted, table
+from app.cli.output import counted_text, table
 from app.core.domain.models import Download, DownloadStatus, FileKind, Gated, Offer, RepoModel, RepoSummary
 from app.core.hub.records import LibraryModel, RepoDetails
 from engine.pictures.side_file import find_side_file
@@ -63,7 +63,7 @@ def show_text(details: RepoDetails, url: str) -> str:
     summary = details.summary
     facts = [summary.architecture, f"licence {summary.licence or 'not named'}"]
     if summary.downloads is not None:
-        facts.append(counted(summary.downloads, "download", "downloads"))
+        facts.append(counted_text(summary.downloads, "download", "downloads"))
     lines = [f"{summary.repo_id}  {url}", " · ".join(filter(None, facts))]
     if summary.gated:
         lines.append(f"Gated: {_GATED[summary.gated]}.")

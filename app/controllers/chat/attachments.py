@@ -25,7 +25,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
 from app.core.domain.file_kinds import kind_of, shown_name
 from engine.records import Problem
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 from ui.composer.message_edit import fits_box
 from ui.text.language import Translator
 
@@ -241,9 +241,9 @@ class AttachmentController(PartsController):
         sentences = [problem.message for problem in refused[:MAX_SHOWN_REFUSALS]]
         if len(refused) > MAX_SHOWN_REFUSALS:
             sentences.append(
-                said("{num_more} more could not be attached either.", num_more=len(refused) - MAX_SHOWN_REFUSALS)
+                i18n("{num_more} more could not be attached either.", num_more=len(refused) - MAX_SHOWN_REFUSALS)
             )
-        title = said("{num_files} files could not be attached", num_files=len(refused))
+        title = i18n("{num_files} files could not be attached", num_files=len(refused))
         self._window.show_problem(Problem(title, joined(sentences), refused[0].advice))
 
 
@@ -258,8 +258,8 @@ def _png(image: QImage) -> bytes:
 def _too_many(num_files: int) -> str:
     """The problem for more files than a message may have."""
     if num_files == 1:
-        return said("A message can have {limit} attachments; 1 more was chosen.", limit=MAX_ATTACHMENTS)
-    return said(
+        return i18n("A message can have {limit} attachments; 1 more was chosen.", limit=MAX_ATTACHMENTS)
+    return i18n(
         "A message can have {limit} attachments; {num_files} more were chosen.",
         limit=MAX_ATTACHMENTS,
         num_files=num_files,

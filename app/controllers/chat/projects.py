@@ -289,7 +289,7 @@ class ProjectController(PartsController):
             self._set_embedder(page, path)
 
         if self._hub is not None:
-            self._hub.fetch(offer.ref, done, partial(self._report, page))
+            self._hub.download(offer.ref, done, partial(self._report, page))
             words = translate("Projects", "{name} is being downloaded. The page Downloads shows its progress.")
             page.show_done(words.format(name=offer.name))
 

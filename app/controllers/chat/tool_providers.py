@@ -23,12 +23,12 @@ from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, 
 from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
+    merge_imported,
     other_program_files,
     read_entries_file,
-    with_imported,
     write_entries_file,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.language import translate
 from ui.text.problem_words import in_language
@@ -193,7 +193,7 @@ class ToolProviders(QObject):
     def _new_entries(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
         """The servers that the list lacks, disabled, with the names that they would get."""
         own = self._get_servers().entries
-        return with_imported(own, others)[len(own) :]
+        return merge_imported(own, others)[len(own) :]
 
     def _import(self, path: str, names: Collection[str]) -> None:
         self._add_entries(
@@ -202,7 +202,7 @@ class ToolProviders(QObject):
 
     def _add_entries(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
         try:
-            self._write(with_imported(self._get_servers().entries, read()))
+            self._write(merge_imported(self._get_servers().entries, read()))
         except ToolFileError as error:
             self._window.show_problem(error.problem)
 
@@ -213,7 +213,7 @@ class ToolProviders(QObject):
         except OSError as error:
             reason = error.strerror or str(error)
             self._window.show_problem(
-                ToolFileError(said("{path} cannot be written: {reason}.", path=self._file, reason=reason)).problem
+                ToolFileError(i18n("{path} cannot be written: {reason}.", path=self._file, reason=reason)).problem
             )
             return False
         self._get_servers().set_entries(kept)

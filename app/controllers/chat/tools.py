@@ -31,14 +31,14 @@ from app.core.tools.turn import (
     MAX_STEPS,
     MAX_UNREADABLE,
     RESULT_CHARS,
-    Ask,
-    Call,
-    Generate,
+    AskUser,
+    GenerateAnswer,
     LoopEnding,
     LoopFinished,
+    RunCall,
     ToolLoop,
-    bounded,
     functions_of,
+    truncated_result,
 )
 from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
 from engine.requests import next_request_id
@@ -282,22 +282,22 @@ class ToolController(PartsController):
     def calls_of(self, turn: ToolTurn, raw: str, *, is_cut: bool) -> tuple[str, list[tuple[StoredCall, str]]]:
         """Parse a finished answer into text and calls with their results; only invalid calls have a result yet."""
         num_known = len(turn.loop.messages)
-        answer = turn.loop.answered(raw, is_cut=is_cut)
+        answer = turn.loop.add_answer(raw, is_cut=is_cut)
         if answer is None or not (answer.calls or answer.unreadable):
             return "", []
         if answer.unreadable:
             written = turn.loop.messages[num_known].tool_calls[0]
             call = StoredCall(written.call_id, written.name, "", written.arguments, CallStatus.FAILED)
-            return answer.said, [(call, answer.problem)]
+            return answer.answer_text, [(call, answer.problem)]
         known = {one.name: one for one in turn.definitions}
         calls = [_stored(call, known[call.name]) for call in answer.calls]
         too_many = f"Only {MAX_CALLS} calls are made at once."
         over = [(replace(call, status=CallStatus.FAILED), too_many) for call in calls[MAX_CALLS:]]
-        return answer.said, [*((call, "") for call in calls[:MAX_CALLS]), *over]
+        return answer.answer_text, [*((call, "") for call in calls[:MAX_CALLS]), *over]
 
     def ending_notice(self, turn: ToolTurn) -> str:
         """Why the turn ends after this answer; empty if it continues."""
-        todo = turn.loop.todo
+        todo = turn.loop.next_step
         is_unreadable = isinstance(todo, LoopFinished) and todo.ending is LoopEnding.UNREADABLE
         return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
@@ -317,14 +317,14 @@ class ToolController(PartsController):
     def decide(self, message_id: int, answer: str, reason: str) -> None:
         """Apply the user's decision on a call: a value of `Permission`, and the reason of a refusal."""
         turn = self.turns.get(self._state.chat_id or 0)  # a call that the user decides on is in the open chat
-        todo = turn.loop.todo if turn is not None else None
-        if turn is None or not isinstance(todo, Ask):
+        todo = turn.loop.next_step if turn is not None else None
+        if turn is None or not isinstance(todo, AskUser):
             return
         place = turn.index_of(todo.call.id)
         if place is None or turn.calls[place].id != message_id:
             return
         decision = UserDecision(Permission(answer), reason)
-        refused = turn.loop.decided(decision)
+        refused = turn.loop.add_decision(decision)
         self._keep_permission(turn, decision)
         if refused is not None:
             self._change(turn, place, CallStatus.REFUSED, refused)
@@ -380,19 +380,19 @@ class ToolController(PartsController):
         self.providers.close()
 
     def _next_calls(self, turn: ToolTurn) -> None:
-        todo = turn.loop.todo
+        todo = turn.loop.next_step
         if isinstance(todo, LoopFinished):
             self.drop_turn(turn.conversation_id)
             if todo.ending is LoopEnding.LIMIT:
                 self._window.show_notice(tr(LIMIT_NOTICE).format(count=MAX_STEPS))
             self._ended(turn)
-        elif isinstance(todo, Generate):
+        elif isinstance(todo, GenerateAnswer):
             self.answer_requested.emit(turn, turn.calls[-1].id)
         else:
             place = turn.index_of(todo.call.id)
             if place is None:
                 self.stop(turn.conversation_id)
-            elif isinstance(todo, Call):
+            elif isinstance(todo, RunCall):
                 self._run(turn, place, todo.call)
             else:
                 self._change(turn, place, CallStatus.ASKED)
@@ -414,7 +414,7 @@ class ToolController(PartsController):
         turn.cancel = None
         took_ms = round(1000 * (time.monotonic() - turn.begun_s))
         # `ToolLoop` does not know a call that the user repeats: shorten its result here.
-        kept = turn.loop.returned(result) or bounded(result, RESULT_CHARS)
+        kept = turn.loop.add_result(result) or truncated_result(result, RESULT_CHARS)
         status = CallStatus.FAILED if kept.is_error else CallStatus.DONE
         self._change(turn, place, status, kept, took_ms=took_ms)
         self._next_calls(turn)

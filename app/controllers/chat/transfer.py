@@ -14,7 +14,7 @@ from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_export_file, ask_import_files
@@ -75,7 +75,7 @@ class TransferController(PartsController):
             return words.format(name=file.name)
 
         def failed(kind: str) -> AppError:
-            return ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=kind))
+            return ChatsExportError(i18n("{file} cannot be written ({reason}).", file=file, reason=kind))
 
         self._start(work, failed)
 
@@ -88,7 +88,7 @@ class TransferController(PartsController):
             return
 
         def failed(kind: str) -> AppError:
-            return ChatsImportError(said("{file} cannot be read ({error}).", file=files[0].name, error=kind))
+            return ChatsImportError(i18n("{file} cannot be read ({error}).", file=files[0].name, error=kind))
 
         self._start(lambda: self._import(files), failed)
 
@@ -99,7 +99,7 @@ class TransferController(PartsController):
         sentences, folder = list[str](), self._parts.paths.project_files
         for file in filter(is_project, files):
             project = import_project(self._parts.projects, self._store, file, folder)
-            sentences.append(said("The project {name} was imported.", name=project.name))
+            sentences.append(i18n("The project {name} was imported.", name=project.name))
         chats = [file for file in files if not is_project(file)]
         if chats:
             sentences.append(import_files(self._store, chats).sentence)

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 END_S = 1.0
 
 
-class EnginesController(PartsController):
+class RemoteServersController(PartsController):
     """Stores the list of remote servers and requests their models in the background."""
 
     def __init__(self, parts: Parts, models: ModelController) -> None:
@@ -78,7 +78,9 @@ class EnginesController(PartsController):
 
         def refreshed(record: ServerRecord) -> None:
             note(self._unreachable - {url})
-            words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))
+            words = translate(
+                "RemoteServersController", "Connected to {host}: %n models.", None, len(record.facts.models)
+            )
             if by_user and self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 
@@ -126,35 +128,39 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
 
 
-Row = tuple[str, str]  # path and name
-Show = Callable[[Sequence[Row]], None]
+ModelRow = tuple[str, str]  # path and name
+ShowModels = Callable[[Sequence[ModelRow]], None]
 
 
 class ModelLists:
     """Reads files in the background. Without a hub the lists are empty."""
 
-    def __init__(self, hub: HubController | None, engines: EnginesController) -> None:
+    def __init__(self, hub: HubController | None, engines: RemoteServersController) -> None:
         self._hub, self._engines = hub, engines
 
-    def targets(self) -> list[Row]:
+    def targets(self) -> list[ModelRow]:
         found = [] if self._hub is None else self._hub.service.targets()
         return [*found, *self._engines.targets(), *_builtin()]
 
-    def find_drafts(self, target: str, show: Show) -> None:
-        self._find(
+    def find_drafts(self, target: str, show: ShowModels) -> None:
+        self._run_search(
             "drafts", lambda service, stop: [(row.path, row.name) for row in service.drafts_here(target, stop)], show
         )
 
-    def find_targets(self, show: Show) -> None:
+    def find_targets(self, show: ShowModels) -> None:
         """Find the library's models that can answer."""
-        self._find(
+        self._run_search(
             "targets", lambda service, _: [*((row.path, row.name) for row in service.picker_rows()), *_builtin()], show
         )
 
-    def find_vision_models(self, show: Show) -> None:
-        self._find("models that see", lambda service, _: [(row.path, row.name) for row in service.vision_rows()], show)
+    def find_vision_models(self, show: ShowModels) -> None:
+        self._run_search(
+            "models that see", lambda service, _: [(row.path, row.name) for row in service.vision_rows()], show
+        )
 
-    def _find(self, what: str, find: Callable[[HubService, Callable[[], bool]], list[Row]], show: Show) -> None:
+    def _run_search(
+        self, what: str, find: Callable[[HubService, Callable[[], bool]], list[ModelRow]], show: ShowModels
+    ) -> None:
         if self._hub is not None:
             hub = self._hub
             hub.jobs.run(
@@ -165,6 +171,6 @@ class ModelLists:
             )
 
 
-def _builtin() -> list[Row]:
+def _builtin() -> list[ModelRow]:
     builtin = builtin_target()
     return [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []

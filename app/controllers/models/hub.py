@@ -60,7 +60,7 @@ class HubController(PartsController):
         shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
         self._library = HubLibraryController(shared)
         self._downloads = HubDownloadsController(shared, layers)
-        self._downloads.came.connect(self._library.show)
+        self._downloads.arrived.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
         self._picker = ModelPickerController(shared, models)
         self._library.noted.connect(self._picker.prepare)
@@ -232,7 +232,7 @@ class HubController(PartsController):
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:
-            self._panel.search.pane.say(in_words(problem).title, explanation(problem))
+            self._panel.search.pane.show_text(in_words(problem).title, explanation(problem))
 
         self._repo = None  # the previous repository is no longer shown
         self._wanted_repo = repo
@@ -251,9 +251,9 @@ class HubController(PartsController):
             if self._repo is answer:
                 self._show_repo(now)
 
-        self.jobs.run("refresh", lambda _stop: self.service.again(answer), done, self._log)
+        self.jobs.run("refresh", lambda _stop: self.service.refreshed(answer), done, self._log)
 
-    def fetch(self, ref: ModelRef, done: Callable[[str], None], failed: Callable[[Problem], None]) -> None:
+    def download(self, ref: ModelRef, done: Callable[[str], None], failed: Callable[[Problem], None]) -> None:
         """Download a model unless it is in the library; ``done`` gets its path."""
         self._waiting[ref] = done
         self.jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._call_waiting(), failed)

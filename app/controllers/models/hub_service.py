@@ -52,7 +52,7 @@ from app.core.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
 from engine.records import FitLevel
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class HubService:
         Raises:
             HubError: the hub did not answer.
         """
-        details = self._fresh(repo_id)
+        details = self._fetch_details(repo_id)
         readme = ""
         if details.has_readme:
             try:
@@ -108,7 +108,7 @@ class HubService:
         rows = file_rows(details, self._presences(repo_id), free_memory())
         return views.RepoView(details.summary, page, readme, rows, has_token)
 
-    def again(self, view: views.RepoView) -> views.RepoView:
+    def refreshed(self, view: views.RepoView) -> views.RepoView:
         """The same repository, with the current state of the local files."""
         presences = self._presences(view.repo.repo_id)
         files = (replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in view.files)
@@ -123,11 +123,11 @@ class HubService:
         with self._lock:
             details = self._repos.get(ref.repo)
         for known in (details, None):
-            models = (known or self._fresh(ref.repo)).models
+            models = (known or self._fetch_details(ref.repo)).models
             found = next((model for model in models if any(_refers_to(ref, file.path) for file in model.files)), None)
             if found is not None:
                 return found
-        raise HubNotFoundError(said("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
+        raise HubNotFoundError(i18n("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
 
     def licence(self, repo_id: str) -> str:
         """The licence, if it is known from an earlier request."""
@@ -135,7 +135,7 @@ class HubService:
             details = self._repos.get(repo_id)
         return details.summary.licence if details else ""
 
-    def _fresh(self, repo_id: str) -> RepoDetails:
+    def _fetch_details(self, repo_id: str) -> RepoDetails:
         details = self.client.details(repo_id)
         with self._lock:
             self._repos[repo_id] = details

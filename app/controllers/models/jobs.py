@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.core.domain.errors import AppError
 from engine.errors import EngineError
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class JobRunner(QObject):
             log.warning("a job failed: %s", error)
             problem = Problem(
                 "This could not be done",
-                said("{error}.", error=error),
+                i18n("{error}.", error=error),
                 "Check the disk and the network, then try again.",
             )
         finally:

@@ -210,7 +210,7 @@ class ModelPickerController(HubPartController):
         """Read the library in advance, so that the list can open at once; drafts are added later."""
 
         def listed(rows: tuple[LibraryRow, ...]) -> None:
-            self._window.note_titles([(name_of_file(row.path), row.name) for row in rows])
+            self._window.set_titles([(name_of_file(row.path), row.name) for row in rows])
             self._view = replace(self._view, targets=rows)
             self._header.set_models(self._view)
 
@@ -236,7 +236,7 @@ if TYPE_CHECKING:  # imported after the first paint
 
 
 class HubDownloadsController(HubPartController):
-    came = Signal()  # downloads completed since the last check
+    arrived = Signal()  # downloads completed since the last check
     changed = Signal()  # a download was added, removed, or changed its state
     complete = Signal(str, str)  # target and draft (or "") are downloaded: chat with them
 
@@ -326,7 +326,7 @@ class HubDownloadsController(HubPartController):
             if is_first_model(row.request.repo_id, row.request.model.files[0].path):
                 self._layers.begin_model(row.path, dict(SMALL.own))
         if ended and self._is_known:  # also reports downloads that began and ended since then
-            self.came.emit()
+            self.arrived.emit()
             self._window.show_notice(_arrival_notice(ended))
         if {row.key: row.status for row in rows} != before:
             self.changed.emit()

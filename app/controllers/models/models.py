@@ -15,7 +15,7 @@ from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import EngineEnded, EngineFailed, EngineReady, LoadProgress, LoadRequest, ModelInfo, Problem
 from engine.requests import RunJob, SetDraft, next_request_id
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 from ui.text.language import Translator, mark, translate
 
 tr = Translator("ModelController")
@@ -29,17 +29,19 @@ NO_BUILTIN = Problem(
 )
 
 
-AFTER_THE_PROGRAM = mark("Controller", "This happens when the answer to another program is finished.")
-AFTER_THE_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
-AFTER_THE_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
+AFTER_REQUEST = mark("Controller", "This happens when the answer to another program is finished.")
+AFTER_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
+AFTER_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
 LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
 IS_LOADED_AGAIN = mark("Problems", "Your text is safe; the model is loaded again.")
-ENDED_TWICE = mark("Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again.")
+ENGINE_ENDED_TWICE = mark(
+    "Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again."
+)
 NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to continue.")
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
+class _PendingLoad:
     """A pending request, and the settings to save after its success."""
 
     wanted: dict[str, SettingValue]
@@ -61,7 +63,7 @@ class ModelController(PartsController):
         self._ended_with = ""  # the target when the engine ended last
         self._has_answered = False  # true if the target answered since it was loaded
         self._progress: LoadProgress | None = None
-        self._pending: dict[int, _Pending] = {}  # by request id, in the order of the requests
+        self._pending: dict[int, _PendingLoad] = {}  # by request id, in the order of the requests
         self._reload_later: bool | None = None  # after the load, reload for changed settings (True: the draft's only)
         self._shown_problem: Problem | None = None  # about the last model that could not be used
         self._is_saving = False  # true while the settings of the loaded models are saved
@@ -148,10 +150,10 @@ class ModelController(PartsController):
     def _announce_wait(self) -> None:
         """If the load has to wait for running answers, show a notice."""
         if self._state.answers:
-            words = AFTER_THE_ANSWER if len(self._state.answers) == 1 else AFTER_THE_ANSWERS
+            words = AFTER_ANSWER if len(self._state.answers) == 1 else AFTER_ANSWERS
             self._window.show_notice(translate("Controller", words))
         elif self._state.is_serving:
-            self._window.show_notice(translate("Controller", AFTER_THE_PROGRAM))
+            self._window.show_notice(translate("Controller", AFTER_REQUEST))
 
     def _on_answered(self) -> None:
         self._has_answered = True
@@ -185,7 +187,7 @@ class ModelController(PartsController):
         self._publish()
 
     def _on_answer(self, event: EngineReady | EngineFailed) -> None:
-        pending = self._pending.pop(event.request_id, _Pending({}))
+        pending = self._pending.pop(event.request_id, _PendingLoad({}))
         if isinstance(event, EngineReady):
             self._on_ready(event, pending)
         else:
@@ -194,10 +196,10 @@ class ModelController(PartsController):
             draft_only, self._reload_later = self._reload_later, None
             self._follow_settings(draft_only=draft_only)
 
-    def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
+    def _on_ready(self, event: EngineReady, pending: _PendingLoad) -> None:
         others, self._to_reload = event.library_notices, None
         self._ready = replace(event, notices=(*event.notices, *others))
-        self._note_loaded(event, pending)
+        self._set_loaded(event, pending)
         self._is_saving = True
         self._keeper.change(pending.wanted)
         self._is_saving = False
@@ -212,7 +214,7 @@ class ModelController(PartsController):
         if pending.request is not None and pending.request.draft and event.draft is None:
             reason = joined(event.notices) or tr("It could not be loaded.")
             advice = tr("Choose another draft, or continue without one.")
-            self._say(Problem("The draft is not in use", reason, advice))
+            self._show_problem(Problem("The draft is not in use", reason, advice))
         else:
             for notice in (*event.notices, *(others if pending.request is not None else ())):
                 self._window.show_notice(notice)
@@ -232,7 +234,7 @@ class ModelController(PartsController):
             words = tr("{name} has no chat template. In a new chat you can let it continue your texts instead.")
             self._window.show_notice(words.format(name=target.name))
 
-    def _note_loaded(self, event: EngineReady, pending: _Pending) -> None:
+    def _set_loaded(self, event: EngineReady, pending: _PendingLoad) -> None:
         self._has_answered = False
         if pending.request is not None:
             self._loaded = pending.request
@@ -248,24 +250,24 @@ class ModelController(PartsController):
         if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The pending load had not begun: an answer ended the engine.
             self._ended_with = lost.target
-            self._say(_ended(event.reason, LOADED_AGAIN))
+            self._show_problem(_ended(event.reason, LOADED_AGAIN))
             last = list(self._pending.values())[-1]
             self._to_reload = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
             self._wanted = last.wanted
         elif self._pending:
             self._to_reload = lost  # the previous models did not end the engine: reload them
         elif lost is None:
-            self._say(_ended(event.reason, NOTHING_LOADED))
+            self._show_problem(_ended(event.reason, NOTHING_LOADED))
         elif lost.target == self._ended_with and not self._has_answered:
-            self._say(_ended(event.reason, ENDED_TWICE))
+            self._show_problem(_ended(event.reason, ENGINE_ENDED_TWICE))
         else:
             self._ended_with = lost.target
-            self._say(_ended(event.reason, LOADED_AGAIN))
+            self._show_problem(_ended(event.reason, LOADED_AGAIN))
             self._send(lost, {}, is_again=True)
 
-    def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
+    def _on_failed(self, event: EngineFailed, pending: _PendingLoad) -> None:
         if not event.was_cancelled and self._wanted is None:  # else the user cancelled, or another load follows
-            self._say(self._loading_problem(pending) if event.engine_ended else event.problem)
+            self._show_problem(self._loading_problem(pending) if event.engine_ended else event.problem)
         if self._to_reload is not None and not self._pending:
             lost, wanted = self._to_reload, self._wanted or {}
             self._to_reload = self._wanted = None
@@ -277,10 +279,10 @@ class ModelController(PartsController):
             self._window.show_notice(tr("The quick demo is used until you choose another model."))
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
-    def _loading_problem(self, pending: _Pending) -> Problem:
+    def _loading_problem(self, pending: _PendingLoad) -> Problem:
         asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
-        message = said(
+        message = i18n(
             "The engine ended unexpectedly ({reason}) while it loaded {name}.", reason=self._ended, name=Path(path).name
         )
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
@@ -291,7 +293,7 @@ class ModelController(PartsController):
             self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)
             self._window.correct_problem(said_before, self._shown_problem)
 
-    def _say(self, problem: Problem) -> None:
+    def _show_problem(self, problem: Problem) -> None:
         self._shown_problem = problem
         self._window.show_problem(problem)
 
@@ -315,21 +317,21 @@ class ModelController(PartsController):
     ) -> None:
         self._window.notice_banner.withdraw_suggestion()
         number = next_request_id()
-        self._pending[number] = _Pending(wanted, request, is_fallback, is_again)
+        self._pending[number] = _PendingLoad(wanted, request, is_fallback, is_again)
         self._worker.submit(replace(request, request_id=number))
         self._publish()
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
         if not self._state.models.usable:
-            self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
+            self._show_problem(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
         self._window.notice_banner.withdraw_suggestion()
         request = SetDraft(path)
-        self._pending[request.request_id] = _Pending(changes)
+        self._pending[request.request_id] = _PendingLoad(changes)
         self._worker.submit(request)
         self._publish()
 
 
 def _ended(reason: str, what_now: str) -> Problem:
-    message = said("Its process ended ({reason}).", reason=reason)
+    message = i18n("Its process ended ({reason}).", reason=reason)
     return Problem("The engine ended unexpectedly", message, what_now)

@@ -63,8 +63,8 @@ IsFasterOnCpu = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
 MAX_HEADER_BYTES = 128 << 20  # limit of the header cache; one header has up to 20 MB
-DIFFER = tr.mark("The vocabularies differ.")
-AGREE = tr.mark("Both vocabularies have the same tokens and settings.")
+DIFFERENT_VOCABULARY = tr.mark("The vocabularies differ.")
+SAME_VOCABULARY = tr.mark("Both vocabularies have the same tokens and settings.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
@@ -75,7 +75,7 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
         return in_language(verdict.reason)
     if is_head:
         return in_language(BELONGS)
-    return tr(AGREE if verdict.matches else DIFFER)
+    return tr(SAME_VOCABULARY if verdict.matches else DIFFERENT_VOCABULARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +150,15 @@ class PairJudge:
         """
         first = self.known(target, should_stop)
         second = self.known(draft, should_stop, may_be_head=True) if draft else None
-        room = self.free_memory()
-        plan = self.plan_for(first, second, room)
-        proof = assess_pair(first, second, plan, room, should_stop)
+        free_memory = self.free_memory()
+        plan = self.plan_for(first, second, free_memory)
+        proof = assess_pair(first, second, plan, free_memory, should_stop)
         match, words, used = VocabularyMatch.UNCHECKED, "", second
         if proof.match is not None:
             match = _match(proof.match.matches, proof.match.coverage)
             words = verdict_words(proof.match, is_head=_is_head(second))
             if match is VocabularyMatch.NO:  # only the target is usable: judge its memory alone
-                used, proof = None, replace(assess_pair(first, None, plan, room), match=proof.match)
+                used, proof = None, replace(assess_pair(first, None, plan, free_memory), match=proof.match)
         coverage = proof.match.coverage if proof.match is not None else None
         speed_forecast = self._speed_forecast(first, used, plan, 1.0 if coverage is None else coverage)
         return PairView(

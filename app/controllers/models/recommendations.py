@@ -40,7 +40,7 @@ from app.core.hub.pairs.catalog import (
 )
 from engine.errors import EngineError
 from engine.records import FitLevel
-from engine.sentences import said
+from engine.sentences import i18n
 from ui.text.formatting import decimal_text
 from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language, in_words
@@ -48,8 +48,8 @@ from ui.text.setting_words import sentence
 
 tr = Translator("Recommendations")
 
-HEAD_LATER = mark("HubRecommendations", "The gain from its head is shown once the file's header is read.")
-NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
+HEAD_UNCHECKED = mark("HubRecommendations", "The gain from its head is shown once the file's header is read.")
+NOT_CHECKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 
 class BrokenCatalogError(AppError):
@@ -136,7 +136,7 @@ class Recommendations:
         try:
             return read_catalog(self._file)
         except CatalogError as error:
-            raise BrokenCatalogError(said("{error}.", error=error)) from error
+            raise BrokenCatalogError(i18n("{error}.", error=error)) from error
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
         speedup = pair.speedup
@@ -145,7 +145,7 @@ class Recommendations:
             self._side(pair.target),
             self._side(pair.draft, is_head=pair.drafting is Drafting.SIDE_FILE) if pair.draft else None,
             VocabularyMatch.UNCHECKED,
-            translate("HubRecommendations", NOT_ASKED),
+            translate("HubRecommendations", NOT_CHECKED),
             drafting=pair.drafting,
         )
         return CatalogRow(
@@ -183,7 +183,7 @@ def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
         return ""
     words = in_language(speed_forecast.headline)
     if drafting in (Drafting.HEADS_INSIDE, Drafting.SIDE_FILE):
-        return f"{words} {translate('HubRecommendations', HEAD_LATER)}"
+        return f"{words} {translate('HubRecommendations', HEAD_UNCHECKED)}"
     return words
 
 
@@ -222,4 +222,4 @@ def _times(speedup: Speedup) -> str:
 
 
 def _not_asked() -> str:
-    return translate("HubRecommendations", NOT_ASKED)
+    return translate("HubRecommendations", NOT_CHECKED)

@@ -303,11 +303,11 @@ def _png(image: QImage) -> bytes:
 
 def _markdown(result: RaceResult) -> str:
     """The report of `paceline race`, plus the question and the answers of the last round."""
-    lines = [result.markdown.rstrip(), "", "## Question", "", *_quoted(result.setup.question), ""]
+    lines = [result.markdown.rstrip(), "", "## Question", "", *_quote_markdown(result.setup.question), ""]
     for lane in result.lanes:
-        lines += [f"## {lane.choice.mode.value}", "", *_quoted(lane.text), ""]
+        lines += [f"## {lane.choice.mode.value}", "", *_quote_markdown(lane.text), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _quoted(text: str) -> list[str]:
+def _quote_markdown(text: str) -> list[str]:
     return [f"> {line}".rstrip() for line in text.split("\n")]

@@ -22,7 +22,7 @@ from app.core.domain.settings.table import SERVER_KEYS
 from app.core.server.api_key import find_key, new_key
 from app.core.server.background import BackgroundServer
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 from ui.text.language import mark
 
 log = logging.getLogger(__name__)
@@ -235,7 +235,7 @@ class LocalServerController(PartsController):
         return True
 
     def _key_problem(self) -> Problem:
-        message = said("The key in {file} cannot be used, or other users may read it.", file=self._key_file)
+        message = i18n("The key in {file} cannot be used, or other users may read it.", file=self._key_file)
         return Problem(NOT_STARTED, message, "Make another key on the Server page.")
 
     def _renew_key(self) -> None:
@@ -254,9 +254,9 @@ def log_problem(problem: Problem) -> None:
 
 def _problem(failure: Exception, setup: ServerSetup) -> Problem:
     if isinstance(failure, PortTakenError):
-        message = said("Another program uses port {port}.", port=setup.port)
+        message = i18n("Another program uses port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     if isinstance(failure, AppError):
-        message = said("The system does not allow the server to use port {port}.", port=setup.port)
+        message = i18n("The system does not allow the server to use port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     return Problem(NOT_STARTED, "Something unexpected went wrong; the log has the details.", "Turn it on again.")

@@ -86,8 +86,8 @@ class ServedModels(ModelSwitch):
         passages, system = partial(passages_for, self._paths), settings.text("system_prompt")
         return ServedModel(name, ready, defaults_of(settings, ready), system, self._pictures, passages)
 
-    def known(self, name: str) -> ServedModel | None:
-        return super().known(name) if self._may_load else None
+    def is_known(self, name: str) -> ServedModel | None:
+        return super().is_known(name) if self._may_load else None
 
     def others(self) -> list[str]:
         """The names of library models besides the chats' model; reads the disk."""
@@ -110,12 +110,12 @@ class ServedModels(ModelSwitch):
             return own[2]
         return super().load_for(target) if self._may_load else None
 
-    def note_loaded(self, ready: EngineReady) -> None:
+    def set_loaded(self, ready: EngineReady) -> None:
         is_own = self._own is not None and self._own[0].target.path == ready.target.path
         if is_own or ready.target.path not in self._choices:
             self.set_guest("")
             return
-        super().note_loaded(ready)
+        super().set_loaded(ready)
         self.set_guest(shown_name(ready.target))
 
     @property

@@ -14,7 +14,7 @@ from app.core.domain.errors import AppError
 from app.core.domain.file_kinds import shown_name
 from app.core.storage.chats.store import ChatStore
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class AttachmentReader:
                 log.error("an attachment could not be read: %s", type(error).__name__)  # noqa: TRY400 (no contents)
                 problem = Problem(
                     "The file could not be attached",
-                    said(
+                    i18n(
                         "“{name}” could not be read ({kind}).", name=shown_name(request.name), kind=type(error).__name__
                     ),
                     "Attach another file, or paste the part that matters.",

@@ -27,12 +27,12 @@ from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.document_child import Section
 from engine.sandbox.helper import HelperStoppedError, HelperTimeoutError, run_helper
 from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 log = logging.getLogger(__name__)
 MAX_DOCUMENT_BYTES = 200_000_000
 LIMIT_S = 60.0
-_NO_TEXT_ADVICE = said("Recognise its text first (OCR), or paste the text that matters.")
+_NO_TEXT_ADVICE = i18n("Recognise its text first (OCR), or paste the text that matters.")
 MAX_TEXT_BYTES = 16_000_000
 MAX_CHARS = 4_000_000  # about a million tokens; also the limit for a message of an imported chat
 _PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
@@ -62,18 +62,18 @@ def read_document(
     sections = tuple(Section(*each) for each in answer["sections"])
     empty, pages = int(answer["empty_pages"]), int(answer["pages"])
     if not sections and pages:
-        raise NoTextError(said("“{name}” has no text: its pages are scanned images.", name=name), _NO_TEXT_ADVICE)
+        raise NoTextError(i18n("“{name}” has no text: its pages are scanned images.", name=name), _NO_TEXT_ADVICE)
     if not sections:
-        raise NoTextError(said("“{name}” is empty.", name=name))
+        raise NoTextError(i18n("“{name}” is empty.", name=name))
     if not empty:
         return Document(sections, pages)
     words = {"name": name, "empty": empty, "pages": pages}
     if empty == 1:
         return Document(
-            sections, pages, said("1 of the {pages} pages of “{name}” has no text that could be read.", **words)
+            sections, pages, i18n("1 of the {pages} pages of “{name}” has no text that could be read.", **words)
         )
     return Document(
-        sections, pages, said("{empty} of the {pages} pages of “{name}” have no text that could be read.", **words)
+        sections, pages, i18n("{empty} of the {pages} pages of “{name}” have no text that could be read.", **words)
     )
 
 
@@ -84,33 +84,33 @@ def _ask_child(
     try:
         ended = run_helper("document", words, limit_s=limit_s, should_stop=should_stop)
     except HelperTimeoutError:
-        message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
+        message = i18n("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
         raise DocumentDamagedError(message, "Use a file with only the pages that matter.") from None
     except HelperStoppedError:
-        message = said("Reading “{name}” was cancelled.", name=name)
+        message = i18n("Reading “{name}” was cancelled.", name=name)
         raise AttachmentError(message, "Attach it again if you need it.") from None
     if ended.answer is None:
         log.info("the reader of a document ended with %s and without an answer", ended.exit_reason)
         raise DocumentDamagedError(
-            said("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
+            i18n("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
         )
     return ended.answer
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
     refusals: dict[str, AttachmentError] = {
-        "locked": DocumentLockedError(said("“{name}” is password-protected.", name=name)),
-        "cipher": DocumentDamagedError(said("“{name}” uses a kind of encryption that is not supported.", name=name)),
+        "locked": DocumentLockedError(i18n("“{name}” is password-protected.", name=name)),
+        "cipher": DocumentDamagedError(i18n("“{name}” uses a kind of encryption that is not supported.", name=name)),
         "long": FileTooLargeError(
-            said("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)
+            i18n("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)
         ),
-        "unknown": NotTextError(said("“{name}” is an archive or a document of a kind that cannot be read.", name=name)),
-        "gone": FileUnreadableError(said("“{name}” no longer exists or cannot be read.", name=name)),
+        "unknown": NotTextError(i18n("“{name}” is an archive or a document of a kind that cannot be read.", name=name)),
+        "gone": FileUnreadableError(i18n("“{name}” no longer exists or cannot be read.", name=name)),
         "memory": DocumentDamagedError(
-            said("Reading “{name}” takes more memory than a document of its size should.", name=name)
+            i18n("Reading “{name}” takes more memory than a document of its size should.", name=name)
         ),
         "damaged": DocumentDamagedError(
-            said("“{name}” is damaged, or not the kind of file that its name says.", name=name)
+            i18n("“{name}” is damaged, or not the kind of file that its name says.", name=name)
         ),
     }
     return refusals.get(kind, refusals["damaged"])
@@ -166,10 +166,10 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
         FileTooLargeError: the text is longer than any context.
     """
     if not text.strip():
-        raise NoTextError(said("“{name}” is empty.", name=name))
+        raise NoTextError(i18n("“{name}” is empty.", name=name))
     if len(text) > MAX_CHARS:
         raise FileTooLargeError(
-            said(
+            i18n(
                 "“{name}” has {num_text:,} characters; the limit for an attachment is {limit:,}.",
                 name=name,
                 num_text=len(text),
@@ -185,7 +185,7 @@ def _read_kind(path: Path, name: str) -> tuple[int, bytes]:
     with _open_checked(path, name) as handle:
         num_bytes = os.fstat(handle.fileno()).st_size
         if num_bytes == 0:
-            raise NoTextError(said("“{name}” is empty.", name=name))
+            raise NoTextError(i18n("“{name}” is empty.", name=name))
         return num_bytes, handle.read(_PDF_MARK_WITHIN)
 
 
@@ -209,7 +209,7 @@ def _open_checked(path: Path, name: str) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise _unreadable(name, error) from error
     except ValueError as error:  # a path with a NUL character
-        raise FileUnreadableError(said("“{name}” is not a valid file name.", name=name)) from error
+        raise FileUnreadableError(i18n("“{name}” is not a valid file name.", name=name)) from error
 
 
 def _open_nonblocking(path: str, flags: int) -> int:
@@ -218,22 +218,22 @@ def _open_nonblocking(path: str, flags: int) -> int:
 
 def _check_kind(mode: int, name: str) -> None:
     if stat.S_ISDIR(mode):
-        raise FileUnreadableError(said("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
+        raise FileUnreadableError(i18n("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
     if not stat.S_ISREG(mode):
-        raise FileUnreadableError(said("“{name}” is not a regular file.", name=name), "Attach a file.")
+        raise FileUnreadableError(i18n("“{name}” is not a regular file.", name=name), "Attach a file.")
 
 
 def _unreadable(name: str, error: OSError) -> FileUnreadableError:
     if isinstance(error, FileNotFoundError):
         return FileUnreadableError(
-            said("“{name}” no longer exists.", name=name), "Choose it again in its new location."
+            i18n("“{name}” no longer exists.", name=name), "Choose it again in its new location."
         )
-    return FileUnreadableError(said("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error))
+    return FileUnreadableError(i18n("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error))
 
 
 def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
     return FileTooLargeError(
-        said(
+        i18n(
             "“{name}” is {num_bytes}; the limit for this kind of file is {limit}.",
             name=name,
             num_bytes=size_of(num_bytes),

@@ -23,9 +23,9 @@ from engine.gguf.model_parts import all_parts
 from engine.records import LoadRequest
 
 _HEAD, _FORMAT = "paceline_benchmark", 1
-_BEGINNING = f'{{"{_HEAD}"'.encode()
+_NUM_FIRST_BYTES = f'{{"{_HEAD}"'.encode()
 _ENDS_BYTES = 1 << 20  # bytes at each end of a model file that its digest covers: header and last weights
-_VARYING = ("python", "memory_bytes")  # facts that may change on one machine
+_VARYING_FACTS = ("python", "memory_bytes")  # facts that may change on one machine
 Facts = Mapping[str, object]  # numbers, texts, and lists and mappings of them
 Key = tuple[str, str, float, Variant, int]
 
@@ -81,7 +81,7 @@ class Journal:
     ) -> BenchmarkRun | None:
         return self._runs.get((prompt.id, digest_of(prompt), temperature, variant, round_number))
 
-    def keep(self, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
+    def record(self, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
         """Write one answer.
 
         Raises:
@@ -104,7 +104,7 @@ class Journal:
     def _read(self) -> None:
         self._file.seek(0)
         content = self._file.read()
-        if content and not content.startswith(_BEGINNING[: len(content)]):
+        if content and not content.startswith(_NUM_FIRST_BYTES[: len(content)]):
             raise ValueError(f"{self._name} holds no answers of a benchmark.")
         whole = content[: content.rfind(b"\n") + 1]
         lines = whole.splitlines(keepends=True)
@@ -186,7 +186,7 @@ def facts_in_common(load: LoadRequest, plan: BenchmarkPlan) -> dict[str, object]
         "loading": {name: value for name, value in asdict(load).items() if name not in ("target", "draft")},
         "sampling": {name: value for name, value in asdict(plan.sampling).items() if name != "temperature"},
         "answers": {"max_tokens": plan.max_tokens, "raw": plan.raw, "ignore_eos": plan.ignore_eos},
-        "machine": {name: value for name, value in machine().items() if name not in _VARYING},
+        "machine": {name: value for name, value in machine().items() if name not in _VARYING_FACTS},
         "code_of_the_engine": _digest(sorted(Path(engine.__file__).parent.rglob("*.py"))),
     }
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from app.core.benchmark.ratios import BEST_PEER, BEST_PEER_DRAFT, EACH_PEER, FIXED, PLAIN_PEER, Comparison, Ratio
+from app.core.benchmark.ratios import (
+    BEST_PEER,
+    BEST_PEER_DRAFT,
+    EACH_PEER,
+    FIXED_BASELINE,
+    PLAIN_PEER,
+    Comparison,
+    Ratio,
+)
 from app.core.benchmark.report import Report, Row
-from app.core.benchmark.runs import ALL, OURS
+from app.core.benchmark.runs import ALL_CATEGORIES, OWN_ENGINE
 from engine.records import RunStats
 
 Line = Sequence[str]
@@ -32,7 +40,7 @@ _STATS: tuple[tuple[str, Callable[[RunStats], str]], ...] = (
 _HEAD = ("tokens/s", "over plain", "tokens per pass", "accepted", "p50 ms", "p95 ms", "identical")
 _MAX_DEPTHS = 16  # number of columns that fit a page
 _TITLES = {
-    FIXED: "auto over the best fixed mode and depth",
+    FIXED_BASELINE: "auto over the best fixed mode and depth",
     PLAIN_PEER: "our plain over its plain",
     EACH_PEER: "auto over",
     BEST_PEER: "auto over its best",
@@ -73,10 +81,10 @@ def race_as_markdown(facts: Mapping[str, dict[str, object]], verdicts: Sequence[
 
 
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
-    overall = [row for row in rows if row.category == ALL]
-    for category in (ALL, *dict.fromkeys(row.category for row in rows if row.category != ALL)):
+    overall = [row for row in rows if row.category == ALL_CATEGORIES]
+    for category in (ALL_CATEGORIES, *dict.fromkeys(row.category for row in rows if row.category != ALL_CATEGORIES)):
         own = [(_name_of(row), *_row_cells(row)) for row in rows if row.category == category]
-        title = "All workloads" if category == ALL else category
+        title = "All workloads" if category == ALL_CATEGORIES else category
         yield from (f"### {title}", "", *_table([("mode", *_HEAD), *own]), "")
     split: list[Line] = [("mode", "draft", "verify", "sample", "roll back")]
     for row in overall:
@@ -94,21 +102,25 @@ def _setting_lines(
 ) -> Iterator[str]:
     yield from ("## Measured with", "", "| | |", "|---|---|")
     for key, value in machine.items():
-        yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
+        yield f"| {key.replace('_', ' ')} | {_escape_pipes(value)} |"
     for role, model in models.items():
         if isinstance(model, dict):
             facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in model.items() if key != "name")
             yield f"| {role} | {model['name']}: {facts} |"
     for key, value in settings.items():
-        yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
+        yield f"| {key.replace('_', ' ')} | {_escape_pipes(value)} |"
 
 
 def _comparison_sections(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Sections of comparisons: first with the best fixed mode, then one for each peer."""
-    for engine in dict.fromkeys((OURS, *(one.engine for one in comparisons))):
-        own = [one for one in comparisons if one.engine == engine and (one.name != EACH_PEER or one.category == ALL)]
+    for engine in dict.fromkeys((OWN_ENGINE, *(one.engine for one in comparisons))):
+        own = [
+            one
+            for one in comparisons
+            if one.engine == engine and (one.name != EACH_PEER or one.category == ALL_CATEGORIES)
+        ]
         if own:
-            title = "Against the best fixed choice" if engine == OURS else f"Against {engine}"
+            title = "Against the best fixed choice" if engine == OWN_ENGINE else f"Against {engine}"
             lines = [
                 (_bold(one.category), _TITLES[one.name], ", ".join(one.against), _interval(one.ratio)) for one in own
             ]
@@ -142,12 +154,12 @@ def _row_cells(row: Row) -> Iterator[str]:
 
 def _name_of(row: Row) -> str:
     label = row.variant.label
-    paced = row.variant.engine == OURS and row.variant.depth is None and label not in ("plain", "auto")
+    paced = row.variant.engine == OWN_ENGINE and row.variant.depth is None and label not in ("plain", "auto")
     return f"{label} paced" if paced else label
 
 
 def _bold(category: str) -> str:
-    return f"**{category}**" if category == ALL else category
+    return f"**{category}**" if category == ALL_CATEGORIES else category
 
 
 def _interval(ratio: Ratio | None) -> str:
@@ -169,6 +181,6 @@ def percent(value: float | None, digits: int = 0) -> str:
     return "-" if value is None else f"{value * 100:.{digits}f}%"
 
 
-def _plain(value: object) -> str:
+def _escape_pipes(value: object) -> str:
     text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
     return text.replace(" | ", ", ").replace("|", "/")  # a bar separates cells

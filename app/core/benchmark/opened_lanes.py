@@ -22,7 +22,7 @@ from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.pacing.draft_length import choose_draft_length
 from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FitLevel, FlashAttention, Mode, ModelInfo
-from engine.sentences import joined, phrase, said
+from engine.sentences import i18n, joined, phrase
 from engine.session.session import Session
 
 EXTRA_TOKENS = 64  # context tokens beyond prompt and answer, for drafted tokens and measured passes
@@ -44,7 +44,7 @@ class LaneFailedError(PacelineError):
 
     def __init__(self, choice: LaneChoice, error: EngineError) -> None:
         lane = phrase("Modes", choice.mode.value)
-        super().__init__(said("The lane {lane}: {reason}", lane=lane, reason=joined([error.message])), error.advice)
+        super().__init__(i18n("The lane {lane}: {reason}", lane=lane, reason=joined([error.message])), error.advice)
         self.title, self.choice, self.error = error.title, choice, error
 
 
@@ -115,14 +115,14 @@ def open_lanes(
     for choice in choices:
         try:
             if choice.target not in loaded:
-                loaded[choice.target] = _load_apart(choice.target, session, stack, should_stop)
+                loaded[choice.target] = _load_in_own_session(choice.target, session, stack, should_stop)
             lanes.append(_open_lane(choice, loaded[choice.target], request, stack, should_stop))
         except EngineError as error:
             raise LaneFailedError(choice, error) from error
     return lanes
 
 
-def _load_apart(target: str, session: Session, stack: ExitStack, should_stop: ShouldStop) -> Session:
+def _load_in_own_session(target: str, session: Session, stack: ExitStack, should_stop: ShouldStop) -> Session:
     other = session.empty_session()
     stack.callback(other.close)
     other.is_load_cancelled = should_stop
@@ -159,7 +159,7 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
     max_context = ready.target.n_ctx
     if num_prompt + MIN_ANSWER_TOKENS > max_context:
         raise PromptTooLongError(
-            said(
+            i18n(
                 "The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.",
                 num_ids=num_prompt,
                 size=max_context,
@@ -188,14 +188,14 @@ def _check_memory(
     if not target_options(request).may_leave_main_memory:
         shape, size = CacheSetup(n_ctx, request.cache_type, request.cache_type), ready.target.n_ctx
         for path in {one.target for one in choices} - {""}:
-            host = _whole_report(path, 1, replace(shape, n_ctx=size), available_bytes)
-            lanes = _whole_report(path, sum(one.target == path for one in choices), shape, available_bytes)
+            host = _memory_report(path, 1, replace(shape, n_ctx=size), available_bytes)
+            lanes = _memory_report(path, sum(one.target == path for one in choices), shape, available_bytes)
             reports += [host, replace(lanes, weights_bytes=0)]
-        reports += [_whole_report(one.draft, 1, shape, available_bytes) for one in choices if one.draft]
-    if not reports or (report := _sum_of(reports)).verdict is not FitLevel.TOO_LARGE:
+        reports += [_memory_report(one.draft, 1, shape, available_bytes) for one in choices if one.draft]
+    if not reports or (report := _summed_report(reports)).verdict is not FitLevel.TOO_LARGE:
         return
     raise NotEnoughMemoryError(
-        said(
+        i18n(
             "The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.",
             lanes=len(choices),
             needed=report.needed_bytes / 1e9,
@@ -211,17 +211,17 @@ def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: 
         return []
     fused = model.flash_attention is not FlashAttention.OFF
     shape = CacheSetup(n_ctx, model.cache_type, model.cache_type, fused)
-    return [replace(_whole_report(model.path, count, shape, available_bytes), weights_bytes=0)]
+    return [replace(_memory_report(model.path, count, shape, available_bytes), weights_bytes=0)]
 
 
-def _whole_report(path: str, contexts: int, shape: CacheSetup, available_bytes: int | None) -> FitReport:
+def _memory_report(path: str, contexts: int, shape: CacheSetup, available_bytes: int | None) -> FitReport:
     """Memory in bytes of a model with ``contexts`` contexts on the same weights."""
     header = read_header(Path(path))
     one = estimate([header], shape, available_bytes, [all_parts_bytes(Path(path), header)])
     return replace(one, cache_bytes=one.cache_bytes * contexts, compute_bytes=one.compute_bytes * contexts)
 
 
-def _sum_of(reports: Sequence[FitReport]) -> FitReport:
+def _summed_report(reports: Sequence[FitReport]) -> FitReport:
     return FitReport(
         sum(report.weights_bytes for report in reports),
         sum(report.cache_bytes for report in reports),

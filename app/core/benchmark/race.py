@@ -20,12 +20,12 @@ from app.core.benchmark.opened_lanes import Lane, LaneFailedError, ShouldStop, o
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.report import machine, models, sum_of, summarise
 from app.core.benchmark.runner import rotated
-from app.core.benchmark.runs import ALL, BenchmarkRun, Variant, variant_of
+from app.core.benchmark.runs import ALL_CATEGORIES, BenchmarkRun, Variant, variant_of
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.core.domain.speed.races import (
-    OPEN_END_MINUTES,
+    MAX_OPEN_MINUTES,
     PLAIN_LANE,
     PRECISION_PERCENT,
     AnswerDifference,
@@ -58,18 +58,20 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.session.session import Session
 
 log = logging.getLogger(__name__)
 
 SLICE_S = 0.25  # short compared with changes of machine load, long compared with the cost of a switch
 QUESTION = "question"  # id of a race's only prompt
-OTHER_THREADS = said(
+THREADS_NOTICE = i18n(
     "Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close "
     "those programs and race again for a reliable verdict."
 )
-TOO_SHORT = said("The answers are too short for a reliable verdict. Ask for something longer, or use a larger model.")
+TOO_SHORT_NOTICE = i18n(
+    "The answers are too short for a reliable verdict. Ask for something longer, or use a larger model."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ def lane_verdicts(
                 parting=find_difference(runs, own, other, inexact) if are_alike else None,
                 temperature=runs[0].temperature,
                 is_complete=complete,
-                are_alike=are_alike,
+                is_same_model=are_alike,
             )
         )
     return verdicts
@@ -283,7 +285,7 @@ class Race:
         speeds: PairSpeeds | None = None,
     ) -> None:
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        until_sure = RacePlan(2, PRECISION_PERCENT, OPEN_END_MINUTES)
+        until_sure = RacePlan(2, PRECISION_PERCENT, MAX_OPEN_MINUTES)
         self._plan = plan or (until_sure if setup.rounds is None else RacePlan(setup.rounds))
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
@@ -315,9 +317,9 @@ class Race:
             yield RaceEnded(problem=problem)
             return
         result = self._result(rounds, lanes, runs)
-        notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
+        notices = [THREADS_NOTICE] if len({lane.session.threads for lane in lanes}) > 1 else []
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
-            notices.append(TOO_SHORT)
+            notices.append(TOO_SHORT_NOTICE)
         if self._store is not None:
             try:
                 result = self._store.add(result)
@@ -341,7 +343,7 @@ class Race:
             "question": setup.question,
             **facts,
             "verdicts": [_verdict_as_dict(verdict, labels) for verdict in verdicts],
-            "rows": [row.as_dict() for row in summarise(runs, seeded=True) if row.category == ALL],
+            "rows": [row.as_dict() for row in summarise(runs, seeded=True) if row.category == ALL_CATEGORIES],
             "answers": [run.as_dict() for run in runs],
         }
         table = lane_table(list(zip(labels, stats, strict=True)))
@@ -391,7 +393,7 @@ def _verdict_as_dict(verdict: LaneVerdict, labels: Sequence[str]) -> dict[str, o
         "ratio": {"value": verdict.ratio, **interval} if verdict.ratio is not None else None,
         "rounds": verdict.num_rounds,
         "complete": verdict.is_complete,
-        "same_target": verdict.are_alike,
+        "same_target": verdict.is_same_model,
         "difference": asdict(verdict.parting) if verdict.parting is not None else None,
         "sentence": verdict_sentence(verdict, labels),
     }
@@ -401,7 +403,11 @@ def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane])
     """Record the speed of each lane's pair against plain decoding of its target."""
     for verdict in result.verdicts:
         lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
-        if not (verdict.is_complete and verdict.are_alike) or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+        if (
+            not (verdict.is_complete and verdict.is_same_model)
+            or verdict.ratio is None
+            or base.choice.mode is not Mode.OFF
+        ):
             continue
         ready = lanes[verdict.lane].session.ready()
         speed = RaceSpeed(

@@ -17,19 +17,19 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.benchmark.runs import ALL, AUTO, OURS, PLAIN, BenchmarkRun, Variant
+from app.core.benchmark.runs import ALL_CATEGORIES, AUTO, OWN_ENGINE, PLAIN, BenchmarkRun, Variant
 from engine.records import Mode
 
 _RESAMPLES = 2000
 _Z = 1.959964  # the 97.5% point of the normal distribution
 _T_BY_DF = {1: 12.7062, 2: 4.3027}  # Student's t by degrees of freedom, for which the series below is off by 24% and 3%
-FIXED = "auto_vs_best_fixed"
+FIXED_BASELINE = "auto_vs_best_fixed"
 EACH_PEER = "auto_vs_peer"
 BEST_PEER = "auto_vs_best_peer"
 BEST_PEER_DRAFT = "auto_vs_best_peer_draft"
 PLAIN_PEER = "plain_vs_peer_plain"
 PLAIN_CONFIG = "plain"  # a peer's configuration without speculation
-COMPARISONS = (FIXED, EACH_PEER, BEST_PEER, BEST_PEER_DRAFT, PLAIN_PEER)
+COMPARISONS = (FIXED_BASELINE, EACH_PEER, BEST_PEER, BEST_PEER_DRAFT, PLAIN_PEER)
 Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
 Table = NDArray[np.float64]  # rows: prompt and round; columns: own tokens, own seconds, other tokens, other seconds
 
@@ -63,7 +63,7 @@ def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio 
     prompts = np.unique(owners)
     totals = np.array([table[owners == prompt].sum(axis=0) for prompt in prompts])
     low, high = _over_prompts(totals)
-    value = float(_quotient(totals.sum(axis=0)))
+    value = float(_ratio_of_sums(totals.sum(axis=0)))
     spread = _half_width(owners, table)
     if spread is None:
         return Ratio(value, low, high)
@@ -103,11 +103,11 @@ def _over_prompts(totals: Table) -> tuple[float | None, float | None]:
     if len(totals) < 2:
         return None, None
     drawn = np.random.default_rng(0).integers(0, len(totals), (_RESAMPLES, len(totals)))
-    low, high = np.percentile(_quotient(totals[drawn].sum(axis=1)), [2.5, 97.5])
+    low, high = np.percentile(_ratio_of_sums(totals[drawn].sum(axis=1)), [2.5, 97.5])
     return float(low), float(high)
 
 
-def _quotient(sums: Table) -> NDArray[np.float64]:
+def _ratio_of_sums(sums: Table) -> NDArray[np.float64]:
     own_tokens, own_s, other_tokens, other_s = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio: NDArray[np.float64] = (own_tokens / own_s) / (other_tokens / other_s)
@@ -146,8 +146,10 @@ def compare(runs: Sequence[BenchmarkRun]) -> list[Comparison]:
     """All comparisons that these runs allow, by temperature, then by category, with ``all`` last."""
     found: list[Comparison] = []
     for temperature in dict.fromkeys(run.temperature for run in runs):
-        for category in (*dict.fromkeys(run.category for run in runs), ALL):
-            same = [run for run in runs if run.temperature == temperature and category in (ALL, run.category)]
+        for category in (*dict.fromkeys(run.category for run in runs), ALL_CATEGORIES):
+            same = [
+                run for run in runs if run.temperature == temperature and category in (ALL_CATEGORIES, run.category)
+            ]
             for name, engine, ours, choice, against in _pairs(same):
                 ratio = ratio_of(same, ours, choice)
                 if ratio is not None:
@@ -162,7 +164,7 @@ def best_of_half(
 
     The halves are every second prompt, in the order in which they were first answered within their category.
     """
-    half = _halves(runs)
+    half = _half_of_prompt(runs)
     picked = []
     for number in (0, 1):
         training = [run for run in runs if half[run.prompt_id] == number]
@@ -175,11 +177,13 @@ def _pairs(runs: Sequence[BenchmarkRun]) -> Iterator[tuple[str, str, Variant, Ch
     """Yield name, engine, our variant, the other variant, and the labels of the other."""
     variants = list(dict.fromkeys(run.variant for run in runs))
     paced = AUTO in variants
-    fixed = [v for v in variants if v.engine == OURS and (v == PLAIN or v.depth is not None) and v.mode != Mode.AUTO]
-    both_halves = len(set(_halves(runs).values())) == 2
+    fixed = [
+        v for v in variants if v.engine == OWN_ENGINE and (v == PLAIN or v.depth is not None) and v.mode != Mode.AUTO
+    ]
+    both_halves = len(set(_half_of_prompt(runs).values())) == 2
     if paced and both_halves and len(fixed) > 1:
-        yield _best(FIXED, OURS, runs, fixed)
-    for engine in dict.fromkeys(variant.engine for variant in variants if variant.engine != OURS):
+        yield _best(FIXED_BASELINE, OWN_ENGINE, runs, fixed)
+    for engine in dict.fromkeys(variant.engine for variant in variants if variant.engine != OWN_ENGINE):
         theirs = [variant for variant in variants if variant.engine == engine]
         plain = Variant(PLAIN_CONFIG, None, engine)
         if plain in theirs:
@@ -199,11 +203,11 @@ def _best(
     name: str, engine: str, runs: Sequence[BenchmarkRun], candidates: Sequence[Variant]
 ) -> tuple[str, str, Variant, Choice, tuple[str, ...]]:
     chosen, picked = best_of_half(runs, candidates)
-    labels = tuple(variant.label if engine == OURS else variant.mode for variant in picked)
+    labels = tuple(variant.label if engine == OWN_ENGINE else variant.mode for variant in picked)
     return name, engine, AUTO, chosen.__getitem__, labels
 
 
-def _halves(runs: Sequence[BenchmarkRun]) -> dict[str, int]:
+def _half_of_prompt(runs: Sequence[BenchmarkRun]) -> dict[str, int]:
     half: dict[str, int] = {}
     counts: dict[str, int] = {}
     for run in runs:

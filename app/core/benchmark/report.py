@@ -12,7 +12,7 @@ import psutil
 
 import app
 from app.core.benchmark.ratios import COMPARISONS, Comparison, Ratio, compare, ratio_of
-from app.core.benchmark.runs import ALL, OURS, PLAIN, BenchmarkRun, Variant
+from app.core.benchmark.runs import ALL_CATEGORIES, OWN_ENGINE, PLAIN, BenchmarkRun, Variant
 from app.core.domain.sums import summed
 from engine.llama import library
 from engine.records import EngineReady, ModelInfo, RunStats
@@ -104,9 +104,11 @@ def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row
     """One row for each category (and for all), temperature and variant. ``seeded``: answers were sampled with seeds."""
     keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
     rows = []
-    for category in (*dict.fromkeys(run.category for run in runs), ALL):
+    for category in (*dict.fromkeys(run.category for run in runs), ALL_CATEGORIES):
         for temperature, variant in keys:
-            same = [run for run in runs if category in (ALL, run.category) and run.temperature == temperature]
+            same = [
+                run for run in runs if category in (ALL_CATEGORIES, run.category) and run.temperature == temperature
+            ]
             if any(run.variant == variant for run in same):
                 rows.append(_row(category, temperature, variant, same, seeded=seeded))
     return rows
@@ -115,7 +117,7 @@ def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row
 def _row(category: str, temperature: float, variant: Variant, runs: Sequence[BenchmarkRun], *, seeded: bool) -> Row:
     mine = [run for run in runs if run.variant == variant]
     walls = [run.wall_s for run in mine if run.wall_s is not None]
-    is_compared = temperature == 0.0 or (seeded and variant.engine == OURS)
+    is_compared = temperature == 0.0 or (seeded and variant.engine == OWN_ENGINE)
     return Row(
         category,
         temperature,
@@ -140,7 +142,11 @@ def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
 
     ``inexact`` is the target's `ModelInfo.inexact_reason`. The sentence is empty if there is nothing to compare.
     """
-    ours = [row for row in rows if row.category == ALL and row.variant.engine.startswith(OURS) and row.variant != PLAIN]
+    ours = [
+        row
+        for row in rows
+        if row.category == ALL_CATEGORIES and row.variant.engine.startswith(OWN_ENGINE) and row.variant != PLAIN
+    ]
     known = [(row.answers, row.same_answers) for row in ours if row.same_answers is not None]
     total, same = sum(number for number, _ in known), round(sum(number * share for number, share in known))
     if not total:

@@ -211,7 +211,7 @@ class Runner:
             answered.wall_s,
         )
         if self._journal is not None:
-            self._journal.keep(question.prompt, run)
+            self._journal.record(question.prompt, run)
         return run
 
     def _question(self, prompt: BenchmarkPrompt, temperature: float) -> Question:

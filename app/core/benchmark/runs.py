@@ -11,8 +11,8 @@ from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import LaneChoice
 from engine.records import Mode, RunStats, SamplingParams
 
-OURS = "paceline"
-ALL = "all"  # the category of all prompts together
+OWN_ENGINE = "paceline"
+ALL_CATEGORIES = "all"  # the category of all prompts together
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class Variant:
 
     mode: str
     depth: int | None = None
-    engine: str = OURS
+    engine: str = OWN_ENGINE
 
     @property
     def label(self) -> str:
         """A short name: ``plain``, ``auto``, ``draft 3``, ``llama-server draft-3``."""
-        if self.engine != OURS:
+        if self.engine != OWN_ENGINE:
             return f"{self.engine} {self.mode}" if self.depth is None else f"{self.engine} {self.mode} {self.depth}"
         if self.mode == Mode.OFF:
             return "plain"
@@ -35,13 +35,13 @@ class Variant:
 
 PLAIN = Variant(Mode.OFF.value)
 AUTO = Variant(Mode.AUTO.value)
-NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OURS} without draft")
+NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OWN_ENGINE} without draft")
 
 
 def variant_of(choice: LaneChoice) -> Variant:
     """The variant of a lane. A lane with other models counts as another engine."""
     own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
-    return Variant(choice.mode.value, choice.depth, f"{OURS} with {' and '.join(own)}" if own else OURS)
+    return Variant(choice.mode.value, choice.depth, f"{OWN_ENGINE} with {' and '.join(own)}" if own else OWN_ENGINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.records import DEFAULT_PLACEMENT, NO_DEVICE, Placement, SplitMode
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_PARTS = 16  # llama.cpp's maximum number of devices
 _DEVICE = re.compile(r"[\w.:\-\[\]]+")
@@ -22,11 +22,11 @@ def device_names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if _DEVICE.fullmatch(name) is None:
-            raise ValueError(said("{name} is not a device name; separate several names with commas.", name=name))
+            raise ValueError(i18n("{name} is not a device name; separate several names with commas.", name=name))
     if NO_DEVICE in names and len(names) > 1:
-        raise ValueError(said("“none” stands for the processor alone: name it without other devices."))
+        raise ValueError(i18n("“none” stands for the processor alone: name it without other devices."))
     if len(names) > MAX_PARTS:
-        raise ValueError(said("llama.cpp uses at most {most} devices.", most=MAX_PARTS))
+        raise ValueError(i18n("llama.cpp uses at most {most} devices.", most=MAX_PARTS))
     return names
 
 
@@ -37,7 +37,7 @@ def tensor_split(text: str) -> tuple[float, ...]:
         ValueError: the text is invalid.
     """
     if _SPLIT.fullmatch(text) is None:
-        raise ValueError(said("The shares of the devices must be numbers such as 3,1, one for each."))
+        raise ValueError(i18n("The shares of the devices must be numbers such as 3,1, one for each."))
     return tuple(float(part.strip()) for part in re.split(r"[,/]", text) if part.strip())
 
 
@@ -49,14 +49,14 @@ def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(map(_OVERRIDE.fullmatch, parts)):
-        raise ValueError(said("A tensor override must be written as a pattern and a device, such as ffn_up=CPU."))
+        raise ValueError(i18n("A tensor override must be written as a pattern and a device, such as ffn_up=CPU."))
     pairs = [part.partition("=") for part in parts]
     for pattern, _, _ in pairs:
         try:
             re.compile(pattern)
         except re.error as error:
             raise ValueError(
-                said("The pattern {pattern} of a tensor override is wrong: {reason}.", pattern=pattern, reason=error)
+                i18n("The pattern {pattern} of a tensor override is wrong: {reason}.", pattern=pattern, reason=error)
             ) from error
     return tuple((pattern.strip(), where.strip()) for pattern, _, where in pairs)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104  (a choice of the settings, off by default)
 LOOPBACK = "127.0.0.1"
@@ -24,7 +24,7 @@ def host_name(text: str) -> str:
         ValueError: the name is invalid.
     """
     if _HOST_NAME.fullmatch(text) is None:
-        raise ValueError(said("{text} is not a name such as host.docker.internal.", text=repr(text[:80])))
+        raise ValueError(i18n("{text} is not a name such as host.docker.internal.", text=repr(text[:80])))
     return text.lower()
 
 
@@ -36,7 +36,7 @@ def read_host_names(line: str) -> frozenset[str]:
     """
     names = frozenset(host_name(part.strip()) for part in line.split(",") if part.strip())
     if len(names) > MAX_NAMES:
-        raise ValueError(said("There are more than {most} names.", most=MAX_NAMES))
+        raise ValueError(i18n("There are more than {most} names.", most=MAX_NAMES))
     return names
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from engine.records import TemplateValue
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_VARIABLES = 32
 MAX_CHARS = 2000  # maximum length of a value
@@ -34,21 +34,21 @@ def checked(variables: Iterable[tuple[str, TemplateValue]]) -> tuple[tuple[str, 
     found: dict[str, TemplateValue] = {}
     for name, value in variables:
         if not _NAME.fullmatch(name):
-            raise ValueError(said("{name} is not a valid variable name.", name=repr(name[:80])))
+            raise ValueError(i18n("{name} is not a valid variable name.", name=repr(name[:80])))
         if name in RESERVED:
-            raise ValueError(said("{name} is set by Paceline itself.", name=name))
+            raise ValueError(i18n("{name} is set by Paceline itself.", name=name))
         if isinstance(value, str) and len(value) > MAX_CHARS:
-            raise ValueError(said("The value of {name} has more than {most:,} characters.", name=name, most=MAX_CHARS))
+            raise ValueError(i18n("The value of {name} has more than {most:,} characters.", name=name, most=MAX_CHARS))
         found[name] = value
     if len(found) > MAX_VARIABLES:
-        raise ValueError(said("There are more than {most} variables.", most=MAX_VARIABLES))
+        raise ValueError(i18n("There are more than {most} variables.", most=MAX_VARIABLES))
     return tuple(found.items())
 
 
 def _read(part: str) -> tuple[str, TemplateValue]:
     name, equals, text = (piece.strip() for piece in part.partition("="))
     if not equals:
-        raise ValueError(said("{part} is not of the form name=value.", part=repr(part.strip()[:80])))
+        raise ValueError(i18n("{part} is not of the form name=value.", part=repr(part.strip()[:80])))
     if text.lower() in _WORDS:
         return name, _WORDS[text.lower()]
     try:

@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass
 
 from app.core.domain.attachment_errors import NotTextError
-from engine.sentences import said
+from engine.sentences import i18n
 
 GUESSED_NOTICE = "“{name}” is not UTF-8 and was read as Western European text. If letters look wrong, save it as UTF-8."
 _BOMS = (
@@ -17,19 +17,19 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BINARY_SIGNATURES = (
-    (b"\x89PNG", said("a picture")),
-    (b"\xff\xd8\xff", said("a picture")),
-    (b"GIF87a", said("a picture")),
-    (b"GIF89a", said("a picture")),
-    (b"PK\x03\x04", said("an office document or a packed archive")),
-    (b"\xd0\xcf\x11\xe0", said("an office document")),
-    (b"\x1f\x8b", said("a packed archive")),
-    (b"7z\xbc\xaf", said("a packed archive")),
-    (b"\x7fELF", said("a program")),
-    (b"MZ\x90", said("a program")),
-    (b"SQLite format 3\0", said("a database")),
-    (b"GGUF\x02\0", said("a model")),
-    (b"GGUF\x03\0", said("a model")),
+    (b"\x89PNG", i18n("a picture")),
+    (b"\xff\xd8\xff", i18n("a picture")),
+    (b"GIF87a", i18n("a picture")),
+    (b"GIF89a", i18n("a picture")),
+    (b"PK\x03\x04", i18n("an office document or a packed archive")),
+    (b"\xd0\xcf\x11\xe0", i18n("an office document")),
+    (b"\x1f\x8b", i18n("a packed archive")),
+    (b"7z\xbc\xaf", i18n("a packed archive")),
+    (b"\x7fELF", i18n("a program")),
+    (b"MZ\x90", i18n("a program")),
+    (b"SQLite format 3\0", i18n("a database")),
+    (b"GGUF\x02\0", i18n("a model")),
+    (b"GGUF\x03\0", i18n("a model")),
 )
 _TEXT_CONTROLS = b"\t\n\r\f\x08\x1b"
 _CONTROLS = bytes(code for code in range(0x20) if code not in _TEXT_CONTROLS) + b"\x7f"
@@ -56,19 +56,19 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
     """
     for magic, what in _BINARY_SIGNATURES:
         if raw.startswith(magic):
-            raise NotTextError(said("“{name}” is {what}, not text.", name=name, what=what))
+            raise NotTextError(i18n("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return Decoded(_decode_plain(_decode_strictly(raw, encoding, name, whole=whole)))
     if b"\0" in raw:
         return Decoded(_decode_plain(_decode_without_bom(raw, name, whole=whole)))
     if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MAX_CONTROL_SHARE * min(len(raw), _SAMPLE):
-        raise NotTextError(said("“{name}” is a binary file, not text.", name=name))
+        raise NotTextError(i18n("“{name}” is a binary file, not text.", name=name))
     try:
         return Decoded(_decode_plain(raw.decode("utf-8")))
     except UnicodeDecodeError:
         text = raw.decode("cp1252", "replace").replace("\ufffd", " ")
-        return Decoded(_decode_plain(text), said(GUESSED_NOTICE, name=name))
+        return Decoded(_decode_plain(text), i18n(GUESSED_NOTICE, name=name))
 
 
 def utf_text(raw: bytes) -> str:
@@ -87,7 +87,7 @@ def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> st
     except UnicodeDecodeError as error:
         shown = encoding.removesuffix("-sig").upper()
         raise NotTextError(
-            said("“{name}” begins like {encoding} text, but is not.", name=name, encoding=shown)
+            i18n("“{name}” begins like {encoding} text, but is not.", name=name, encoding=shown)
         ) from error
     return _without_nul(text, name)
 
@@ -98,12 +98,12 @@ def _decode_without_bom(raw: bytes, name: str, *, whole: bool) -> str:
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _UTF16_NUL_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
         return _decode_strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
-    raise NotTextError(said("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
+    raise NotTextError(i18n("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
 
 
 def _without_nul(text: str, name: str) -> str:
     if "\0" in text:
-        raise NotTextError(said("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
+        raise NotTextError(i18n("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
     return text
 
 

@@ -8,7 +8,7 @@ import urllib.parse
 
 from app.core.domain.engines import is_this_machine
 from app.core.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 ENDPOINT_VARIABLE = "HF_ENDPOINT"
@@ -29,9 +29,9 @@ def find_endpoint() -> str:
     try:
         origin(text)
     except HubAnswerError as error:
-        message = said("{variable} is not set to an http or https address.", variable=ENDPOINT_VARIABLE)
+        message = i18n("{variable} is not set to an http or https address.", variable=ENDPOINT_VARIABLE)
         raise HubUnreachableError(
-            message, said("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
+            message, i18n("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
         ) from error
     return text
 
@@ -41,7 +41,7 @@ def address_advice() -> Sentence | None:
     address = os.environ.get(ENDPOINT_VARIABLE, "").strip()
     if not address:
         return None
-    return said(
+    return i18n(
         "Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.",
         variable=ENDPOINT_VARIABLE, address=address,
     )  # fmt: skip
@@ -56,8 +56,8 @@ def refuse_offline() -> None:
     for name in OFFLINE_VARIABLES:
         if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
             raise HubOfflineError(
-                said("{name} is set, so the hub is not contacted.", name=name),
-                said("Unset {name} to reach the hub.", name=name),
+                i18n("{name} is set, so the hub is not contacted.", name=name),
+                i18n("Unset {name} to reach the hub.", name=name),
             )
 
 
@@ -83,7 +83,7 @@ def may_carry_token(url: str, endpoint: str) -> bool:
     return origin(url) == origin(endpoint) and (scheme == "https" or is_this_machine(host))
 
 
-def redirected(url: str, target: str) -> str:
+def redirect_target(url: str, target: str) -> str:
     """The address that a redirect from ``url`` leads to.
 
     Raises:

@@ -23,7 +23,7 @@ from app.core.hub.addresses import (
     host_of,
     may_carry_token,
     origin,
-    redirected,
+    redirect_target,
     refuse_offline,
 )
 from app.core.hub.errors import (
@@ -40,7 +40,7 @@ from app.core.hub.errors import (
 from app.core.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
 from app.core.hub.records import RemoteLocation, RepoDetails, SortBy, moment_of
 from app.core.hub.tokens import TokenStore
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 if TYPE_CHECKING:
     from huggingface_hub.utils import httpx
@@ -67,7 +67,7 @@ _ETAG_CHARS = 200
 # The codes are those of the hub's header X-Error-Code
 # (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
 REDIRECTS = (301, 302, 303, 307, 308)
-_PLAIN = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
+_PLAIN_HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
 
 
 # Functions from the hub's JSON to records. A missing, mistyped or absurd field is left out; an unusable answer raises
@@ -130,7 +130,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
     """
     summary = summary_of(answer)
     if summary is None or not isinstance(answer, dict):
-        raise HubAnswerError(said("The hub's answer about {repo_id} does not describe a repository.", repo_id=repo_id))
+        raise HubAnswerError(i18n("The hub's answer about {repo_id} does not describe a repository.", repo_id=repo_id))
     files = _files(answer.get("siblings"))
     models = group_models(files)
     commit = _text(answer.get("sha")).lower()
@@ -254,8 +254,8 @@ class Connections:
                 try:
                     self._client = http_client(self._timeout_s)
                 except (ImportError, ValueError) as error:
-                    message = said("The proxy that this system names cannot be used.")
-                    advice = said("Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.")
+                    message = i18n("The proxy that this system names cannot be used.")
+                    advice = i18n("Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.")
                     raise HubUnreachableError(message, advice) from error
             return self._client
 
@@ -305,7 +305,7 @@ class HubClient:
         params = [("search", query), ("filter", "gguf"), ("apps", "llama.cpp")]
         params += [("sort", sort.value), ("limit", str(limit))]
         params += [("expand", name) for name in _EXPAND]
-        body = self._small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search", MAX_API_BYTES)
+        body = self._get_small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search", MAX_API_BYTES)
         return summaries_of(parse(body), limit)
 
     def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
@@ -317,7 +317,7 @@ class HubClient:
         """
         check_repo_id(repo_id)
         address = f"{self.endpoint}/api/models/{repo_id}/revision/{quote('/'.join(safe_parts(revision)))}"
-        return details_of(parse(self._small(f"{address}?blobs=true", repo_id, MAX_API_BYTES)), repo_id)
+        return details_of(parse(self._get_small(f"{address}?blobs=true", repo_id, MAX_API_BYTES)), repo_id)
 
     def readme(self, repo_id: str, revision: str = "main") -> str:
         """The README's Markdown without its YAML head, at most 1 MB; empty if the repository has none.
@@ -327,7 +327,7 @@ class HubClient:
             UnsafeNameError: the name or revision is invalid.
         """
         try:
-            return readme_text(self._small(self._file_url(repo_id, README, revision), repo_id, MAX_README_BYTES))
+            return readme_text(self._get_small(self._file_url(repo_id, README, revision), repo_id, MAX_README_BYTES))
         except HubNotFoundError:
             return ""
 
@@ -342,9 +342,9 @@ class HubClient:
             UnsafeNameError: a name is invalid.
         """
         url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
-        with self._follow("HEAD", url, what, _PLAIN) as (answer, last_url):
+        with self._follow("HEAD", url, what, _PLAIN_HEADERS) as (answer, last_url):
             is_redirect = answer.status_code in REDIRECTS
-            address = redirected(last_url, answer.headers.get("Location", "")) if is_redirect else last_url
+            address = redirect_target(last_url, answer.headers.get("Location", "")) if is_redirect else last_url
             return location_of(answer.headers, repo_id, path, address, self._file_url)
 
     @contextmanager
@@ -359,7 +359,7 @@ class HubClient:
         Raises:
             HubError: see its subclasses.
         """
-        headers = dict(_PLAIN)
+        headers = dict(_PLAIN_HEADERS)
         if start or end is not None:
             headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
             if if_range.startswith('"'):  # not a weak ETag, which does not identify bytes
@@ -386,11 +386,11 @@ class HubClient:
         safe_parts(revision)
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
 
-    def _small(self, url: str, what: str, max_bytes: int) -> bytes:
+    def _get_small(self, url: str, what: str, max_bytes: int) -> bytes:
         with self._follow("GET", url, what, {}) as (answer, _url), self._errors(url):
             body = small_body(answer, max_bytes)
         if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
-            raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
+            raise HubAnswerError(i18n("The hub's answer about {what} is far too long.", what=what))
         return body[:max_bytes]
 
     @contextmanager
@@ -407,8 +407,8 @@ class HubClient:
                 if answer.status_code not in REDIRECTS or (method == "HEAD" and "X-Linked-Size" in answer.headers):
                     yield answer, url
                     return
-                url = redirected(url, answer.headers.get("Location", ""))
-        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+                url = redirect_target(url, answer.headers.get("Location", ""))
+        raise HubAnswerError(i18n("The hub redirects without end for {what}.", what=what))
 
     @staticmethod
     def _errors(url: str) -> AbstractContextManager[None]:
@@ -432,11 +432,11 @@ class HubClient:
             finally:
                 answer.close()
             # Read the keyring only if the hub refuses an anonymous request: the user may have to unlock it.
-            token = self._kept_token(url) if not token and answer.status_code in (401, 403) else ""
+            token = self._stored_token(url) if not token and answer.status_code in (401, 403) else ""
             if not token:
                 raise error
 
-    def _kept_token(self, url: str) -> str:
+    def _stored_token(self, url: str) -> str:
         if not may_carry_token(url, self.endpoint):
             return ""
         with self._lock:
@@ -463,29 +463,29 @@ def status_error(status: int, headers: Mapping[str, str], what: str, *, own: boo
     elif busy := busy_error(status, headers, what):
         error = busy
     elif not own and status in (401, 403, 404, 410):
-        error = HubUnreachableError(said("The link to {what} has expired.", what=what))
+        error = HubUnreachableError(i18n("The link to {what} has expired.", what=what))
     elif status in (401, 403):
         error = _no_access(status, code, what)
     elif status in (404, 410):
         error = _absent_error(code, what)
     else:
-        error = HubAnswerError(said("The hub answered {what} with HTTP {status}.", what=what, status=status))
+        error = HubAnswerError(i18n("The hub answered {what} with HTTP {status}.", what=what, status=status))
     return error
 
 
 def _absent_error(code: str, what: str) -> HubError:
     if code == "RevisionNotFound":
-        return HubNotFoundError(said("{what} has no such revision.", what=what))
-    return HubNotFoundError(said("{what} does not exist.", what=what))
+        return HubNotFoundError(i18n("{what} has no such revision.", what=what))
+    return HubNotFoundError(i18n("{what} does not exist.", what=what))
 
 
 def _no_access(status: int, code: str, what: str) -> HubError:
     if code == "RepoNotFound":
-        return HubNotFoundError(said("{what} does not exist, or is private.", what=what))
+        return HubNotFoundError(i18n("{what} does not exist, or is private.", what=what))
     if code == "GatedRepo":
-        return HubAccessError(said("{what} is shared only with those who accepted its terms.", what=what))
+        return HubAccessError(i18n("{what} is shared only with those who accepted its terms.", what=what))
     return HubAccessError(
-        said("The hub requires a valid access token for {what} (HTTP {status}).", what=what, status=status)
+        i18n("The hub requires a valid access token for {what} (HTTP {status}).", what=what, status=status)
     )
 
 
@@ -502,9 +502,9 @@ def location_of(
     size = headers.get("X-Linked-Size" if linked else "Content-Length", "")
     etag = (headers.get("X-Linked-Etag") or headers.get("ETag", "")).removeprefix("W/").strip('"')
     if not size.isascii() or not size.isdecimal() or len(size) > 18 or int(size) > MAX_SIZE_BYTES:
-        raise HubAnswerError(said("The hub does not say how big {what} is.", what=what))
+        raise HubAnswerError(i18n("The hub does not say how big {what} is.", what=what))
     if not etag or len(etag) > _ETAG_CHARS or not etag.isascii() or not etag.isprintable():
-        raise HubAnswerError(said("The hub does not give a checksum for {what}.", what=what))
+        raise HubAnswerError(i18n("The hub does not give a checksum for {what}.", what=what))
     commit = headers.get("X-Repo-Commit", "").lower()
     if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
         commit = ""
@@ -515,12 +515,12 @@ def location_of(
 def busy_error(status: int, headers: Mapping[str, str], what: str) -> HubError | None:
     """The error for a status after which another request may succeed; None for other statuses."""
     if status == 416:
-        return HubRangeError(said("The server no longer has these bytes of {what}.", what=what))
+        return HubRangeError(i18n("The server no longer has these bytes of {what}.", what=what))
     if status not in (408, 429) and status < 500:
         return None
     text = headers.get("Retry-After", "")
     wait_s = min(float(text), MAX_WAIT_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None
-    return HubBusyError(said("The server of {what} is busy (HTTP {status}).", what=what, status=status), None, wait_s)
+    return HubBusyError(i18n("The server of {what} is busy (HTTP {status}).", what=what, status=status), None, wait_s)
 
 
 def http_library() -> Any:  # noqa: ANN401 (a module)
@@ -575,18 +575,18 @@ def connection_errors(host: str, advice: Sentence | None = None) -> Iterator[Non
     try:
         yield
     except library.TimeoutException as error:
-        raise HubUnreachableError(said("{host} did not answer in time.", host=host), advice) from error
+        raise HubUnreachableError(i18n("{host} did not answer in time.", host=host), advice) from error
     except library.ConnectError as error:
         if "CERTIFICATE" in str(error):
             raise HubUnreachableError(
-                said("{host} shows a certificate that is not trusted here.", host=host),
+                i18n("{host} shows a certificate that is not trusted here.", host=host),
                 "The connection may be intercepted. Ask the operator of the server or of your network.",
             ) from error
-        raise HubUnreachableError(said("Could not connect to {host}.", host=host), advice) from error
+        raise HubUnreachableError(i18n("Could not connect to {host}.", host=host), advice) from error
     except library.TransportError as error:
-        raise HubUnreachableError(said("The connection to {host} was lost.", host=host)) from error
+        raise HubUnreachableError(i18n("The connection to {host} was lost.", host=host)) from error
     except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, UnicodeError) as error:
-        raise HubAnswerError(said("The answer of {host} could not be read.", host=host)) from error
+        raise HubAnswerError(i18n("The answer of {host} could not be read.", host=host)) from error
 
 
 def check_body(answer: httpx.Response, start: int, size_bytes: int) -> int:

@@ -14,7 +14,7 @@ from app.core.domain.models import FileKind, RepoFile, RepoModel
 from app.core.hub.errors import (
     UnsafeNameError,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_NAME_CHARS = 200  # limit of a path component: file systems allow 255 bytes, and ".part" is appended
 MAX_PATH_CHARS = 600
@@ -134,7 +134,7 @@ def check_repo_id(repo_id: str) -> str:
     parts = repo_id.split("/")
     if len(parts) != 2 or not all(_REPO_PART.fullmatch(part) and ".." not in part for part in parts):
         raise UnsafeNameError(
-            said("{repo_id} is not a repository of the form owner/name.", repo_id=short(repo_id)), "Check the spelling."
+            i18n("{repo_id} is not a repository of the form owner/name.", repo_id=short(repo_id)), "Check the spelling."
         )
     return repo_id
 
@@ -147,11 +147,11 @@ def safe_parts(path: str) -> tuple[str, ...]:
     """
     parts = PurePosixPath(path).parts if path and len(path) <= MAX_PATH_CHARS else ()
     if not parts or "/".join(parts) != path:
-        raise UnsafeNameError(said("The file name {path} is not a plain relative path.", path=short(path)))
+        raise UnsafeNameError(i18n("The file name {path} is not a plain relative path.", path=short(path)))
     for part in parts:
         reason = _complaint(part)
         if reason:
-            raise UnsafeNameError(said("The file name {path} {reason}.", path=short(path), reason=reason))
+            raise UnsafeNameError(i18n("The file name {path} {reason}.", path=short(path), reason=reason))
     return parts
 
 
@@ -165,22 +165,22 @@ def path_inside(folder: Path, parts: Sequence[str]) -> Path:
     root = folder.resolve()
     if not path.resolve().is_relative_to(root):
         raise UnsafeNameError(
-            said("{path} would lie outside the library folder, through a link.", path=short("/".join(parts)))
+            i18n("{path} would lie outside the library folder, through a link.", path=short("/".join(parts)))
         )
     return path
 
 
 def _complaint(part: str) -> str:
     if part in (".", ".."):
-        return said("leads to another folder")
+        return i18n("leads to another folder")
     if len(part.encode("utf-8", "replace")) > MAX_NAME_CHARS:
-        return said("is too long")
+        return i18n("is too long")
     if any(char in _FORBIDDEN or not char.isprintable() for char in part):
-        return said("contains characters that do not belong in a name")
+        return i18n("contains characters that do not belong in a name")
     if part != part.strip(" .") or part.startswith(("-", "~")):
-        return said("begins or ends with a character that some systems drop or interpret differently")
+        return i18n("begins or ends with a character that some systems drop or interpret differently")
     if part.partition(".")[0].rstrip().lower() in _RESERVED:
-        return said("is the name of a device on Windows")
+        return i18n("is the name of a device on Windows")
     return ""
 
 

@@ -38,7 +38,7 @@ from app.core.hub.client import (
 from app.core.hub.errors import HubAnswerError, HubBytesError, LinkRefusedError, UnsafeNameError
 from app.core.hub.file_names import is_gguf, kind_of, model_name, quantization_of, safe_parts, shard_of, short
 from app.core.hub.records import RemoteLocation
-from engine.sentences import said
+from engine.sentences import i18n
 
 # A type of the HTTP library, which only `app.core.hub.client` imports.
 Response: TypeAlias = Any
@@ -68,12 +68,12 @@ def check_link(address: str) -> str:
         scheme, host, _port = origin(text)
     except HubAnswerError as error:
         raise LinkRefusedError(
-            said("{address} is not an https address.", address=short(text)),
+            i18n("{address} is not an https address.", address=short(text)),
             "Copy the link of the file itself; it begins with https:// and names no user.",
         ) from error
     if scheme != "https" and not is_this_machine(host):
         raise LinkRefusedError(
-            said("The link to {host} is not encrypted, so the file could be changed on its way.", host=host),
+            i18n("The link to {host} is not encrypted, so the file could be changed on its way.", host=host),
             "Use the https address. Plain http is for this computer only.",
         )
     return text
@@ -93,7 +93,7 @@ def request_of(address: str) -> DownloadRequest:
         stem, number, total = shard
         if number != 1:
             raise LinkRefusedError(
-                said("{name} is part {number} of {total}.", name=short(name), number=number, total=total),
+                i18n("{name} is part {number} of {total}.", name=short(name), number=number, total=total),
                 "Give the link of the first part; the others are fetched with it.",
             )
         files = tuple(RepoFile(f"{stem}-{part:05d}-of-{total:05d}.gguf") for part in range(1, total + 1))
@@ -150,19 +150,19 @@ class LinkSource:
             headers, host = answer.headers, hosts[-1]
             if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
                 raise LinkRefusedError(
-                    said("The link leads to a web page of {host}, not to a GGUF file.", host=host),
+                    i18n("The link leads to a web page of {host}, not to a GGUF file.", host=host),
                     "Copy the link of the download itself, not of the page around it.",
                 )
             check_plain(headers)
             size = _size_of(answer)
             if size is None:
                 raise LinkRefusedError(
-                    said("{host} does not say how long the file is, so it is not downloaded.", host=host),
+                    i18n("{host} does not say how long the file is, so it is not downloaded.", host=host),
                     "Look for another place that has it.",
                 )
             if not MIN_SIZE_BYTES <= size <= MAX_SIZE_BYTES:
                 raise LinkRefusedError(
-                    said("The link leads to only {size} bytes, which cannot be a model.", size=size), "Check the link."
+                    i18n("The link leads to only {size} bytes, which cannot be a model.", size=size), "Check the link."
                 )
             validator = strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
@@ -219,7 +219,7 @@ class LinkSource:
                 hosts.append(origin(url)[1])
             finally:
                 answer.close()
-        raise LinkRefusedError(said("{host} redirects without end.", host=hosts[0]), "Check the link.")
+        raise LinkRefusedError(i18n("{host} redirects without end.", host=hosts[0]), "Check the link.")
 
 
 def redirected(url: str, target: str) -> str:
@@ -235,17 +235,17 @@ def redirected(url: str, target: str) -> str:
         scheme, host, _port = origin(joined)
     except (ValueError, HubAnswerError) as error:
         raise LinkRefusedError(
-            said("{host} redirects to an invalid address.", host=before),
+            i18n("{host} redirects to an invalid address.", host=before),
             "Get a new link from the page where you found this one.",
         ) from error
     if is_near(host) and not is_near(before):
         raise LinkRefusedError(
-            said("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
+            i18n("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
             "Get a new link from the page where you found this one.",
         )
     if scheme != "https" and not (is_this_machine(host) and is_this_machine(before)):
         raise LinkRefusedError(
-            said("{host} redirects to an unencrypted address.", host=before),
+            i18n("{host} redirects to an unencrypted address.", host=before),
             "Get a new link from the page where you found this one.",
         )
     return joined
@@ -268,7 +268,7 @@ def _check_status(answer: Response, host: str) -> None:
     if error := busy_error(status, answer.headers, host):
         raise error
     raise LinkRefusedError(
-        said("{host} refuses this file (HTTP {status}).", host=host, status=status),
+        i18n("{host} refuses this file (HTTP {status}).", host=host, status=status),
         "Check the link; it may have expired. If it needs a sign-in, download the file with your browser and open it.",
     )
 

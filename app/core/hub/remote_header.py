@@ -23,7 +23,7 @@ from engine.gguf.model_kind import check_writes_text
 from engine.gguf.source import ReadAt, damaged_error, named_error, open_ordinary
 from engine.gguf.token_weights import token_weights
 from engine.pictures.side_file import find_side_file
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_FETCHED_BYTES = 32 * 2**20  # the largest real headers, with 260,000 tokens and 500,000 merges, have about 20 MB
 FIRST_BLOCK_BYTES = 512 * 1024
@@ -196,7 +196,7 @@ def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
             return known if side is None else replace(known, side=read_header(side))
     except OSError as error:
         raise ModelNotFoundError(
-            said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+            i18n("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
         ) from error
 
 
@@ -250,7 +250,7 @@ class _Ranges:
         data = bytearray()
         with self._client.open(self._location, start, end) as stream:
             if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
-                raise HubAnswerError(said("{path} changed while its header was read.", path=self._location.path))
+                raise HubAnswerError(i18n("{path} changed while its header was read.", path=self._location.path))
             self._etag = stream.etag
             skipped = start - stream.start  # a server without ranges sends the whole file
             self._spent_bytes += skipped + end - start

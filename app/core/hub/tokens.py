@@ -13,7 +13,7 @@ import string
 from typing import Any
 
 from app.core.hub.errors import TokenStoreError
-from engine.sentences import said
+from engine.sentences import i18n
 
 VARIABLE = "HF_TOKEN"
 SERVICE = "paceline hub"
@@ -66,7 +66,7 @@ class TokenStore:
         try:
             keyring.set_password(self._service, self._host, token.strip())
         except _keyring_errors() as error:
-            raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
+            raise TokenStoreError(i18n("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
     def forget(self) -> None:
         """Remove the token from the keyring.
@@ -79,7 +79,7 @@ class TokenStore:
             if keyring.get_password(self._service, self._host) is not None:
                 keyring.delete_password(self._service, self._host)
         except _keyring_errors() as error:
-            raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
+            raise TokenStoreError(i18n("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
 
 def tool_server_secret(url: str) -> TokenStore:
@@ -100,7 +100,7 @@ def _keyring() -> Any:  # noqa: ANN401 (a module)
         backend = keyring.get_keyring()
     except Exception as error:
         raise TokenStoreError(
-            said("The system's keyring could not be opened ({kind}).", kind=type(error).__name__)
+            i18n("The system's keyring could not be opened ({kind}).", kind=type(error).__name__)
         ) from error
     # Without a system keyring the library chooses a backend that fails or writes plain files.
     if backend.priority <= 0 or "file" in type(backend).__module__.lower():

@@ -13,7 +13,7 @@ from typing import Any
 import app
 from app.core.domain.errors import AppError
 from app.core.hub.client import TIMEOUT_S, http_client, http_library, small_body
-from engine.sentences import said
+from engine.sentences import i18n
 
 # GitHub's API (https://docs.github.com/en/rest/releases/releases#get-the-latest-release) omits drafts and previews.
 RELEASES = "https://api.github.com/repos/paceline/paceline/releases/latest"
@@ -62,7 +62,7 @@ def newest_release(address: str = RELEASES, current: str = "", timeout_s: float 
     if status in (403, 429):
         raise UpdatesError("The releases page got too many requests from this network.", "Try again in an hour.")
     if status != 200:
-        raise UpdatesError(said("The releases page answered with HTTP {status}.", status=status))
+        raise UpdatesError(i18n("The releases page answered with HTTP {status}.", status=status))
     return release_of(body, current or app.__version__)
 
 

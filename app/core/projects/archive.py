@@ -23,7 +23,7 @@ from app.core.storage.exchange.file_names import file_name
 from app.core.storage.exchange.own_format import to_json
 from app.core.storage.exchange.reading import MAX_DIRECTORY_BYTES, directory_bytes
 from app.core.storage.exchange.transfer import import_chats, stored_chats
-from engine.sentences import said
+from engine.sentences import i18n
 
 FORMAT, VERSION = "paceline-project", 1
 _HEAD_NAME, _CHATS_NAME, _FILES_FOLDER = "project.json", "chats.json", "files/"
@@ -32,7 +32,7 @@ MAX_FILES, MAX_BYTES = 10_000, 4 << 30  # limits for the unpacked files of a pro
 # Settings that are not imported: a foreign project must not enable tools or allow calls.
 _NOT_IMPORTED = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
 _ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)
-_CHOOSE_FOLDER, _REEXPORT = said("Choose another folder."), said("Export the project again.")
+_CHOOSE_FOLDER, _REEXPORT = i18n("Choose another folder."), i18n("Export the project again.")
 
 
 def is_project(file: Path) -> bool:
@@ -100,7 +100,7 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
     try:
         with zipfile.ZipFile(file) as archive:
             if directory_bytes(file) > MAX_DIRECTORY_BYTES:
-                raise ProjectError(said("{file} contains too many files for a project.", file=file.name))
+                raise ProjectError(i18n("{file} contains too many files for a project.", file=file.name))
             head = json.loads(archive.open(_HEAD_NAME).read(_MAX_HEAD_BYTES))
             name = _name(head, projects, file.name)
             kept = _extract(archive, file.name, folder, name)
@@ -112,7 +112,7 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
                 _import_chats(archive.open(_CHATS_NAME), store, name)
     except _ARCHIVE_ERRORS as error:
         reason = getattr(error, "strerror", None) or error
-        raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _REEXPORT) from error
+        raise ProjectError(i18n("{file} cannot be read ({error}).", file=file.name, error=reason), _REEXPORT) from error
     folder_id = next((row.id for row in store.library.folders() if row.name == name), 0)
     project = replace(project, folder_id=folder_id or store.library.create_folder(name))
     projects.update(project)
@@ -126,10 +126,10 @@ def _name(head: Any, projects: Projects, file_name: str) -> str:  # noqa: ANN401
         ProjectError: the file has another version, or a project has this name.
     """
     if not isinstance(head, dict) or head.get("format") != FORMAT or head.get("version") != VERSION:
-        raise ProjectError(said("{file} was written by another version of Paceline.", file=file_name), _REEXPORT)
+        raise ProjectError(i18n("{file} was written by another version of Paceline.", file=file_name), _REEXPORT)
     name = one_line(str(head.get("name")))
     if any(one.name.casefold() == name.casefold() for one in projects.all()):
-        raise ProjectError(said("There is a project called {name} already.", name=name), said("Rename or remove it."))
+        raise ProjectError(i18n("There is a project called {name} already.", name=name), i18n("Rename or remove it."))
     return name
 
 
@@ -142,7 +142,7 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
     entries = [one for one in archive.infolist() if one.filename.startswith(_FILES_FOLDER) and not one.is_dir()]
     num_bytes = sum(one.file_size for one in archive.infolist())  # of the chats, too
     if len(entries) > MAX_FILES or num_bytes > MAX_BYTES:
-        raise ProjectError(said("{file} contains too many files for a project.", file=file_name_))
+        raise ProjectError(i18n("{file} contains too many files for a project.", file=file_name_))
     if not entries:
         return []
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

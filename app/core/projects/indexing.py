@@ -21,7 +21,7 @@ from app.core.domain.text_decoding import decode
 from app.core.projects.index import DocumentIndex, SourceFile
 from app.core.projects.passages import passages_of, text_sections
 from engine.sandbox.document_child import Section
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 # In folders only files with known extensions are read; a file that the user added itself is always tried.
 _TEXT_KINDS = frozenset({"txt", "text", "rst", "org", "adoc", "log", "srt", "vtt"})
@@ -121,7 +121,7 @@ def _sections(found: SourceFile, should_stop: Callable[[], bool]) -> tuple[Seque
     is_document = kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT) or file_extension(found.path) in _WEB_EXTENSIONS
     limit = MAX_DOCUMENT_BYTES if is_document else MAX_TEXT_BYTES
     if found.num_bytes > limit:
-        words = said(
+        words = i18n(
             "“{name}” is {size}; the limit is {limit}.", name=name, size=size_of(found.num_bytes), limit=size_of(limit)
         )
         raise FileTooLargeError(words)
@@ -133,7 +133,7 @@ def _sections(found: SourceFile, should_stop: Callable[[], bool]) -> tuple[Seque
             text = decode(file.read(limit), name).text
     except OSError as error:
         raise AttachmentError(
-            said("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error)
+            i18n("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error)
         ) from error
     has_columns = kind is AttachmentKind.CSV
     return list(text_sections(text, has_headings=kind is AttachmentKind.MARKDOWN, has_columns=has_columns)), 0

@@ -13,7 +13,7 @@ from app.core.projects.passages import EMBEDDED_CHARS, embedded_parts
 from engine.embeddings import EmbeddingForm, Pooling
 from engine.errors import ModelLoadError
 from engine.process.embedder import Embedder
-from engine.sentences import said
+from engine.sentences import i18n
 
 BATCH_SIZE = 32  # number of passages between two calls of ``should_stop``
 # Prefixes for questions and for passages that models were trained with, by architecture. From the model cards:
@@ -43,8 +43,8 @@ class PassageEmbedder:
         model = self._embedder.model()
         if model.pooling in (Pooling.NONE, Pooling.RANK):
             raise ModelLoadError(
-                said("{name} was not made for embeddings.", name=model.name),
-                said("Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings."),
+                i18n("{name} was not made for embeddings.", name=model.name),
+                i18n("Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings."),
             )
 
     def embed_question(self, question: str) -> QuestionEmbedding:

@@ -17,7 +17,7 @@ from app.core.domain.projects import Project
 from app.core.domain.settings.layers import as_toml_values, valid_values
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 SCHEMA = 1
 MAX_PROJECTS, MAX_SOURCES = 500, 200
@@ -34,7 +34,7 @@ class Projects:
     """All projects. Each method reads the file again, since another process may have changed it. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        self._file = TomlFile(path, said("projects"), said("no projects"))
+        self._file = TomlFile(path, i18n("projects"), i18n("no projects"))
         self._lock = threading.Lock()
         self.problem: Problem | None = None
 
@@ -51,7 +51,7 @@ class Projects:
         """
         found = next((one for one in self.all() if one.name.casefold() == name.strip().casefold()), None)
         if found is None:
-            raise ProjectError(said("There is no project called {name}.", name=name))
+            raise ProjectError(i18n("There is no project called {name}.", name=name))
         return found
 
     def of_folder(self, folder_id: int | None) -> Project | None:
@@ -66,11 +66,11 @@ class Projects:
         """
         project = Project(uuid.uuid4().hex, one_line(name), folder_id)
         if not project.name:
-            raise ProjectError(said("A project needs a name."), said("Give one."))
+            raise ProjectError(i18n("A project needs a name."), i18n("Give one."))
 
         def change(projects: list[Project]) -> list[Project]:
             if len(projects) >= MAX_PROJECTS:
-                raise ProjectError(said("There are too many projects."), said("Remove one first."))
+                raise ProjectError(i18n("There are too many projects."), i18n("Remove one first."))
             return [*projects, project]
 
         self._change(change)
@@ -97,7 +97,7 @@ class Projects:
             try:
                 self._file.write({"schema": SCHEMA, "projects": list(map(_table, change(self._read())))})
             except SettingsWriteError as error:
-                raise ProjectError(said("The projects could not be saved: {reason}", reason=error.message)) from error
+                raise ProjectError(i18n("The projects could not be saved: {reason}", reason=error.message)) from error
 
     def _read(self) -> list[Project]:
         read = self._file.read()

@@ -12,7 +12,7 @@ from app.core.projects.meaning import PassageEmbedder
 from app.core.projects.projects import ProjectError, Projects
 from app.core.storage.settings_file import read_settings
 from engine.errors import EngineError
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_FOUND_CHARS = 4_000  # maximum characters of passages for a question: about four passages
 
@@ -26,8 +26,8 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
     """
     project = Projects(paths.projects_file).find(name)
     if not project.sources:
-        advice = said("Add some: paceline projects add {name} FOLDER", name=project.name)
-        raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
+        advice = i18n("Add some: paceline projects add {name} FOLDER", name=project.name)
+        raise ProjectError(i18n("The project {name} has no files.", name=project.name), advice)
     index = DocumentIndex(paths.documents_file)
     try:
         found = find_passages(index, project, question, paths) or index.beginning(project.sources)

@@ -18,7 +18,7 @@ from typing import Any
 
 from app.core.domain.engines import ServerKind
 from app.core.remote.client import RemoteClient
-from app.core.remote.detection import EFFORT, ReasoningMode, request_fields
+from app.core.remote.detection import EFFORT_VARIABLE, ReasoningMode, request_fields
 from app.core.remote.errors import RemoteError, RequestRejectedError
 from engine.grammar.lark import schema_of
 from engine.intervals import bucket_of, percentile_ms
@@ -39,22 +39,22 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 # These servers render the model's own chat template with variables, and can continue an assistant message.
 _OWN_TEMPLATE = (ServerKind.VLLM, ServerKind.SGLANG, ServerKind.LLAMA_SERVER)
 # Request fields that make the server report its counters.
-_CONTINUOUS = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
-_REPORTED: dict[ServerKind, dict[str, object]] = {
+_CONTINUOUS_USAGE = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
+_REPORTED_FIELDS: dict[ServerKind, dict[str, object]] = {
     ServerKind.LLAMA_SERVER: {"timings_per_token": True},
-    ServerKind.VLLM: {**_CONTINUOUS},
-    ServerKind.SGLANG: {**_CONTINUOUS, "return_spec_tokens_details": True},
+    ServerKind.VLLM: {**_CONTINUOUS_USAGE},
+    ServerKind.SGLANG: {**_CONTINUOUS_USAGE, "return_spec_tokens_details": True},
 }
 _MAX_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
-STATS_EVERY_S = 0.5
+STATS_INTERVAL_S = 0.5
 MAX_COUNT = 10**9
-THINK, END_THINK = "<think>\n", "\n</think>\n\n"
+THINK_TAG, END_THINK_TAG = "<think>\n", "\n</think>\n\n"
 
 
 def build_request(
@@ -66,7 +66,7 @@ def build_request(
         RequestRejectedError: this kind of server does not support the request.
     """
     body: dict[str, object] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
-    body |= _REPORTED.get(kind, {}) | _sampling(request.sampling, kind)
+    body |= _REPORTED_FIELDS.get(kind, {}) | _sampling(request.sampling, kind)
     ending = {"max_tokens": request.max_tokens, "stop": list(request.stop), "ignore_eos": request.ignore_eos}
     body |= {name: value for name, value in ending.items() if value is not None and value not in ([], False)}
     if request.grammar:
@@ -93,7 +93,7 @@ def _template(request: ChatRequest, kind: ServerKind, reasoning: Mapping[str, ob
     """Variables of the chat template; servers that do not accept them get only a reasoning effort."""
     given = dict(request.template_variables)
     if kind not in _OWN_TEMPLATE:
-        return {**reasoning, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
+        return {**reasoning, **({EFFORT_VARIABLE: given[EFFORT_VARIABLE]} if EFFORT_VARIABLE in given else {})}
     kept = reasoning.get("chat_template_kwargs")
     return {**reasoning, **request_fields({**(kept if isinstance(kept, dict) else {}), **given})}
 
@@ -172,7 +172,7 @@ class RemoteAnswer:
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
         self._reported = 0  # tokens that the server has reported
-        self._counted_through = 0  # reported tokens whose time was counted
+        self._num_counted = 0  # reported tokens whose time was counted
         self._intervals: dict[int, int] = {}
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
@@ -199,14 +199,14 @@ class RemoteAnswer:
                         self._start_tag = ""
                     if should_stop():
                         break
-                    if time.monotonic() - reported_at >= STATS_EVERY_S:
+                    if time.monotonic() - reported_at >= STATS_INTERVAL_S:
                         reported_at = time.monotonic()
                         yield StatsUpdate(request_id, self.stats())
         except RemoteError as error:
             if not should_stop():
                 raise self._mention_pictures(error) from error
         if self._is_reasoning and not should_stop():
-            yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
+            yield TextChunk(request_id, END_THINK_TAG, (TokenSpan(len(END_THINK_TAG), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
         yield Finished(request_id, self._reason, self.stats())
@@ -217,7 +217,7 @@ class RemoteAnswer:
         if not refused or not any(message.pictures for message in self._request.messages):
             return error
         return RequestRejectedError(
-            said("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
+            i18n("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
             "Choose a model that sees pictures, or leave them out.",
         )
 
@@ -258,11 +258,11 @@ class RemoteAnswer:
         words = _text(part.get("content"))
         text = ""
         if thought:
-            text = thought if self._is_reasoning else THINK + thought
+            text = thought if self._is_reasoning else THINK_TAG + thought
             self._is_reasoning = True
         if words and self._is_reasoning:
             self._is_reasoning = False
-            text += END_THINK
+            text += END_THINK_TAG
         return text + words
 
     def _record_interval(self) -> None:
@@ -272,10 +272,10 @@ class RemoteAnswer:
         if self._num_pieces == 1:
             self._first_at = now
         else:
-            tokens = max(self._reported - self._counted_through, 1)
+            tokens = max(self._reported - self._num_counted, 1)
             bucket = bucket_of((now - self._last_at) * 1e6 / tokens)
             self._intervals[bucket] = self._intervals.get(bucket, 0) + tokens
-        self._last_at, self._counted_through = now, self._reported
+        self._last_at, self._num_counted = now, self._reported
 
     # ---- figures ---------------------------------------------------------------------------------------------------
 

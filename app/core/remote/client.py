@@ -36,7 +36,7 @@ from app.core.remote.errors import (
     ServerUnreachableError,
     UnencryptedAddressError,
 )
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_REASON_CHARS = 300
 # OpenAI: "context_length_exceeded"; llama-server: "exceed_context_size_error", "exceeds the available context size";
@@ -64,10 +64,12 @@ _LIMIT = re.compile(
     r"context length of only (\d{1,9})|n_ctx: (\d{1,9})|max_model_len=(\d{1,9})|> (\d{1,9}) maximum|limit of (\d{1,9})",
     re.IGNORECASE,
 )
-_GONE = re.compile(r"model[^.]{0,200}(?:does not exist|not found|not loaded|not exist)|model_not_found", re.IGNORECASE)
+_MODEL_NOT_FOUND = re.compile(
+    r"model[^.]{0,200}(?:does not exist|not found|not loaded|not exist)|model_not_found", re.IGNORECASE
+)
 SERVICE = "paceline engine"
-CONNECT_S, ASK_S = 10.0, 20.0
-SILENCE_S = 600.0  # time limit without a byte: a slow server reads a long prompt, or loads the model first
+CONNECT_S, REQUEST_S = 10.0, 20.0
+MAX_SILENCE_S = 600.0  # time limit without a byte: a slow server reads a long prompt, or loads the model first
 MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
@@ -76,40 +78,40 @@ AMBIGUOUS_CHARS = frozenset('?#%<>"\\^`{|}')  # characters in an address that pr
 MIN_SECRET_CHARS = 6  # shorter keys are not removed from answers: they may be ordinary words
 
 
-def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteError:
+def status_error(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteError:
     """The error for an answer with this status and body. The reason is shortened and has no control characters.
 
     For a failure within a stream, ``status`` is 500.
     """
     reason, code, found = _reason(body)
     if 300 <= status < 400:
-        message = said("{host} redirects to another address. Paceline does not follow it.", host=host)
+        message = i18n("{host} redirects to another address. Paceline does not follow it.", host=host)
         return ServerAddressError(message, "Enter the server's new address.")
     if status in (401, 403) and had_key:
-        return KeyRejectedError(said("{host} does not accept the key.", host=host))
+        return KeyRejectedError(i18n("{host} does not accept the key.", host=host))
     if status in (401, 403):
-        return KeyRejectedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
+        return KeyRejectedError(i18n("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
-        return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
-    return _other(status, host, reason, code, has_error=bool(found))
+        return _context_error(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
+    return _other_error(status, host, reason, code, has_error=bool(found))
 
 
-def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
-    if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
-        return ModelNotOfferedError(said("{host} does not offer the model.", host=host))
+def _other_error(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
+    if _MODEL_NOT_FOUND.search(f"{reason} {code}") or (status == 404 and has_error):
+        return ModelNotOfferedError(i18n("{host} does not offer the model.", host=host))
     if status == 404:
-        return InvalidResponseError(said("{host} does not have this address.", host=host))
+        return InvalidResponseError(i18n("{host} does not have this address.", host=host))
     if status in (408, 429, 503, 529):
-        return ServerBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
+        return ServerBusyError(i18n("{host} accepts no requests at the moment ({status}).", host=host, status=status))
     if reason:
-        return RequestRejectedError(said("{host}: {reason}", host=host, reason=reason))
-    return RequestRejectedError(said("{host} answered with status {status}.", host=host, status=status))
+        return RequestRejectedError(i18n("{host}: {reason}", host=host, reason=reason))
+    return RequestRejectedError(i18n("{host} answered with status {status}.", host=host, status=status))
 
 
-def _too_long(host: str, num_tokens: int, n_ctx: int) -> ContextExceededError:
-    message = said("The conversation does not fit the context of {host}.", host=host)
+def _context_error(host: str, num_tokens: int, n_ctx: int) -> ContextExceededError:
+    message = i18n("The conversation does not fit the context of {host}.", host=host)
     if num_tokens and n_ctx:
-        message = said(
+        message = i18n(
             "The conversation has {num_tokens:,} tokens, but the context of {host} holds {n_ctx:,}, including the "
             "answer.",
             num_tokens=num_tokens,
@@ -179,7 +181,7 @@ def check_encrypted(url: str, *, allowed: bool) -> None:
         UnencryptedAddressError: the address is http, on another machine, and not allowed.
     """
     if url.startswith("http://") and not is_local_url(url) and not allowed:
-        message = said("Messages and the key would go to {host} unencrypted.", host=host_in(url))
+        message = i18n("Messages and the key would go to {host} unencrypted.", host=host_in(url))
         raise UnencryptedAddressError(message)
 
 
@@ -190,7 +192,7 @@ def _check_key(key: str) -> None:
         KeyRejectedError: the key is invalid; the message does not contain it.
     """
     if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
-        message = said(
+        message = i18n(
             "This is not a valid key: it contains spaces, line breaks or other invalid characters, or it is too long."
         )
         raise KeyRejectedError(message, "Copy it again, without anything around it. Nothing was sent.")
@@ -205,7 +207,9 @@ def server_key_store(url: str) -> TokenStore:
 class RemoteClient:
     """An HTTP client for one server. ``key`` is sent to it only; `abort` may be called from another thread."""
 
-    def __init__(self, url: str, key: str = "", *, allows_plain: bool = False, silence_s: float = SILENCE_S) -> None:
+    def __init__(
+        self, url: str, key: str = "", *, allows_plain: bool = False, silence_s: float = MAX_SILENCE_S
+    ) -> None:
         """Opens no connection yet.
 
         Raises:
@@ -240,7 +244,7 @@ class RemoteClient:
     def text(self, path: str, body: Mapping[str, object] | None = None) -> str:
         """Like `json`, for a text."""
         method = "GET" if body is None else "POST"
-        with self._deadline(ASK_S), self._sent(method, path, body, ASK_S) as answer:
+        with self._deadline(REQUEST_S), self._sent(method, path, body, REQUEST_S) as answer:
             if answer.status_code in (400, 404, 405, 422, 501):
                 return ""
             self._check(answer)
@@ -261,7 +265,7 @@ class RemoteClient:
             elif kind == "text/event-stream":
                 yield self._events(answer)
             else:
-                raise InvalidResponseError(said("The answer of {host} is not JSON.", host=self.host))
+                raise InvalidResponseError(i18n("The answer of {host} is not JSON.", host=self.host))
 
     def abort(self) -> None:
         """End the current request, from another thread."""
@@ -299,7 +303,7 @@ class RemoteClient:
             timer.cancel()
         if is_late.is_set():
             raise ServerTimeoutError(
-                said("{host} did not finish its answer in {seconds} s.", host=self.host, seconds=round(seconds))
+                i18n("{host} did not finish its answer in {seconds} s.", host=self.host, seconds=round(seconds))
             )
 
     # ---- one request -----------------------------------------------------------------------------------------------
@@ -343,27 +347,27 @@ class RemoteClient:
         try:
             yield
         except (library.ConnectTimeout, library.ConnectError, library.ProxyError) as error:
-            raise ServerUnreachableError(said("{host} does not answer.", host=host)) from error
+            raise ServerUnreachableError(i18n("{host} does not answer.", host=host)) from error
         except library.TimeoutException as error:
             seconds = round(time.monotonic() - started)
             raise ServerTimeoutError(
-                said("{host} sent nothing for {seconds} seconds.", host=host, seconds=seconds)
+                i18n("{host} sent nothing for {seconds} seconds.", host=host, seconds=seconds)
             ) from error
         except library.TransportError as error:
-            raise ConnectionLostError(said("The connection to {host} was lost.", host=host)) from error
+            raise ConnectionLostError(i18n("The connection to {host} was lost.", host=host)) from error
         except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, ImportError) as error:
-            raise InvalidResponseError(said("The answer of {host} could not be read.", host=host)) from error
+            raise InvalidResponseError(i18n("The answer of {host} could not be read.", host=host)) from error
 
     def _check(self, answer: Any) -> None:  # noqa: ANN401 (a response)
         if answer.status_code == 200:
             return
         body = b"" if 300 <= answer.status_code < 400 else self._body(answer, MAX_ERROR_BYTES, is_cut=True)
-        raise refusal(answer.status_code, body, self.host, had_key=bool(self._key))
+        raise status_error(answer.status_code, body, self.host, had_key=bool(self._key))
 
     def _body(self, answer: Any, max_bytes: int, *, is_cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
         body = small_body(answer, max_bytes, self._silence_s)
         if len(body) > max_bytes and not is_cut:
-            raise InvalidResponseError(said("The answer of {host} is far too long.", host=self.host))
+            raise InvalidResponseError(i18n("The answer of {host} is far too long.", host=self.host))
         return self._without_key(body[:max_bytes])
 
     def _without_key(self, text: bytes) -> bytes:
@@ -380,16 +384,16 @@ class RemoteClient:
             field, _, value = self._without_key(line).partition(b":")
             value = value.strip()
             if field == b"error":
-                raise refusal(500, value, self.host, had_key=bool(self._key))
+                raise status_error(500, value, self.host, had_key=bool(self._key))
             if field != b"data" or not value:
                 continue
             if value == b"[DONE]":
                 return
             event = _object(value)
             if event.get("error"):
-                raise refusal(500, value, self.host, had_key=bool(self._key))
+                raise status_error(500, value, self.host, had_key=bool(self._key))
             yield event
-        raise ConnectionLostError(said("{host} ended the answer early.", host=self.host))
+        raise ConnectionLostError(i18n("{host} ended the answer early.", host=self.host))
 
 
 def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
@@ -398,7 +402,7 @@ def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
         *lines, rest = (rest + piece).replace(b"\r\n", b"\n").split(b"\n")
         yield from lines
         if len(rest) > MAX_LINE_BYTES:
-            raise InvalidResponseError(said("A line of the answer of {host} is far too long.", host=host))
+            raise InvalidResponseError(i18n("A line of the answer of {host} is far too long.", host=host))
     if rest:
         yield rest
 

@@ -23,7 +23,7 @@ from app.core.remote.errors import InvalidResponseError, RemoteError
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.reasoning_tags import opens_reasoning
 from engine.records import THINKING_OFF, THINKING_ON, TemplateValue, ThinkingOption
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_MODELS = 500
 MAX_NAME_CHARS = 300
@@ -39,7 +39,7 @@ def detect(client: RemoteClient) -> ServerFacts:
     """
     entries = client.json("/v1/models").get("data")
     if not isinstance(entries, list):
-        raise InvalidResponseError(said("{host} has no list of models.", host=client.host))
+        raise InvalidResponseError(i18n("{host} has no list of models.", host=client.host))
     models = tuple(model for model in map(_model, entries[:MAX_MODELS]) if model is not None)
     for question in (_llama_server, _sglang, _lm_studio, _ollama, _vllm):
         facts = question(client, models)
@@ -129,13 +129,13 @@ def _count(value: Any) -> int:  # noqa: ANN401 (JSON)
 
 _QUESTION = [{"role": "user", "content": "Hello"}]
 # Common template variables, each with two values that a template renders differently if it knows the variable.
-_TRIED: tuple[tuple[str, TemplateValue, TemplateValue], ...] = (
+_TRIED_VARIABLES: tuple[tuple[str, TemplateValue, TemplateValue], ...] = (
     ("enable_thinking", False, True),
     ("thinking", False, True),
     ("reasoning_effort", "low", "high"),
     ("thinking_budget", 0, 8192),
 )
-EFFORT = "reasoning_effort"  # OpenAI's field, and the name in templates
+EFFORT_VARIABLE = "reasoning_effort"  # OpenAI's field, and the name in templates
 _NUM_LAST_IDS = 16  # last ids of a prompt: enough for the reasoning tag at its end
 _MAX_IDS = 10_000
 _REASONING_TAG = opens_reasoning()
@@ -189,7 +189,7 @@ def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
 
     if render({}) is None:
         return ()
-    known = [name for name, one, other in _TRIED if render({name: one}) != render({name: other})]
+    known = [name for name, one, other in _TRIED_VARIABLES if render({name: one}) != render({name: other})]
     source = " ".join("{{ " + name + " }}" for name in known)
     by_prompt = {repr(ids): ids for ids in rendered.values()}
     choices = find_thinking(source, render)
@@ -203,10 +203,10 @@ def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     if not isinstance(capabilities, list) or "thinking" not in capabilities:
         return ()
     if _dict(shown.get("details")).get("family") in ("gptoss", "gpt-oss"):
-        return tuple(ReasoningMode(ThinkingOption(name), {EFFORT: name}) for name in ("medium", "low", "high"))
+        return tuple(ReasoningMode(ThinkingOption(name), {EFFORT_VARIABLE: name}) for name in ("medium", "low", "high"))
     return (
         ReasoningMode(ThinkingOption(THINKING_ON), {}),
-        ReasoningMode(ThinkingOption(THINKING_OFF), {EFFORT: "none"}),
+        ReasoningMode(ThinkingOption(THINKING_OFF), {EFFORT_VARIABLE: "none"}),
     )
 
 
@@ -220,8 +220,8 @@ def request_fields(variables: Mapping[str, TemplateValue]) -> dict[str, object]:
     An effort is also set in OpenAI's field, where vLLM and SGLang read it for gpt-oss.
     """
     fields: dict[str, object] = {"chat_template_kwargs": dict(variables)} if variables else {}
-    if isinstance(variables.get(EFFORT), str):
-        fields[EFFORT] = variables[EFFORT]
+    if isinstance(variables.get(EFFORT_VARIABLE), str):
+        fields[EFFORT_VARIABLE] = variables[EFFORT_VARIABLE]
     return fields
 
 

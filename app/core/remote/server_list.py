@@ -15,10 +15,10 @@ from app.core.remote.detection import detect
 from app.core.remote.errors import ModelNotOfferedError, ServerAddressError, ServerListError
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 SCHEMA = 1
-NO_KEYRING = said("Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.")
+NO_KEYRING = i18n("Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.")
 MAX_SERVERS = 100
 
 
@@ -26,7 +26,7 @@ class RemoteServerList:
     """The list of remote servers. Thread-safe; methods that use a server or the keyring block."""
 
     def __init__(self, path: Path) -> None:
-        self._file = TomlFile(path, said("remote servers"), said("no remote servers"))
+        self._file = TomlFile(path, i18n("remote servers"), i18n("no remote servers"))
         self._lock = threading.Lock()
         read = self._file.read()
         self.problem: Problem | None = read.problem
@@ -122,7 +122,7 @@ class RemoteServerList:
         try:
             self._file.write({"schema": SCHEMA, "engines": [_table(record) for record in self._records.values()]})
         except (SettingsWriteError, OSError) as error:
-            raise ServerListError(said("{path} cannot be written.", path=self._file.path)) from error
+            raise ServerListError(i18n("{path} cannot be written.", path=self._file.path)) from error
 
 
 def _origin(url: str) -> str:

@@ -34,7 +34,7 @@ from engine.records import (
 )
 from engine.request_queue import QueuedRequest, RequestQueue
 from engine.requests import OnEvent, Request
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ UNEXPECTED = Problem(
     "An unexpected error stopped this step; the log has the details.",
     "Try again; if it happens again, restart Paceline.",
 )
-DECIDED_BY_SERVER = said("The server decides how it drafts; its card under Models, Remote servers shows the details.")
+DECIDED_BY_SERVER = i18n("The server decides how it drafts; its card under Models, Remote servers shows the details.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def model_info(
         gpu_layers=0,
         template_name=FROM_MODEL,
         engine_url=record.url,
-        inexact_reason=said("The same question may get another answer: that depends on the remote server."),
+        inexact_reason=i18n("The same question may get another answer: that depends on the remote server."),
         reasoning_start_tag=thinking[0].reasoning_start_tag if thinking else "",
         thinking=thinking,
         has_vision=model.has_vision,
@@ -164,16 +164,16 @@ class RemoteWorker:
         engines = self._open_engines()
         try:
             if queued.is_cancelled:
-                raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
+                raise LoadCancelledError(i18n("Loading {path} was cancelled.", path=name))
             client = self._begin(queued, engines.find(url), engines)
             record = engines.refresh(url, client)
         except RemoteError:
             if queued.is_cancelled:
-                raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None
+                raise LoadCancelledError(i18n("Loading {path} was cancelled.", path=name)) from None
             raise
         model = next((model for model in record.facts.models if model.name == name), None)
         if model is None:
-            raise ModelNotOfferedError(said("{host} does not offer the model.", host=record.host))
+            raise ModelNotOfferedError(i18n("{host} does not offer the model.", host=record.host))
         modes = reasoning_modes(client, record.facts.kind, model.name)
         self._selected = _SelectedModel(record, model, modes)
         unavailable: dict[Mode, str] = {mode: DECIDED_BY_SERVER for mode in Mode if mode is not Mode.OFF}

@@ -122,7 +122,7 @@ class AccessControl:
         async def counting_send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._metrics.count_request(scope["path"], message["status"])
-                entry.note_status(message["status"])
+                entry.set_status(message["status"])
             await send(message)
 
         refusal = self._refusal(headers, scope["path"])

@@ -20,8 +20,8 @@ from app.core.server.scheduler import AnswerEvent, JobEvent
 from engine.records import EngineReady, Finished, PrefillProgress, TextChunk
 
 Events = asyncio.Queue[JobEvent]
-GRACE_S = 1.0  # a stream that fails within this time gets an HTTP error status
-PING_S = 10.0  # interval of keep-alive messages
+EARLY_FAILURE_S = 1.0  # a stream that fails within this time gets an HTTP error status
+KEEP_ALIVE_S = 10.0  # interval of keep-alive messages
 _T = TypeVar("_T")
 
 
@@ -31,7 +31,7 @@ async def respond(asked: CompletionRequest, builder: AnswerBuilder, answers: Seq
     A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status.
     """
     if asked.stream:
-        first = await _next_within(answers[0], GRACE_S)
+        first = await _next_within(answers[0], EARLY_FAILURE_S)
         return AnswerStream(_chunks(builder, first, answers), builder.media_type)
     whole = list[dict[str, object]]()
     for events in answers:
@@ -53,7 +53,7 @@ async def _chunks(builder: AnswerBuilder, first: AnswerEvent | None, answers: Se
             event, is_begun = first, False
             while True:
                 if event is None:
-                    event = await _next_within(events, PING_S)
+                    event = await _next_within(events, KEEP_ALIVE_S)
                 if event is None:
                     yield builder.keep_alive(is_begun=is_begun)
                     continue

@@ -14,14 +14,14 @@ from app.core.server.errors import THREAD_UNSUPPORTED, ApiError, anthropic_error
 from app.core.server.fields import Fields, missing, unsupported, warn, wrong_type
 from app.core.server.messages import read_content, text_of, text_of_part
 from app.core.server.pictures import PictureSource
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single
-from app.core.tools.output import CallBegun, Called
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.tools.output import CallBegun, ToolCallPart
 from engine.records import Finished, Message, RunStats, TextChunk, ToolCall
 
 # Fields about Anthropic's own storage and service, which do not affect an answer here.
 _WITHOUT_EFFECT = ("metadata", "service_tier", "container", "context_management", "inference_geo", "betas", "speed")
 _IGNORED_IN_TOOL = ("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers")
-_RENAMED = (  # (chat API field, this API's field), for errors
+_RENAMED_FIELDS = (  # (chat API field, this API's field), for errors
     ("response_format.json_schema", "output_config.format"),
     ("response_format", "output_config.format"),
     ("stop", "stop_sequences"),
@@ -29,7 +29,7 @@ _RENAMED = (  # (chat API field, this API's field), for errors
     (".function.parameters", ".input_schema"),
     (".function.", "."),
 )
-_DELTAS = {
+_DELTA_TYPES = {
     TEXT: ("text_delta", "text"),
     REASONING: ("thinking_delta", "thinking"),
     CALL: ("input_json_delta", "partial_json"),
@@ -48,24 +48,26 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
     """
     fields = Fields(body)
     fields.ignore(*_WITHOUT_EFFECT)
-    if fields.take("thread") is not None:  # this error makes the client send the whole conversation
+    if fields.pop("thread") is not None:  # this error makes the client send the whole conversation
         raise ApiError(
             400, "No conversations are kept here: send all `messages`.", param="thread", code=THREAD_UNSUPPORTED
         )
-    if fields.take("mcp_servers"):
+    if fields.pop("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
-    system, messages = _system(fields.take("system")), _messages(fields, model.picture_source)
+    system, messages = _system(fields.pop("system")), _messages(fields, model.picture_source)
     chat: Json = {
-        "stop": fields.take("stop_sequences"),
+        "stop": fields.pop("stop_sequences"),
         "tools": [tool for one in fields.objects("tools") if (tool := _tool(one)) is not None],
-        **_choice(fields.nested("tool_choice")),
-        **_form(fields.nested("output_config")),
+        **_tool_choice(fields.nested("tool_choice")),
+        **_answer_form(fields.nested("output_config")),
         **_thinking(fields.nested("thinking"), model),
     }
     try:
-        return single(parse_request({**chat, **fields.rest()}, model, chat=True, messages=(*system, *messages)))
+        return single_request(
+            parse_request({**chat, **fields.remaining()}, model, chat=True, messages=(*system, *messages))
+        )
     except ApiError as error:
-        raise error.renamed(_RENAMED) from error
+        raise error.renamed(_RENAMED_FIELDS) from error
 
 
 def _system(value: object) -> tuple[Message, ...]:
@@ -89,7 +91,7 @@ def _messages(fields: Fields, source: PictureSource | None) -> list[Message]:
 
 def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> list[Message]:
     """Convert a message. Its tool results become separate messages, as chat templates require."""
-    role, content, at = fields.text("role"), fields.take("content"), fields.path("content")
+    role, content, at = fields.text("role"), fields.pop("content"), fields.path("content")
     fields.check_unknown()
     if role not in ("user", "assistant", "system"):
         raise ApiError(400, f"`{fields.path('role')}` must be user or assistant.", param=fields.path("role"))
@@ -121,14 +123,14 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
 
 def _call(fields: Fields) -> ToolCall:
     call_id, name = fields.required("id"), fields.required("name")
-    arguments = json.dumps(fields.take("input") or {}, ensure_ascii=False)
+    arguments = json.dumps(fields.pop("input") or {}, ensure_ascii=False)
     fields.ignore("type", "cache_control", "caller")
     fields.check_unknown()
     return ToolCall(call_id, name, arguments)
 
 
 def _result(fields: Fields, source: PictureSource | None) -> Message:
-    call_id, content = fields.required("tool_use_id"), fields.take("content")
+    call_id, content = fields.required("tool_use_id"), fields.pop("content")
     fields.ignore("type", "is_error", "cache_control")  # the text of the result describes an error
     fields.check_unknown()
     if source is not None:
@@ -142,17 +144,17 @@ def _tool(fields: Fields) -> Json | None:
     if (kind := fields.text("type") or "custom") != "custom":
         warn(fields.path("type"), f"`{fields.param}` is left out: tools of the type {kind[:40]} run at Anthropic.")
         return None
-    function: Json = {"name": fields.required("name"), "parameters": fields.take("input_schema")}
+    function: Json = {"name": fields.required("name"), "parameters": fields.pop("input_schema")}
     function["description"] = fields.text("description")
     fields.ignore(*_IGNORED_IN_TOOL)
     fields.check_unknown()
     return {"type": "function", "function": function}
 
 
-def _choice(given: Fields | None) -> Json:
+def _tool_choice(given: Fields | None) -> Json:
     if given is None:
         return {}
-    kind, name, is_single = given.text("type"), given.text("name"), given.flag("disable_parallel_tool_use")
+    kind, name, is_single = given.text("type"), given.text("name"), given.boolean("disable_parallel_tool_use")
     given.check_unknown()
     known: dict[str | None, object] = {"auto": "auto", "any": "required", "none": "none"}
     if kind == "tool":
@@ -162,11 +164,11 @@ def _choice(given: Fields | None) -> Json:
     return {"tool_choice": known[kind], "parallel_tool_calls": not is_single}
 
 
-def _form(given: Fields | None) -> Json:
+def _answer_form(given: Fields | None) -> Json:
     """The reasoning effort, and the form of the answer."""
     if given is None:
         return {}
-    effort, form = given.text("effort"), given.take("format")
+    effort, form = given.text("effort"), given.pop("format")
     given.check_unknown()
     made: Json = {} if effort is None else {"reasoning_effort": {"max": "xhigh"}.get(effort, effort)}
     if isinstance(form, dict) and form.get("type") == "json_schema":
@@ -232,7 +234,7 @@ class MessageBuilder(BlockBuilder):
         ended: Json = {"stop_reason": reason, "stop_sequence": stop, "usage": _usage(finished.stats)}
         return {**self._head, "content": self._blocks, **ended}
 
-    def _opened(self, kind: str, call: CallBegun | Called | None) -> list[bytes]:
+    def _opened(self, kind: str, call: CallBegun | ToolCallPart | None) -> list[bytes]:
         block: Json = {"type": "text", "text": ""}
         if call is not None:
             block = {"type": "tool_use", "id": call.call_id, "name": call.name, "input": {}}
@@ -242,7 +244,7 @@ class MessageBuilder(BlockBuilder):
         return [_event("content_block_start", index=len(self._blocks) - 1, content_block=dict(block))]
 
     def _delta(self, kind: str, text: str) -> bytes:
-        word, name = _DELTAS[kind]
+        word, name = _DELTA_TYPES[kind]
         return _event("content_block_delta", index=len(self._blocks) - 1, delta={"type": word, name: text})
 
     def _closed(self, kind: str, _status: str) -> list[bytes]:
@@ -250,7 +252,7 @@ class MessageBuilder(BlockBuilder):
         if kind == CALL:
             block["input"] = _input(self._text)
         else:
-            block[_DELTAS[kind][1]] = self._text
+            block[_DELTA_TYPES[kind][1]] = self._text
         return [_event("content_block_stop", index=len(self._blocks) - 1)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.core.domain.errors import AppError
 from app.core.storage.atomic import atomic_file
-from engine.sentences import said
+from engine.sentences import i18n
 
 VARIABLE = "PACELINE_API_KEY"
 MAX_KEY_CHARS = 512
@@ -53,13 +53,13 @@ def new_key(file: Path) -> str:
 
 
 def _write_error(file: Path, error: OSError) -> AppError:
-    message = said("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
-    return AppError(message, said("Give one in {variable}.", variable=VARIABLE))
+    message = i18n("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
+    return AppError(message, i18n("Give one in {variable}.", variable=VARIABLE))
 
 
 def _read(file: Path) -> str:
     if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        message = said("Others may read the key in {file}.", file=file)
+        message = i18n("Others may read the key in {file}.", file=file)
         raise AppError(message, "Delete the file: the next start makes a new key.")
     with file.open("rb") as handle:
         text = handle.read(MAX_KEY_CHARS + 2).decode("ascii", "replace").strip()

@@ -22,15 +22,15 @@ from app.core.server.access import ENTRY, AccessControl, AllowedHosts
 from app.core.server.answering import AnswerStream, cancel_on_disconnect, events_across_threads, respond
 from app.core.server.answers import AnswerBuilder, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
-from app.core.server.embeddings import DIALECTS, Dialect, EmbeddingCall, EmbeddingSource, no_embeddings_error
+from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingDialect, EmbeddingSource, no_embeddings_error
 from app.core.server.engine_job import SessionCall, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import (
     MAX_BODY_BYTES,
     MAX_BYTES_WITH_PICTURES,
-    lenient,
+    current_warnings,
+    ignoring_unknown_fields,
     read_object,
-    warnings_so_far,
 )
 from app.core.server.library import ModelSwitch, file_of, model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
@@ -40,11 +40,11 @@ from app.core.server.ollama_api import (
     LineBuilder,
     is_load,
     list_models,
-    loaded,
+    list_running,
+    load_response,
     name_of,
     parse_ollama_request,
-    running,
-    shown,
+    show_model,
     wants_unload,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
@@ -196,7 +196,7 @@ class Endpoints:
         text = self._scheduler.metrics.render(self._scheduler.activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
-    async def _embed(self, request: Request, dialect: Dialect) -> Response:
+    async def _embed(self, request: Request, dialect: EmbeddingDialect) -> Response:
         body, embedder = await read_object(request), self._embedder
         if embedder is None:
             raise no_embeddings_error()
@@ -206,7 +206,7 @@ class Endpoints:
             raise api_error(error, "model") from error
         with self._reading():
             asked, build = dialect(body, model)
-            self._report(warnings_so_far())
+            self._report(current_warnings())
         return await self._run_call(request, "", EmbeddingCall(asked, embedder, build))
 
     async def api_version(self, _request: Request) -> Response:
@@ -219,7 +219,7 @@ class Endpoints:
     async def api_ps(self, _request: Request) -> Response:
         model = self._models.current()
         is_loaded = self._state_of(model) == "loaded"
-        return JSONResponse(await asyncio.to_thread(running, model) if is_loaded else {"models": []})
+        return JSONResponse(await asyncio.to_thread(list_running, model) if is_loaded else {"models": []})
 
     async def api_show(self, request: Request) -> Response:
         """Facts of a model; if no model is loaded, it is loaded first."""
@@ -227,17 +227,17 @@ class Endpoints:
         model = await self._named(name)
         if name not in (None, model.name):
             raise model_not_found_error(model.name)
-        return JSONResponse(await asyncio.to_thread(shown, model))
+        return JSONResponse(await asyncio.to_thread(show_model, model))
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
         if is_load(body, chat=chat):
             if not wants_unload(body):
                 model = await self._named(name_of(body))
-                return JSONResponse(loaded(model.name, chat=chat))
+                return JSONResponse(load_response(model.name, chat=chat))
             name = name_of(body) or self._models.current().name
             self._unload(name)
-            return JSONResponse(loaded(str(name), chat=chat, reason="unload"))
+            return JSONResponse(load_response(str(name), chat=chat, reason="unload"))
         read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
         response = await self._answer(request, read, {**body, "model": name_of(body)})
         if wants_unload(body):
@@ -261,15 +261,15 @@ class Endpoints:
         model = await self._named(body.get("model"))
         with self._reading():
             call = read(body, model)
-            self._report(warnings_so_far())
+            self._report(current_warnings())
         return await self._run_call(request, model.ready.target.path, call, model.name)
 
     async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Response:
         """Queue ``call`` as a request, and answer with its result."""
         entry: RequestEntry = request.scope[ENTRY]
-        events, post = events_across_threads(entry.note_event)
-        entry.note_queued(name)
-        job = ServerJob(None, post, target, call, on_begin=entry.note_begun, program=_program_of(request))
+        events, post = events_across_threads(entry.count_event)
+        entry.set_queued(name)
+        job = ServerJob(None, post, target, call, on_begin=entry.set_begun, program=_program_of(request))
         self._scheduler.submit([job])
         try:
             reply = await cancel_on_disconnect(request, events.get())
@@ -281,7 +281,7 @@ class Endpoints:
         return JSONResponse(reply.value)
 
     def _reading(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._is_strict else lenient()
+        return contextlib.nullcontext() if self._is_strict else ignoring_unknown_fields()
 
     def _report(self, warnings: Iterable[str]) -> None:
         """Log each warning once."""
@@ -311,13 +311,13 @@ class Endpoints:
         if asked.has_client_grammar:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         entry: RequestEntry = request.scope[ENTRY]
-        entry.note_queued(model.name)
+        entry.set_queued(model.name)
         program, target = _program_of(request), model.ready.target.path
         answers, jobs = [], []
-        for each in (asked.request, *asked.more):
-            events, post = events_across_threads(entry.note_event)
+        for each in (asked.request, *asked.further_requests):
+            events, post = events_across_threads(entry.count_event)
             answers.append(events)
-            jobs.append(ServerJob(each, post, target, on_begin=entry.note_begun, program=program))
+            jobs.append(ServerJob(each, post, target, on_begin=entry.set_begun, program=program))
         self._scheduler.submit(jobs)
         is_streaming = False
         try:
@@ -339,7 +339,7 @@ class Endpoints:
         model = self._models.current()
         if not isinstance(name, str) or name == model.name:
             return model
-        known = self._models.known(name)
+        known = self._models.is_known(name)
         if known is not None:
             return known
         try:
@@ -361,7 +361,7 @@ class Endpoints:
             self._scheduler.cancel([job])
         if isinstance(event, ApiError):
             raise event
-        return self._models.known(name) or self._models.current()
+        return self._models.is_known(name) or self._models.current()
 
 
 def _other_models(own: str, models: ModelSwitch, paths: dict[str, str]) -> list[dict[str, object]]:

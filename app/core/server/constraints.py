@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, warn
+from app.core.server.fields import Fields, check_text, ignores_unknown_fields, invalid, missing, warn
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, schema_grammar
 from engine.grammar.tool_calls import calls_grammar
@@ -15,7 +15,7 @@ from engine.records import ModelInfo, ToolFormat
 from engine.tools.formats import SYNTAXES
 
 MAX_TOOLS = 128
-_GENERIC = (
+_GENERIC_SCHEMA = (
     "You can call the functions below. To call one, answer with nothing but a JSON object with its name and arguments:"
     ' {"name": "the name", "arguments": {}}. Where you need none of them, answer in words.'
 )
@@ -49,7 +49,7 @@ def read_form(fields: Fields) -> AnswerForm:
     Raises:
         ApiError: 400: the format is unknown, or the schema cannot be converted to a grammar.
     """
-    schema, grammar = fields.take("json_schema"), fields.text("grammar")
+    schema, grammar = fields.pop("json_schema"), fields.text("grammar")
     forms = [
         AnswerForm(_response_format(fields.nested("response_format"))),
         AnswerForm("" if schema is None else _grammar_of(schema, "json_schema")),
@@ -65,7 +65,7 @@ def read_form(fields: Fields) -> AnswerForm:
 def _response_format(given: Fields | None) -> str:
     if given is None:
         return ""
-    kind, schema, is_strict = given.text("type"), given.take("schema"), False
+    kind, schema, is_strict = given.text("type"), given.pop("schema"), False
     named = given.nested("json_schema")
     given.check_unknown()
     if kind == "text" or (kind is None and schema is None and named is None):
@@ -75,10 +75,10 @@ def _response_format(given: Fields | None) -> str:
     if kind != "json_schema":
         raise invalid("response_format.type", "`response_format.type` must be text, json_object or json_schema.")
     if named is not None:
-        schema = named.take("schema")
+        schema = named.pop("schema")
         for name in ("name", "description"):
             named.text(name)
-        is_strict = named.flag("strict")
+        is_strict = named.boolean("strict")
         named.check_unknown()
     if schema is None:
         raise missing("response_format.json_schema.schema")
@@ -88,7 +88,7 @@ def _response_format(given: Fields | None) -> str:
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
     """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
     try:
-        return _grammar_text(schema_grammar(schema, strict=strict or not is_lenient()), param)
+        return _grammar_text(schema_grammar(schema, strict=strict or not ignores_unknown_fields()), param)
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 
@@ -105,7 +105,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     Raises:
         ApiError: 400: the fields are invalid, or the model's chat template does not support tools.
     """
-    choice, many = fields.take("tool_choice"), fields.flag("parallel_tool_calls", default=True)
+    choice, many = fields.pop("tool_choice"), fields.boolean("parallel_tool_calls", default=True)
     functions, strict = _functions(fields.objects("tools", MAX_TOOLS))
     wanted = _required_names(choice, functions)
     if wanted is None or not functions:
@@ -124,7 +124,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
             400, message, param="grammar" if form.is_from_client else "response_format", code="unsupported_value"
         )
     called = [
-        {**one, "strict": name in strict or not is_lenient()}
+        {**one, "strict": name in strict or not ignores_unknown_fields()}
         for name, one in functions.items()
         if not wanted or name in wanted
     ]
@@ -144,7 +144,7 @@ def _describe_tools(functions: Mapping[str, Function], model: ModelInfo) -> str:
     """
     reason = model.tool_refusal or "its chat template does not support tools"
     warn("tools", f"The model is told of `tools` in words, in the system prompt: {reason}.")
-    return "\n".join([_GENERIC, *(json.dumps(function, ensure_ascii=False) for function in functions.values())])
+    return "\n".join([_GENERIC_SCHEMA, *(json.dumps(function, ensure_ascii=False) for function in functions.values())])
 
 
 def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
@@ -164,14 +164,14 @@ def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
         tool.check_unknown()
         name, description = function.required("name"), function.text("description")
         parameters = function.nested("parameters")
-        if function.flag("strict"):
+        if function.boolean("strict"):
             strict.add(name)
         function.check_unknown()
         if name in functions:
             warn("tools", f"Two of `tools` are called `{name}`: the first one counts.")
             continue
         about = {} if description is None else {"description": description}
-        needed = {"type": "object", "properties": {}, **(parameters.rest() if parameters else {})}  # by templates
+        needed = {"type": "object", "properties": {}, **(parameters.remaining() if parameters else {})}  # by templates
         functions[name] = {"name": name, **about, "parameters": needed}
     return functions, strict
 

@@ -28,7 +28,7 @@ from engine.errors import EngineError
 Json = dict[str, object]
 Input = str | tuple[int | str, ...] | RankPair
 MAX_INPUTS = 2048  # per request; OpenAI's limit
-_PLAIN, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
+_NOT_NORMALIZED, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
 # Models trained so that the start of a vector is an embedding, too (Matryoshka). No metadata says this.
 _MATRYOSHKA = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
@@ -53,7 +53,7 @@ class EmbeddingRequest:
 
 
 # Reads a request; returns it with the builder of its answer.
-Dialect = Callable[[Json, EmbeddingModel], tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]]
+EmbeddingDialect = Callable[[Json, EmbeddingModel], tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]]
 
 
 def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
@@ -89,11 +89,11 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
     if query is None:
         raise missing("query")
     name = "texts" if is_tei else "documents"
-    given = fields.take(name)
+    given = fields.pop(name)
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
     texts = tuple(_document(one, f"{name}[{index}]") for index, one in enumerate(given))
-    top_n, returns = fields.whole("top_n", 1), fields.flag("return_text") or fields.flag("return_documents")
+    top_n, returns = fields.integer("top_n", 1), fields.boolean("return_text") or fields.boolean("return_documents")
     fields.check_unknown()
     pairs, form = tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False)
     return RankRequest(pairs, form, False, warnings_field(), top_n, is_tei, texts if returns else ())
@@ -132,13 +132,13 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     _check_vectors(model)
     fields = _fields(body, model)
     name = "content" if fields.has("content") else "input"
-    inputs = _inputs(fields.take(name), name, model)
-    encoding, normalize = fields.text("encoding_format"), fields.whole("embd_normalize")
+    inputs = _inputs(fields.pop(name), name, model)
+    encoding, normalize = fields.text("encoding_format"), fields.integer("embd_normalize")
     if encoding not in (None, "float", "base64"):
         raise invalid("encoding_format", "`encoding_format` must be float or base64.")
-    if normalize not in (None, _PLAIN, _EUCLIDEAN):
+    if normalize not in (None, _NOT_NORMALIZED, _EUCLIDEAN):
         raise unsupported("embd_normalize", "`embd_normalize` must be 2 (to the length 1) or -1 (as they are).")
-    is_normalized = normalize != _PLAIN and model.pooling is not Pooling.NONE
+    is_normalized = normalize != _NOT_NORMALIZED and model.pooling is not Pooling.NONE
     form = EmbeddingForm(is_normalized, _dimensions(fields, model))
     fields.check_unknown()
     return EmbeddingRequest(inputs, form, encoding == "base64", warnings_field())
@@ -153,9 +153,9 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     _check_pooled(model)
     fields = _fields(body, model)
     name = "prompt" if fields.has("prompt") else "input"
-    inputs = _inputs(fields.take(name), name, model)
-    fields.take("options")
-    form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.flag("truncate", default=True))
+    inputs = _inputs(fields.pop(name), name, model)
+    fields.pop("options")
+    form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.boolean("truncate", default=True))
     fields.check_unknown()
     return EmbeddingRequest(inputs, form, warnings=warnings_field())
 
@@ -182,7 +182,11 @@ class EmbeddingCall:
 
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
     data = [
-        {"object": "embedding", "index": index, "embedding": _encoded(one.vectors[0], is_base64=request.is_base64)}
+        {
+            "object": "embedding",
+            "index": index,
+            "embedding": _encode_vector(one.vectors[0], is_base64=request.is_base64),
+        }
         for index, one in enumerate(embedded)
     ]
     return {"object": "list", "model": name, "data": data, "usage": _usage(embedded), **request.warnings}
@@ -191,7 +195,7 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
     """The answer of ``/embedding``: a list of vectors for each input (a single one if pooled)."""
     return [
-        {"index": index, "embedding": [_encoded(vector, is_base64=request.is_base64) for vector in one.vectors]}
+        {"index": index, "embedding": [_encode_vector(vector, is_base64=request.is_base64) for vector in one.vectors]}
         for index, one in enumerate(embedded)
     ]
 
@@ -241,7 +245,7 @@ def _fields(body: Json, model: EmbeddingModel) -> Fields:
 
 
 def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
-    number = fields.whole("dimensions", 1, model.width)
+    number = fields.integer("dimensions", 1, model.width)
     if number is None or number == model.width:
         return None
     if model.architecture not in _MATRYOSHKA:
@@ -286,7 +290,7 @@ def _text_of(fields: Fields) -> str:
     return "".join(texts)
 
 
-def _encoded(vector: array[float], *, is_base64: bool) -> str | list[float]:
+def _encode_vector(vector: array[float], *, is_base64: bool) -> str | list[float]:
     if not is_base64:
         return vector.tolist()
     if sys.byteorder == "big":
@@ -297,7 +301,7 @@ def _encoded(vector: array[float], *, is_base64: bool) -> str | list[float]:
 
 def _dialect(
     read: Callable[[Json, EmbeddingModel], Any], build: Callable[[Any, str, list[Embedded]], object]
-) -> Dialect:
+) -> EmbeddingDialect:
     def parse(body: Json, model: EmbeddingModel) -> tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]:
         asked = read(body, model)
         return asked, partial(build, asked, model.name)
@@ -310,7 +314,7 @@ def _without_version(body: Json, model: EmbeddingModel) -> tuple[EmbeddingReques
 
 
 _OPENAI, _NATIVE = _dialect(read_openai, as_openai), _dialect(read_native, as_native)
-DIALECTS: dict[str, Dialect] = {
+DIALECTS: dict[str, EmbeddingDialect] = {
     "/v1/embeddings": _OPENAI,
     "/embeddings": _without_version,  # OpenAI's API requires the name of a model
     "/v1/embedding": _NATIVE,

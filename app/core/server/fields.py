@@ -111,7 +111,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 @contextmanager
-def lenient() -> Iterator[None]:
+def ignoring_unknown_fields() -> Iterator[None]:
     """Within the context, report unsupported fields as warnings instead of refusing the request."""
     token = _warnings.set([])
     try:
@@ -120,7 +120,7 @@ def lenient() -> Iterator[None]:
         _warnings.reset(token)
 
 
-def is_lenient() -> bool:
+def ignores_unknown_fields() -> bool:
     """True if unsupported fields are reported instead of refused."""
     return _warnings.get() is not None
 
@@ -138,13 +138,13 @@ def warn(param: str, message: str, *, status: int = 400, code: str = "unsupporte
         warnings.append(message)
 
 
-def warnings_so_far() -> tuple[str, ...]:
+def current_warnings() -> tuple[str, ...]:
     return tuple(_warnings.get() or ())
 
 
 def warnings_field() -> dict[str, object]:
     """The warnings as a field of an answer; empty without warnings."""
-    warnings = warnings_so_far()
+    warnings = current_warnings()
     return {"warnings": list(warnings)} if warnings else {}
 
 
@@ -218,7 +218,7 @@ class Fields:
     """
 
     def __init__(self, values: Mapping[str, object], param: str = "") -> None:
-        self._left = {name: value for name, value in values.items() if value is not None}
+        self._remaining = {name: value for name, value in values.items() if value is not None}
         self.param = param
 
     def path(self, name: str) -> str:
@@ -227,19 +227,19 @@ class Fields:
 
     def has(self, name: str) -> bool:
         """True if the field is present and was not taken yet."""
-        return name in self._left
+        return name in self._remaining
 
-    def take(self, name: str) -> object:
+    def pop(self, name: str) -> object:
         """Take the value of a field; None if it is missing."""
-        return self._left.pop(name, None)
+        return self._remaining.pop(name, None)
 
     def ignore(self, *names: str) -> None:
         """Take fields that have no effect."""
         for name in names:
-            self.take(name)
+            self.pop(name)
 
     def text(self, name: str) -> str | None:
-        value = self.take(name)
+        value = self.pop(name)
         return None if value is None else check_text(self.path(name), value)
 
     def required(self, name: str) -> str:
@@ -249,15 +249,15 @@ class Fields:
             raise missing(self.path(name))
         return text
 
-    def flag(self, name: str, *, default: bool = False) -> bool:
-        value = self.take(name)
+    def boolean(self, name: str, *, default: bool = False) -> bool:
+        value = self.pop(name)
         if value is not None and not isinstance(value, bool):
             raise wrong_type(self.path(name), "a boolean", value)
         return default if value is None else value
 
-    def whole(self, name: str, at_least: int | None = None, at_most: int | None = None) -> int | None:
+    def integer(self, name: str, at_least: int | None = None, at_most: int | None = None) -> int | None:
         """Take an integer within these limits; 12.0 is accepted."""
-        value = self.take(name)
+        value = self.pop(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if value is None:
@@ -271,7 +271,7 @@ class Fields:
 
     def number(self, name: str) -> float | None:
         """Take a finite number."""
-        value = self.take(name)
+        value = self.pop(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -285,37 +285,37 @@ class Fields:
         return number
 
     def nested(self, name: str) -> Fields | None:
-        value = self.take(name)
+        value = self.pop(name)
         return None if value is None else as_fields(self.path(name), value)
 
     def objects(self, name: str, at_most: int | None = None) -> list[Fields]:
         """Take an array of objects; empty if it is missing."""
         param = self.path(name)
         return [
-            as_fields(f"{param}[{index}]", one) for index, one in enumerate(as_list(param, self.take(name), at_most))
+            as_fields(f"{param}[{index}]", one) for index, one in enumerate(as_list(param, self.pop(name), at_most))
         ]
 
-    def rest(self) -> dict[str, object]:
+    def remaining(self) -> dict[str, object]:
         """Take all remaining fields."""
-        left, self._left = self._left, {}
+        left, self._remaining = self._remaining, {}
         return left
 
-    def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
+    def refuse_unless(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that may only have one of their ``neutral`` values.
 
         Raises:
             ApiError: a field has another value.
         """
         for name, values in neutral.items():
-            value = self.take(name)
+            value = self.pop(name)
             if value is not None and not _is_one_of(value, values):
                 raise unsupported(self.path(name))
 
-    def take_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
+    def pop_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that have one of their ``neutral`` values; other fields stay."""
         for name, values in neutral.items():
-            if _is_one_of(self._left.get(name), values):
-                self.take(name)
+            if _is_one_of(self._remaining.get(name), values):
+                self.pop(name)
 
     def check_unknown(self) -> None:
         """Report the remaining fields.
@@ -323,6 +323,6 @@ class Fields:
         Raises:
             ApiError: fields remain, in strict mode.
         """
-        for name in self.rest():
+        for name in self.remaining():
             shown = self.path(name[:100])
             warn(shown, f"`{shown}` is not a field that this server knows.", code="unknown_parameter")

@@ -16,7 +16,7 @@ from engine.records import EngineReady, LoadRequest
 if TYPE_CHECKING:  # the window's start does not wait for it
     from app.core.server.protocol import ServedModel
 
-_ENDS_BYTES = 2**20
+_DIGESTED_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ModelSwitch(ABC):
     def begin(self, first: LoadableModel, ready: EngineReady) -> None:
         """Set the model that was loaded first."""
         self._choices[ready.target.path] = first
-        self.note_loaded(ready)
+        self.set_loaded(ready)
 
     def current(self) -> ServedModel:
         """The model for requests without a model name.
@@ -57,7 +57,7 @@ class ModelSwitch(ABC):
             raise no_model_error()
         return current
 
-    def known(self, name: str) -> ServedModel | None:
+    def is_known(self, name: str) -> ServedModel | None:
         """A model that was loaded before, so that its requests can be parsed without loading it; else None."""
         with self._lock:
             return self._known.get(name)
@@ -93,7 +93,7 @@ class ModelSwitch(ABC):
             choice = self._choices.get(target)
         return None if choice is None else choice.request
 
-    def note_loaded(self, ready: EngineReady) -> None:
+    def set_loaded(self, ready: EngineReady) -> None:
         """Called after a model was loaded for a request."""
         with self._lock:
             choice = self._choices[ready.target.path]
@@ -131,6 +131,6 @@ def _digest_of(path: str, size: int, _changed: int) -> str:
     from hashlib import sha256  # noqa: PLC0415  (the first paint does not wait for it)
 
     with Path(path).open("rb") as file:
-        begin = file.read(_ENDS_BYTES)
-        file.seek(max(0, size - _ENDS_BYTES))
-        return sha256(b"%d " % size + begin + file.read(_ENDS_BYTES)).hexdigest()
+        begin = file.read(_DIGESTED_BYTES)
+        file.seek(max(0, size - _DIGESTED_BYTES))
+        return sha256(b"%d " % size + begin + file.read(_DIGESTED_BYTES)).hexdigest()

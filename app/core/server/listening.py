@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 BACKLOG = 128  # maximum number of connections that are not accepted yet
 MAX_CONNECTIONS = 256  # further connections get status 503
-MAX_REFUSED = 64  # maximum number of connections that get a 503; further ones are closed unread
+MAX_REFUSED_CONNECTIONS = 64  # maximum number of connections that get a 503; further ones are closed unread
 OPEN_FILES_LIMIT = 4096  # requested limit of open files: each connection uses one
 LOG_EVERY_S = 60.0
 MAX_HEADER_BYTES = 16_384
@@ -77,7 +77,7 @@ class TimedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timeout; close connections far beyond the limit."""
         super().connection_made(transport)
-        if len(self.connections) > MAX_CONNECTIONS + MAX_REFUSED:
+        if len(self.connections) > MAX_CONNECTIONS + MAX_REFUSED_CONNECTIONS:
             transport.abort()
         else:
             self._watch()
@@ -139,24 +139,24 @@ class HttpServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         _raise_file_limit()
-        asyncio.get_running_loop().set_exception_handler(self._note_failure)
+        asyncio.get_running_loop().set_exception_handler(self._log_failure)
         await super().startup(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second: log if there are too many connections."""
         if (number := len(self.server_state.connections)) > MAX_CONNECTIONS:
-            self._log_seldom(f"{number} connections at once: some are refused")
+            self._log_rate_limited(f"{number} connections at once: some are refused")
         return await super().on_tick(counter)
 
-    def _note_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _log_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Log unhandled errors; exhausted file descriptors rarely: asyncio reports them for each waiting connection."""
         error = context.get("exception")
         if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
             loop.default_exception_handler(context)
         else:
-            self._log_seldom(f"connections wait: {error.strerror}")
+            self._log_rate_limited(f"connections wait: {error.strerror}")
 
-    def _log_seldom(self, words: str) -> None:
+    def _log_rate_limited(self, words: str) -> None:
         if time.monotonic() - self._logged_s >= LOG_EVERY_S:
             self._logged_s = time.monotonic()
             log.warning("%s; not logged again for a minute", words)

@@ -43,7 +43,7 @@ def parse_native_request(body: Json, model: ServedModel) -> NativeRequest:
         ApiError: 400 with the field to blame.
     """
     fields = Fields(body)
-    prompt = _without_objects(fields.take("prompt"))
+    prompt = _without_objects(fields.pop("prompt"))
     return _parsed(fields, {"prompt": prompt}, model)
 
 
@@ -63,21 +63,21 @@ def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
     except ApiError as error:
         raise error.renamed((("suffix", "input_suffix"), ("prompt", "input_prefix"))) from error
     asked = made.asked
-    more = tuple(replace(one, files=files) for one in asked.more)
-    return replace(made, asked=replace(asked, request=replace(asked.request, files=files), more=more))
+    more = tuple(replace(one, files=files) for one in asked.further_requests)
+    return replace(made, asked=replace(asked, request=replace(asked.request, files=files), further_requests=more))
 
 
 def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> NativeRequest:
     fields.ignore(*_WITHOUT_EFFECT)
-    if fields.take("image_data"):
+    if fields.pop("image_data"):
         raise unsupported("image_data", "`image_data` is not read: send pictures as the messages of a chat.")
-    number, likeliest, answers = fields.whole("n_predict"), fields.whole("n_probs"), fields.whole("n_cmpl")
+    number, likeliest, answers = fields.integer("n_predict"), fields.integer("n_probs"), fields.integer("n_cmpl")
     shown = tuple(
-        check_text("response_fields", one) for one in as_list("response_fields", fields.take("response_fields"))
+        check_text("response_fields", one) for one in as_list("response_fields", fields.pop("response_fields"))
     )
-    wants_tokens = fields.flag("return_tokens")
-    bias = _bias(fields.take("logit_bias"))
-    rest = fields.rest()
+    wants_tokens = fields.boolean("return_tokens")
+    bias = _bias(fields.pop("logit_bias"))
+    rest = fields.remaining()
     if number is not None:
         rest["max_tokens"] = -1 if number in _UNLIMITED else number
     if answers is not None:
@@ -90,7 +90,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
         )
     except ApiError as error:
         raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
-    prompts = tuple(list(one.raw_ids) or one.raw_prompt for one in (asked.request, *asked.more))
+    prompts = tuple(list(one.raw_ids) or one.raw_prompt for one in (asked.request, *asked.further_requests))
     return NativeRequest(asked, prompts, wants_tokens, shown)
 
 
@@ -102,7 +102,7 @@ def _without_objects(value: object) -> object:
         return value
     fields = Fields(value, "prompt")
     text = fields.text("prompt_string")
-    if fields.take("multimodal_data"):
+    if fields.pop("multimodal_data"):
         raise unsupported("prompt.multimodal_data", "No pictures are read here: send them as the messages of a chat.")
     fields.check_unknown()
     return text
@@ -143,7 +143,7 @@ class CompletionBuilder(AnswerBuilder):
     def __init__(self, model: str, made: NativeRequest) -> None:
         super().__init__(model, made.asked)
         self._made = made
-        self._requests = (made.asked.request, *made.asked.more)
+        self._requests = (made.asked.request, *made.asked.further_requests)
         self._index = 0
         self._num_tokens = 0
         self._has_new_line = False

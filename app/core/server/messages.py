@@ -15,8 +15,8 @@ from app.core.server.fields import (
     Fields,
     as_fields,
     check_text,
+    ignores_unknown_fields,
     invalid,
-    is_lenient,
     missing,
     warn,
     wrong_type,
@@ -43,7 +43,7 @@ _NAME_FIELDS = ("title", "filename", "name", "tool_name", "file_id")
 _IGNORED_IN_TEXT = ("cache_control", "citations", "annotations", "logprobs", "prompt_cache_breakpoint")
 _TEXT_TYPES = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
 _PICTURE_TYPES = ("image_url", "input_image", "image")  # of OpenAI's chats and responses, and Anthropic's
-_THOUGHT_TYPES = ("thinking", "redacted_thinking", "reasoning")
+_REASONING_TYPES = ("thinking", "redacted_thinking", "reasoning")
 Content = tuple[str, tuple[tuple[int, Picture], ...]]  # a text, and pictures with their positions in it
 
 
@@ -100,7 +100,7 @@ def read_content(value: object, param: str, role: str, source: PictureSource | N
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
     for index, part in enumerate(value):
         kind = part.get("type") if isinstance(part, dict) else None
-        if kind in _THOUGHT_TYPES:
+        if kind in _REASONING_TYPES:
             continue
         at = f"{param}[{index}]"
         is_picture = kind in _PICTURE_TYPES and (kind != "input_image" or part.get("image_url") is not None)
@@ -129,13 +129,13 @@ def text_of_part(value: object, param: str) -> str:
         fields.ignore("type", *_IGNORED_IN_TEXT)
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.check_unknown()
-        if kind is None or (text is None and refusal is None and not is_lenient()):
+        if kind is None or (text is None and refusal is None and not ignores_unknown_fields()):
             raise missing(f"{param}.text" if kind else f"{param}.type")
         return text or refusal or ""
     shown = check_text(f"{param}.type", kind)[:40]
     warn(f"{param}.type", f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
     name = next((one for key in _NAME_FIELDS if isinstance(one := _field_of_part(value, key), str)), "")
-    return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _words_of(value))))
+    return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _part_texts(value))))
 
 
 def _field_of_part(part: Mapping[str, object], key: str) -> object:
@@ -143,19 +143,19 @@ def _field_of_part(part: Mapping[str, object], key: str) -> object:
     return part.get(key, inner.get(key) if isinstance(inner, dict) else None)
 
 
-def _words_of(value: object) -> str:
+def _part_texts(value: object) -> str:
     """The texts in a part, in the known fields."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(filter(None, map(_words_of, value)))
+        return "\n".join(filter(None, map(_part_texts, value)))
     if not isinstance(value, dict):
         return ""
     data, title = value.get("data", value.get("file_data")), value.get("title")
     words = [title] if value.get("type") == "web_search_result" and isinstance(title, str) else []
     if isinstance(data, str):
         words.append(data if value.get("type") == "text" else _decoded(data))
-    return "\n".join(filter(None, (*words, *(_words_of(value.get(key)) for key in _TEXT_FIELDS.split()))))
+    return "\n".join(filter(None, (*words, *(_part_texts(value.get(key)) for key in _TEXT_FIELDS.split()))))
 
 
 def _decoded(data: str) -> str:
@@ -198,7 +198,7 @@ def _url_of(fields: Fields) -> tuple[str, str]:
         head = "" if form == "url" else f"data:{inner.text('media_type') or ''};base64,"
         url, at = head + inner.required(name), inner.path(name)
         inner.check_unknown()
-    elif isinstance(given := fields.take("image_url"), str):
+    elif isinstance(given := fields.pop("image_url"), str):
         url, at = given, fields.path("image_url")
     else:
         inner = as_fields(fields.path("image_url"), given or {})
@@ -217,33 +217,33 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
     refusal, calls = fields.text("refusal") or "", tuple[ToolCall, ...]()
     if role == "assistant":
         calls = tuple(map(_call, fields.objects("tool_calls", MAX_CALLS)))
-        if call := fields.take("function_call"):  # the format before 2024
+        if call := fields.pop("function_call"):  # the format before 2024
             calls = (*calls, _call(Fields({"function": call}, fields.path("function_call"))))
     is_tool = _ROLES[role] == "tool"
     call_id, name = (fields.text("tool_call_id"), fields.text("name")) if is_tool else ("", "")
-    content = fields.take("content")
+    content = fields.pop("content")
     if source is not None:
         source.is_new = is_last and role == "user"
     is_silent = content is None and (is_tool or role == "assistant")  # agents store an empty answer as null
     text, pictures = (refusal, ()) if is_silent else read_content(content, fields.path("content"), _ROLES[role], source)
-    if fields.take("name") is not None:
+    if fields.pop("name") is not None:
         at = fields.path("name")
         warn(at, f"`{at}` has no effect: chat templates know roles only.")
-    fields.take_neutral({"tool_calls": ([],)})
+    fields.pop_neutral({"tool_calls": ([],)})
     fields.check_unknown()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id or "", name=name or "", pictures=pictures)
 
 
 def _call(fields: Fields) -> ToolCall:
-    custom = fields.take("custom")
+    custom = fields.pop("custom")
     if isinstance(custom, dict):  # a tool of OpenAI's API with a text as its argument
         made = {"name": custom.get("name"), "arguments": {"input": custom.get("input")}}
-        fields = Fields({"id": fields.take("id"), "function": made}, fields.param)
-    fields.refuse({"type": ("function",)})
+        fields = Fields({"id": fields.pop("id"), "function": made}, fields.param)
+    fields.refuse_unless({"type": ("function",)})
     fields.ignore("index")  # copied from a stream
     call_id, function = fields.text("id") or "", fields.nested("function") or Fields({}, fields.path("function"))
     fields.check_unknown()
-    name, arguments = function.required("name"), function.take("arguments")
+    name, arguments = function.required("name"), function.pop("arguments")
     function.check_unknown()
     if isinstance(arguments, dict | list):  # some clients send parsed arguments
         arguments = json.dumps(arguments, ensure_ascii=False)

@@ -61,15 +61,15 @@ class RequestEntry:
         self._decode_s = 0.0
         self._is_awaited = False  # True while the engine's result is awaited
 
-    def note_queued(self, model: str) -> None:
+    def set_queued(self, model: str) -> None:
         """The request was queued for this model."""
         self._is_awaited = True
         self._change(model=_printable(model, MAX_PATH_CHARS), state=RequestState.WAITING)
 
-    def note_begun(self) -> None:
+    def set_begun(self) -> None:
         self._change(state=RequestState.RUNNING)
 
-    def note_event(self, event: JobEvent) -> None:
+    def count_event(self, event: JobEvent) -> None:
         if self.row.state is RequestState.DONE:
             return  # the client has disconnected
         if not isinstance(event, TextChunk | PrefillProgress):
@@ -81,7 +81,7 @@ class RequestEntry:
         elif isinstance(event, ApiError):
             self._change(status=event.status)
 
-    def note_status(self, status: int) -> None:
+    def set_status(self, status: int) -> None:
         with self._lock:
             self._change(status=self.row.status or status)
 

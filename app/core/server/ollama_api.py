@@ -26,9 +26,9 @@ from app.core.server.answers import (
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, invalid, unsupported, wrong_type
 from app.core.server.library import ModelFile, file_of
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
 from app.core.tools.answer_parts import AnswerParts, Part
-from app.core.tools.output import Called
+from app.core.tools.output import ToolCallPart
 from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolFormat
 
 API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old versions
@@ -42,17 +42,17 @@ _TAG = ":latest"
 
 def list_models(model: ServedModel, paths: Mapping[str, str]) -> Json:
     """List the loaded model, then the other models, with facts of their files."""
-    entries = [_entry(name, path, None) for name, path in paths.items() if name != model.name]
-    return {"models": [_entry(model.name, model.ready.target.path, model.ready.target), *entries]}
+    entries = [_model_entry(name, path, None) for name, path in paths.items() if name != model.name]
+    return {"models": [_model_entry(model.name, model.ready.target.path, model.ready.target), *entries]}
 
 
-def running(model: ServedModel) -> Json:
+def list_running(model: ServedModel) -> Json:
     info = model.ready.target
-    entry = _entry(model.name, info.path, info)
+    entry = _model_entry(model.name, info.path, info)
     return {"models": [{**entry, "expires_at": _NEVER_UNLOADED, "size_vram": 0, "context_length": info.n_ctx}]}
 
 
-def shown(model: ServedModel) -> Json:
+def show_model(model: ServedModel) -> Json:
     info = model.ready.target
     able = ["completion"]
     able += ["tools"] if info.tool_format is not ToolFormat.NONE else []
@@ -70,7 +70,7 @@ def shown(model: ServedModel) -> Json:
     return {**texts, "details": details, "model_info": facts, "capabilities": able, "modified_at": modified_at}
 
 
-def _entry(name: str, path: str, info: ModelInfo | None) -> Json:
+def _model_entry(name: str, path: str, info: ModelInfo | None) -> Json:
     file = file_of(path)
     size = 0 if file is None else file.size
     return {
@@ -129,28 +129,30 @@ def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> Compl
     """
     fields = Fields({**body, "model": name_of(body)})
     fields.ignore("name", *_WITHOUT_EFFECT)
-    is_text = not chat and (fields.flag("raw") or bool(body.get("suffix")))
-    given = {**_options(fields.nested("options")), **_form(fields.take("format")), **_thinking(fields.take("think"))}
-    given["stream"] = fields.flag("stream", default=True)
+    is_text = not chat and (fields.boolean("raw") or bool(body.get("suffix")))
+    given = {**_options(fields.nested("options")), **_form(fields.pop("format")), **_thinking(fields.pop("think"))}
+    given["stream"] = fields.boolean("stream", default=True)
     if chat:
-        given["messages"] = _messages(fields.take("messages"))
+        given["messages"] = _messages(fields.pop("messages"))
     else:
         given |= _generation(fields, is_text=is_text)
-    return single(parse_request({**given, **fields.rest()}, model, chat=not is_text, max_temperature=math.inf))
+    return single_request(
+        parse_request({**given, **fields.remaining()}, model, chat=not is_text, max_temperature=math.inf)
+    )
 
 
 def _generation(fields: Fields, *, is_text: bool) -> Json:
     """The prompt of ``/api/generate``: a text to continue, or else a question."""
     for name in _TEMPLATES:
-        if fields.take(name):
+        if fields.pop(name):
             raise unsupported(name, f"`{name}` is not supported: send the conversation to `/api/chat`.")
-    images, prompt, system = fields.take("images"), fields.text("prompt") or "", fields.text("system")
+    images, prompt, system = fields.pop("images"), fields.text("prompt") or "", fields.text("system")
     if not is_text:
         messages = [{"role": "system", "content": system}] if system else []
         return {"messages": [*messages, {"role": "user", "content": _with_images(prompt, images)}]}
     if images:
         raise unsupported("images", "`images` are for prompts without `raw` and `suffix`.")
-    number, wants_logprobs = fields.whole("top_logprobs"), fields.flag("logprobs")
+    number, wants_logprobs = fields.integer("top_logprobs"), fields.boolean("logprobs")
     return {"prompt": prompt, "logprobs": (number or 0) if wants_logprobs else None}
 
 
@@ -158,9 +160,9 @@ def _options(given: Fields | None) -> Json:
     """Convert sampling options to the names of the chat API; unknown options are reported later."""
     if given is None:
         return {}
-    number = given.whole("num_predict")
+    number = given.integer("num_predict")
     limit: Json = {} if number is None else {"max_tokens": -1 if number in _UNLIMITED else number}
-    return {**given.rest(), **limit}
+    return {**given.remaining(), **limit}
 
 
 def _form(value: object) -> Json:
@@ -272,7 +274,7 @@ class LineBuilder(AnswerBuilder):
         return b""  # JSON lines have no comments
 
     def _object(self, parts: list[Part], logprobs: Sequence[TokenLogprob] = ()) -> Json:
-        reasoning, calls = reasoning_in(parts), [part for part in parts if isinstance(part, Called)]
+        reasoning, calls = reasoning_in(parts), [part for part in parts if isinstance(part, ToolCallPart)]
         fields = {"thinking": reasoning} if reasoning else {}
         made = {**answer_head(self._model, text_in(parts), chat=self._chat)}
         inner = made["message"] if self._chat else made
@@ -306,12 +308,12 @@ def answer_head(model: str, text: str, *, chat: bool) -> Json:
     return {"model": model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z"), **content}
 
 
-def loaded(model: str, *, chat: bool, reason: str = "load") -> Json:
+def load_response(model: str, *, chat: bool, reason: str = "load") -> Json:
     """The answer to a request without a prompt."""
     return {**answer_head(model, "", chat=chat), "done": True, "done_reason": reason}
 
 
-def _call(call: Called) -> Json:
+def _call(call: ToolCallPart) -> Json:
     try:
         arguments = json.loads(call.arguments)
     except ValueError:

@@ -19,11 +19,11 @@ from app.core.server.fields import (
     Fields,
     as_list,
     check_text,
+    current_warnings,
     invalid,
     missing,
     unsupported,
     warn,
-    warnings_so_far,
     wrong_type,
 )
 from app.core.server.messages import complete_messages, read_messages, text_of
@@ -121,8 +121,8 @@ class CompletionRequest:
     """A parsed request: a chat, or (``chat`` False) a text completion.
 
     ``tool_names``: tools that may be called. ``echoes``: texts before the answers. ``warnings``: about ignored fields.
-    ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``more``: requests for
-    further answers; each ``num_per_prompt`` successive answers share a prompt.
+    ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``further_requests``:
+    requests for further answers; each ``num_per_prompt`` successive answers share a prompt.
     """
 
     request: ChatRequest
@@ -133,7 +133,7 @@ class CompletionRequest:
     echoes: tuple[str, ...] = ()
     has_client_grammar: bool = False
     warnings: tuple[str, ...] = ()
-    more: tuple[ChatRequest, ...] = ()
+    further_requests: tuple[ChatRequest, ...] = ()
     num_per_prompt: int = 1
 
     @property
@@ -168,9 +168,9 @@ def parse_request(
         model.defaults,
         sampling=_with_bias(_sampling(fields, model, max_temperature), fields.nested("logit_bias"), model.n_vocab),
         max_tokens=max_tokens,
-        min_tokens=fields.whole("min_tokens", 0, max_tokens) or 0,
-        stop=_stop(fields.take("stop")) or model.defaults.stop,
-        ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
+        min_tokens=fields.integer("min_tokens", 0, max_tokens) or 0,
+        stop=_stop(fields.pop("stop")) or model.defaults.stop,
+        ignore_eos=fields.boolean("ignore_eos", default=model.defaults.ignore_eos),
     )
     request = _with_speculation(request, fields.nested("speculation"), model)
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
@@ -180,14 +180,14 @@ def parse_request(
         prompts = [_chat(request, fields, model, complete_messages(given, model.system, use.tool_text), use)]
     else:
         prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
-    prompts = [_constrained(one, use.grammar or form.grammar) for one in prompts]
-    stream = fields.flag("stream")
+    prompts = [_with_grammar(one, use.grammar or form.grammar) for one in prompts]
+    stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
-    fields.refuse(_SUPPORTED_VALUES)
-    fields.take_neutral(_IGNORED_VALUES)
+    fields.refuse_unless(_SUPPORTED_VALUES)
+    fields.pop_neutral(_IGNORED_VALUES)
     fields.check_unknown()
-    first, *more = [_numbered(one, index) for one in prompts for index in range(number)]
+    first, *more = [_with_choice_number(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
         first,
         chat,
@@ -196,19 +196,19 @@ def parse_request(
         use.names,
         tuple(echo for echo in echoes for _ in range(number)),
         form.is_from_client and not use.grammar,
-        warnings_so_far(),
+        current_warnings(),
         tuple(more),
         number,
     )
 
 
-def single(asked: CompletionRequest) -> CompletionRequest:
+def single_request(asked: CompletionRequest) -> CompletionRequest:
     """Refuse several answers, for an API that has one in a response.
 
     Raises:
         ApiError: the request asks for several.
     """
-    if asked.more:
+    if asked.further_requests:
         raise unsupported("n")
     return asked
 
@@ -218,7 +218,7 @@ def _chat(
 ) -> ChatRequest:
     if (project := fields.text("project")) is not None:
         messages = _with_passages(messages, project, model)
-    wants_logprobs, number = fields.flag("logprobs"), fields.whole("top_logprobs", 0, MAX_TOP_LOGPROBS)
+    wants_logprobs, number = fields.boolean("logprobs"), fields.integer("top_logprobs", 0, MAX_TOP_LOGPROBS)
     if number and not wants_logprobs:
         raise invalid("top_logprobs", "`top_logprobs` is for answers with `logprobs`: set it to true.")
     return replace(
@@ -268,7 +268,7 @@ def _texts(
     request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool
 ) -> tuple[list[ChatRequest], tuple[str, ...]]:
     """The requests of a text completion (one per prompt), and the texts to echo."""
-    prompts, echo = _prompts(fields.take("prompt"), model, may_be_empty=may_be_empty), fields.flag("echo")
+    prompts, echo = _prompts(fields.pop("prompt"), model, may_be_empty=may_be_empty), fields.boolean("echo")
     suffix = fields.text("suffix")
     suffix = suffix if may_be_empty else suffix or None
     if (echo or suffix is not None) and any(isinstance(prompt, tuple) for prompt in prompts):
@@ -277,7 +277,7 @@ def _texts(
     if suffix is not None and not model.ready.target.supports_infill:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
-    request = replace(request, suffix=suffix, top_logprobs=fields.whole("logprobs", 0, MAX_TOP_LOGPROBS))
+    request = replace(request, suffix=suffix, top_logprobs=fields.integer("logprobs", 0, MAX_TOP_LOGPROBS))
     requests = [
         replace(request, raw_prompt=prompt)
         if isinstance(prompt, str)
@@ -289,7 +289,7 @@ def _texts(
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:
     """The number of answers per prompt."""
-    number, of_best = fields.whole("n", 1, MAX_CHOICES), fields.whole("best_of")
+    number, of_best = fields.integer("n", 1, MAX_CHOICES), fields.integer("best_of")
     number = 1 if number is None else number
     if number * num_prompts > MAX_CHOICES:
         message = (
@@ -301,7 +301,7 @@ def _num_choices(fields: Fields, num_prompts: int) -> int:
     return number
 
 
-def _numbered(request: ChatRequest, index: int) -> ChatRequest:
+def _with_choice_number(request: ChatRequest, index: int) -> ChatRequest:
     """The request for the answer ``index`` of several; a seed is increased by the index."""
     seed = request.sampling.seed
     if not index or seed is None:
@@ -309,7 +309,7 @@ def _numbered(request: ChatRequest, index: int) -> ChatRequest:
     return replace(request, sampling=replace(request.sampling, seed=(seed + index) % 2**63))
 
 
-def _constrained(request: ChatRequest, grammar: str) -> ChatRequest:
+def _with_grammar(request: ChatRequest, grammar: str) -> ChatRequest:
     """Add the grammar of the answer, if any, to the request."""
     if not grammar:
         return request
@@ -340,7 +340,7 @@ def _thinking(fields: Fields, model: ServedModel) -> str:
 
 def _template_variables(fields: Fields) -> tuple[tuple[str, TemplateValue], ...]:
     given = fields.nested("chat_template_kwargs")
-    values = {} if given is None else given.rest()
+    values = {} if given is None else given.remaining()
     if not all(isinstance(value, str | int | float | bool) for value in values.values()):
         raise ApiError(400, "The values must be texts, numbers, true or false.", param="chat_template_kwargs")
     try:
@@ -355,7 +355,7 @@ def _prediction(given: Fields | None) -> str:
         return ""
     if given.text("type") != "content":
         raise unsupported("prediction.type", "`prediction.type` must be content.")
-    text = text_of(given.take("content"), "prediction.content")
+    text = text_of(given.pop("content"), "prediction.content")
     given.check_unknown()
     return text
 
@@ -364,7 +364,7 @@ def _with_bias(sampling: SamplingParams, given: Fields | None, n_vocab: int) -> 
     """Add ``logit_bias``: an object from token ids to values that are added to their logits."""
     if given is None:
         return sampling
-    entries, biases = given.rest(), list[tuple[int, float]]()
+    entries, biases = given.remaining(), list[tuple[int, float]]()
     if len(entries) > MAX_BIASES:
         raise ApiError(400, f"`logit_bias` may have {MAX_BIASES:,} tokens at most.", param="logit_bias")
     fields = Fields(entries, "logit_bias")
@@ -419,7 +419,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
 def _sampling(fields: Fields, model: ServedModel, max_temperature: float) -> SamplingParams:
     sampling, of_vllm = model.defaults.sampling, fields.number("repetition_penalty")
     numbers = {name: fields.number(name) for name in _NUMBERS}
-    wholes = {name: fields.whole(name) for name in _INTEGERS}
+    wholes = {name: fields.integer(name) for name in _INTEGERS}
     if numbers["repeat_penalty"] is None:
         numbers["repeat_penalty"] = of_vllm
     if (temperature := numbers["temperature"]) is not None and temperature > max_temperature:
@@ -442,7 +442,7 @@ def _sampling(fields: Fields, model: ServedModel, max_temperature: float) -> Sam
 
 def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | None:
     names = ("max_completion_tokens", "max_tokens") if chat else ("max_tokens",)
-    given = [value for name in names if (value := fields.whole(name, _UNSET)) is not None]
+    given = [value for name in names if (value := fields.integer(name, _UNSET)) is not None]
     if len(set(given)) > 1:
         raise invalid("max_tokens", "`max_tokens` and `max_completion_tokens` differ; give one of them.")
     wanted = given[0] if given else default
@@ -463,7 +463,7 @@ def _with_speculation(request: ChatRequest, given: Fields | None, model: ServedM
     """Read the speculation settings, our own field: ``{"mode": ..., "depth": ...}``."""
     if given is None:
         return request
-    word, depth = given.text("mode") or request.mode.value, given.whole("depth")
+    word, depth = given.text("mode") or request.mode.value, given.integer("depth")
     given.check_unknown()
     if word not in set(Mode):
         raise invalid("speculation.mode", f"`speculation.mode` must be one of {', '.join(Mode)}.")
@@ -484,7 +484,7 @@ def _include_usage(options: Fields | None, *, stream: bool) -> bool:
         return False
     if not stream:
         warn("stream_options", "`stream_options` is for answers that are streamed.")
-    include_usage = options.flag("include_usage") and stream
-    options.refuse({"include_obfuscation": (False,)})
+    include_usage = options.boolean("include_usage") and stream
+    options.refuse_unless({"include_obfuscation": (False,)})
     options.check_unknown()
     return include_usage

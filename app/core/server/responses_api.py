@@ -27,8 +27,8 @@ from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, missing, unsupported, wrong_type
 from app.core.server.messages import read_content, text_of_part
 from app.core.server.pictures import PictureSource
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single
-from app.core.tools.output import CallBegun, Called
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.tools.output import CallBegun, ToolCallPart
 from engine.records import Finished, Message, RunStats, TextChunk, TokenLogprob, ToolCall
 
 # Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
@@ -74,29 +74,29 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         ApiError: 400 with the field to blame, or 404 for another model.
     """
     fields = Fields(body)
-    if fields.take("previous_response_id") is not None:
+    if fields.pop("previous_response_id") is not None:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
         raise unsupported("previous_response_id", message)
-    fields.refuse(_SUPPORTED_VALUES)
+    fields.refuse_unless(_SUPPORTED_VALUES)
     fields.ignore(*_WITHOUT_EFFECT)
     # Other tools run at OpenAI. The response lists the tools that the model got.
-    tools = [one.rest() for one in fields.objects("tools")]
+    tools = [one.remaining() for one in fields.objects("tools")]
     tools = [tool for tool in tools if tool.get("type") == "function"]
-    instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
-    choice = fields.take("tool_choice")
+    instructions, wanted = fields.text("instructions"), fields.pop("max_output_tokens")
+    choice = fields.pop("tool_choice")
     form, text = _text(fields.nested("text"))
     effort = _effort(fields.nested("reasoning"))
-    messages = _messages(fields.take("input"), instructions, model.picture_source)
+    messages = _messages(fields.pop("input"), instructions, model.picture_source)
     chat: Json = {
         "tools": [_chat_tool(tool) for tool in tools],
         "tool_choice": {"function": choice} if isinstance(choice, dict) else choice,
         "max_tokens": wanted,
         "reasoning_effort": effort,
         **text,
-        **_logprobs(fields.take("include"), fields.take("top_logprobs")),
+        **_logprobs(fields.pop("include"), fields.pop("top_logprobs")),
     }
     try:
-        asked = single(parse_request({**chat, **fields.rest()}, model, chat=True, messages=messages))
+        asked = single_request(parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages))
     except ApiError as error:
         raise error.renamed(_RENAMED) from error
     sampling = asked.request.sampling
@@ -138,14 +138,14 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
             continue
         if last is not None and message.tool_calls and last.role == "assistant":
             messages[-1] = replace(last, tool_calls=(*last.tool_calls, *message.tool_calls))
-        elif last is not None and _joins(message, last):
+        elif last is not None and _continues_message(message, last):
             messages[-1] = replace(last, content=f"{last.content}\n\n{message.content}")
         else:
             messages.append(message)
     return tuple(messages)
 
 
-def _joins(message: Message, last: Message) -> bool:
+def _continues_message(message: Message, last: Message) -> bool:
     """True if a message is merged with the one before: both are system messages, or parts of one answer."""
     return message.role == last.role and (
         message.role == "system" or (message.role == "assistant" and not last.tool_calls)
@@ -158,25 +158,25 @@ def _message(fields: Fields, source: PictureSource | None) -> Message | None:
     if kind == "reasoning":
         return None
     if kind not in ("message", *_CALLS, *_RESULTS):
-        return Message("assistant", text_of_part({"type": kind, **fields.rest()}, fields.param))
+        return Message("assistant", text_of_part({"type": kind, **fields.remaining()}, fields.param))
     fields.ignore("id", "status", "phase")
     if kind in _CALLS:
         call_id, name = fields.required("call_id"), fields.required("name")
         if kind == "custom_tool_call":  # its argument is a plain text
-            arguments = json.dumps({"input": fields.take("input")}, ensure_ascii=False)
+            arguments = json.dumps({"input": fields.pop("input")}, ensure_ascii=False)
         else:
             arguments = fields.text("arguments") or "{}"
         message = Message("assistant", "", tool_calls=(ToolCall(call_id, name, arguments),))
     elif kind in _RESULTS:
         call_id = fields.required("call_id")
-        text, pictures = read_content(fields.take("output"), fields.path("output"), "tool", source)
+        text, pictures = read_content(fields.pop("output"), fields.path("output"), "tool", source)
         message = Message("tool", text, tool_call_id=call_id, pictures=pictures)
     else:
         role, at = fields.text("role"), fields.path("role")
         if role not in _ROLES:
             raise ApiError(400, f"`{at}` must be one of {', '.join(_ROLES)}.", param=at)
         role = "system" if role == "developer" else role
-        text, pictures = read_content(fields.take("content"), fields.path("content"), role, source)
+        text, pictures = read_content(fields.pop("content"), fields.path("content"), role, source)
         message = Message(role, text, pictures=pictures)
     fields.check_unknown()
     return message
@@ -192,7 +192,7 @@ def _text(given: Fields | None) -> tuple[object, Json]:
     """The form of the answer as it was given, and the fields of the chat API."""
     if given is None:
         return None, {}
-    form, verbosity = given.take("format"), given.take("verbosity")
+    form, verbosity = given.pop("format"), given.pop("verbosity")
     given.check_unknown()
     made: object = form
     if isinstance(form, dict) and form.get("type") == "json_schema":
@@ -270,7 +270,7 @@ class ItemBuilder(BlockBuilder):
 
     # ---- items ------------------------------------------------------------------------------------------------------
 
-    def _opened(self, kind: str, call: CallBegun | Called | None) -> list[bytes]:
+    def _opened(self, kind: str, call: CallBegun | ToolCallPart | None) -> list[bytes]:
         self._logprobs = []
         item: Json = {"status": "in_progress"}
         if call is not None:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 MAX_WAITING = 32
 MAX_RETRY_S = 60
 MAX_PROGRAMS = 256  # maximum number of programs whose last request is remembered
-RATE_S = 10.0  # time window of the tokens per second
-REPORT_S = 0.5  # interval of reports about new tokens
+RATE_WINDOW_S = 10.0  # time window of the tokens per second
+REPORT_INTERVAL_S = 0.5  # interval of reports about new tokens
 
 AnswerEvent = PrefillProgress | TextChunk | Finished
 JobEvent = AnswerEvent | EngineReady | SessionReply | ApiError
@@ -79,7 +79,7 @@ class ServerJob:
 
 
 class _Throughput:
-    """Tokens per second of all answers over the last `RATE_S`. Methods need the scheduler's lock."""
+    """Tokens per second of all answers over the last `RATE_WINDOW_S`. Methods need the scheduler's lock."""
 
     def __init__(self) -> None:
         self._counts: deque[tuple[float, int]] = deque()
@@ -94,16 +94,16 @@ class _Throughput:
         """Count new tokens; True if it is time to report them."""
         now = time.perf_counter()
         self._counts.append((now, num_tokens))
-        while self._counts[0][0] < now - RATE_S:
+        while self._counts[0][0] < now - RATE_WINDOW_S:
             self._counts.popleft()
-        is_due = now - self._reported_s >= REPORT_S
+        is_due = now - self._reported_s >= REPORT_INTERVAL_S
         self._reported_s = now if is_due else self._reported_s
         return is_due
 
     def per_second(self) -> float:
         now = time.perf_counter()
-        recent = sum(number for at_s, number in self._counts if at_s >= now - RATE_S)
-        return recent / max(min(RATE_S, now - self._since), 1e-3)
+        recent = sum(number for at_s, number in self._counts if at_s >= now - RATE_WINDOW_S)
+        return recent / max(min(RATE_WINDOW_S, now - self._since), 1e-3)
 
 
 class Scheduler:
@@ -136,7 +136,7 @@ class Scheduler:
         self._last_number: dict[str, int] = {}  # the number of each program's last request
         self._is_closing = False
         self._num_answered = 0
-        self._latest_s = 1.0  # the duration of the latest answer
+        self._last_durations_s = 1.0  # the duration of the latest answer
         self._throughput = _Throughput()
 
     @property
@@ -167,7 +167,7 @@ class Scheduler:
             if self._is_closing:
                 raise closing_error()
             if (number := self._num_waiting) >= self._max_waiting:
-                retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s / self._parallel))
+                retry_s = min(MAX_RETRY_S, math.ceil(self._last_durations_s / self._parallel))
                 message = f"{number} requests wait already, which is the limit of this server. Try again later."
                 raise ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
             for job in jobs:
@@ -251,11 +251,11 @@ class Scheduler:
 
     def _on_event(self, job: ServerJob, event: Event) -> None:
         if isinstance(event, RequestBegan):
-            self._note_begun(job, event.parallel)
+            self._on_begun(job, event.parallel)
         elif isinstance(event, PassTraced):
             self.metrics.count_pass(event.traced)
         elif isinstance(event, EngineReady):
-            self._note_loaded(event)
+            self._on_loaded(event)
         elif isinstance(event, PrefillProgress):
             job.send(event)
         elif isinstance(event, TextChunk):
@@ -270,7 +270,7 @@ class Scheduler:
         elif isinstance(event, JobEnded | EngineFailed):
             self._end(job, event)
 
-    def _note_begun(self, job: ServerJob, parallel: int) -> None:
+    def _on_begun(self, job: ServerJob, parallel: int) -> None:
         with self._lock:
             if not self._running:
                 self._throughput.begin()
@@ -279,7 +279,7 @@ class Scheduler:
         job.on_begin()
         self._begin_next()
 
-    def _note_loaded(self, ready: EngineReady) -> None:
+    def _on_loaded(self, ready: EngineReady) -> None:
         """Note that waiting requests for this model no longer need a load."""
         with self._lock:
             self._parallel = ready.target.parallel
@@ -287,7 +287,7 @@ class Scheduler:
                 job.loads &= job.target != ready.target.path
             if self._next_alone is not None and self._next_alone.shares:
                 self._next_alone = None
-        self.models.note_loaded(ready)
+        self.models.set_loaded(ready)
 
     def _end(self, job: ServerJob, event: JobEnded | EngineFailed) -> None:
         last = _last_event(job, event)
@@ -295,7 +295,7 @@ class Scheduler:
             del self._in_engine[job.number]
             if job.began_s is not None:
                 self._num_answered += 1
-                self._latest_s = time.perf_counter() - job.began_s
+                self._last_durations_s = time.perf_counter() - job.began_s
         is_unloaded = isinstance(last, ApiError) and last.code == MODEL_CHANGED
         if not is_unloaded or not self._requeue_with_load(job):
             job.send(last or self._end_error())

@@ -29,8 +29,8 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
         ApiError: 400 with the field to blame.
     """
     fields, content = _required_field(body, "content")
-    adds_special, special = fields.flag("add_special"), fields.flag("parse_special", default=True)
-    with_pieces = fields.flag("with_pieces")
+    adds_special, special = fields.boolean("add_special"), fields.boolean("parse_special", default=True)
+    with_pieces = fields.boolean("with_pieces")
     fields.check_unknown()
     parts = content if isinstance(content, list) else [content]
     if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
@@ -123,7 +123,7 @@ def _required_field(body: Json, name: str) -> tuple[Fields, object]:
     """The fields of a request, and the value of a required one."""
     fields = Fields(body)
     fields.text("model")
-    if (value := fields.take(name)) is None:
+    if (value := fields.pop(name)) is None:
         raise missing(name)
     return fields, value
 

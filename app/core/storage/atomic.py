@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from app.core.domain.errors import AppError
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -63,7 +63,7 @@ def exported_file(path: Path, failed: Callable[[Sentence], AppError]) -> Iterato
                 yield file
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise failed(said("{file} cannot be written ({reason}).", file=path, reason=reason)) from error
+        raise failed(i18n("{file} cannot be written ({reason}).", file=path, reason=reason)) from error
 
 
 def move_into_place(temporary: Path, path: Path) -> None:

@@ -15,7 +15,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import LAYERED_KEYS, as_toml_values, valid_values
 from app.core.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 SCHEMA = 1
 MAX_MODELS = 1_000
@@ -69,7 +69,7 @@ class ModelSettings:
 
 
 def model_settings_file(path: Path) -> TomlFile:
-    return TomlFile(path, said("model settings"), said("the default settings for every model"))
+    return TomlFile(path, i18n("model settings"), i18n("the default settings for every model"))
 
 
 def _full_name(model: str) -> str:

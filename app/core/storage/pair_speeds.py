@@ -12,7 +12,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
-from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
+from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest_answers, newest_races
 from engine.records import Mode
 from engine.storage.json_store import JsonStore, merge_latest
 
@@ -46,7 +46,7 @@ class PairSpeeds:
 
     def add_answer(self, target: str, draft: str, answer: AnswerSpeed) -> None:
         if answer.tokens > 0:
-            self._change(target, draft, lambda pair: replace(pair, answers=newest((*pair.answers, answer))))
+            self._change(target, draft, lambda pair: replace(pair, answers=newest_answers((*pair.answers, answer))))
 
     def add_race(self, target: str, draft: str, race: RaceSpeed) -> None:
         self._change(target, draft, lambda pair: replace(pair, races=newest_races((*pair.races, race))))
@@ -94,7 +94,7 @@ def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file hold
         return None
     answers = [found for line in _lines(entry, "answers") if (found := _answer(line)) is not None]
     races = [race for line in _lines(entry, "races") if (race := _race(line)) is not None]
-    return PairSpeed(entry["target"], entry["draft"], newest(answers), newest_races(races))
+    return PairSpeed(entry["target"], entry["draft"], newest_answers(answers), newest_races(races))
 
 
 def _lines(entry: dict[str, Any], name: str) -> list[Any]:

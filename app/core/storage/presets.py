@@ -11,7 +11,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, PRESET_KEYS, Preset, valid_values
 from app.core.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 SCHEMA = 1
 MAX_PRESETS = 500
@@ -52,7 +52,7 @@ class Presets:
         preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
         if len(kept) >= MAX_PRESETS:
-            raise PresetError(said("There are already {limit} presets.", limit=MAX_PRESETS), "Delete one first.")
+            raise PresetError(i18n("There are already {limit} presets.", limit=MAX_PRESETS), "Delete one first.")
         self._save_own([*kept, preset])
         return preset
 
@@ -65,7 +65,7 @@ class Presets:
         preset, good = self._user_presets(name), self._good_name(new_name)
         taken = self.find(good)
         if taken is not None and taken is not preset:
-            raise PresetError(said("There is already a preset named {name}.", name=taken.name), "Choose another name.")
+            raise PresetError(i18n("There is already a preset named {name}.", name=taken.name), "Choose another name.")
         self._save_own([Preset(good, each.values) if each is preset else each for each in self._own])
 
     def delete(self, name: str) -> None:
@@ -80,7 +80,7 @@ class Presets:
     def _user_presets(self, name: str) -> Preset:
         preset = self.find(name)
         if preset is None or preset.builtin:
-            raise PresetError(said("You have no preset named {name}.", name=name), "Choose another one.")
+            raise PresetError(i18n("You have no preset named {name}.", name=name), "Choose another one.")
         return preset
 
     @staticmethod
@@ -88,11 +88,11 @@ class Presets:
         good = " ".join(name.split())
         if not good or len(good) > MAX_PRESET_NAME_CHARS:
             raise PresetError(
-                said("A name has 1 to {limit} characters.", limit=MAX_PRESET_NAME_CHARS), "Choose another name."
+                i18n("A name has 1 to {limit} characters.", limit=MAX_PRESET_NAME_CHARS), "Choose another name."
             )
         if any(preset.name.casefold() == good.casefold() for preset in BUILTIN):
             raise PresetError(
-                said("{name} comes with Paceline and cannot be changed.", name=good), "Choose another name."
+                i18n("{name} comes with Paceline and cannot be changed.", name=good), "Choose another name."
             )
         return good
 
@@ -104,7 +104,7 @@ class Presets:
 
 
 def presets_file(path: Path) -> TomlFile:
-    return TomlFile(path, said("presets"), said("the built-in presets"))
+    return TomlFile(path, i18n("presets"), i18n("the built-in presets"))
 
 
 def _from_document(document: Mapping[str, Any]) -> list[Preset]:

@@ -10,7 +10,7 @@ from unicodedata import combining, normalize
 from app.core.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
 from app.core.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 SCHEMA = 1
 MAX_PROMPTS = 500
@@ -35,7 +35,7 @@ class Prompts:
 
 
 def prompts_file(path: Path) -> TomlFile:
-    return TomlFile(path, said("prompts"), said("the built-in prompts"))
+    return TomlFile(path, i18n("prompts"), i18n("the built-in prompts"))
 
 
 def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:

@@ -19,7 +19,7 @@ from app.core.domain.speed.races import LaneChoice, LaneResult, RaceResult, Race
 from app.core.storage.atomic import write_atomically
 from app.core.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from engine.records import Message, RunStats
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class RaceStore:
                 self._write([_listed(stored), *self._summaries()])
             except OSError as error:
                 raise RaceStoreError(
-                    said("The race could not be saved: {reason}.", reason=error.strerror or error),
+                    i18n("The race could not be saved: {reason}.", reason=error.strerror or error),
                     "Export it, then check the disk.",
                 ) from error
             return stored
@@ -103,7 +103,7 @@ class RaceStore:
                 self._write(remaining)
             except OSError as error:
                 raise RaceStoreError(
-                    said("The race could not be deleted: {reason}.", reason=error.strerror or error),
+                    i18n("The race could not be deleted: {reason}.", reason=error.strerror or error),
                     "Check the disk, then try again.",
                 ) from error
 

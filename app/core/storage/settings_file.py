@@ -15,7 +15,7 @@ from app.core.domain.settings.table import DEFAULTS, FIELDS, normalised, value_p
 from app.core.domain.settings.values import Settings
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 
 SCHEMA = 1
 SCHEMA_KEY = "schema"
@@ -49,7 +49,7 @@ def write_settings(path: Path, settings: Settings) -> None:
 
 
 def settings_file(path: Path) -> TomlFile:
-    return TomlFile(path, said("settings"), said("the default settings"))
+    return TomlFile(path, i18n("settings"), i18n("the default settings"))
 
 
 def _from_document(document: dict[str, Any]) -> LoadedSettings:
@@ -62,13 +62,13 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
         sentence = value_problem(row, value)
         if sentence:
             notices.append(
-                joined([sentence, said("The value in the settings file is not valid; the default is used.")])
+                joined([sentence, i18n("The value in the settings file is not valid; the default is used.")])
             )
         else:
             values[row.key] = normalised(row, value)
     schema = document.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
-        notices.append(said("The settings are from a newer Paceline; those unknown to this one are kept."))
+        notices.append(i18n("The settings are from a newer Paceline; those unknown to this one are kept."))
     return LoadedSettings(Settings(values, document), tuple(notices))
 
 

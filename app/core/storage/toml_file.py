@@ -16,7 +16,7 @@ from typing import Any
 from app.core.domain.errors import SettingsWriteError
 from app.core.storage.atomic import atomic_file, sync
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class TomlFile:
         try:
             if _size_of(self.path) > MAX_BYTES:
                 return ReadResult(
-                    problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000))
+                    problem=self._set_aside(i18n("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000))
                 )
             return ReadResult(_parsed(self.path.read_bytes().decode("utf-8-sig")))
         except FileNotFoundError:
@@ -60,9 +60,9 @@ class TomlFile:
         except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or a number with thousands of digits
             return ReadResult(problem=self._set_aside(_first_line(str(error))))
         except OSError as error:
-            advice = said("Paceline continues with {without}; check the file's permissions.", without=self.without)
-            message = said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
-            return ReadResult(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
+            advice = i18n("Paceline continues with {without}; check the file's permissions.", without=self.without)
+            message = i18n("{path}: {reason}.", path=self.path, reason=error.strerror or error)
+            return ReadResult(problem=Problem(i18n("The {what} could not be read", what=self.what), message, advice))
 
     def write(self, document: Mapping[str, Any]) -> None:
         """Write the file atomically; a link is followed.
@@ -84,7 +84,7 @@ class TomlFile:
                 _set_unreadable_aside(place)
         except OSError as error:
             raise SettingsWriteError(
-                said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
+                i18n("{path}: {reason}.", path=self.path, reason=error.strerror or error)
             ) from error
 
     def _set_aside(self, why: str) -> Problem:
@@ -93,16 +93,16 @@ class TomlFile:
         try:
             path.rename(aside)
         except OSError as error:
-            kept = said(
+            kept = i18n(
                 "It could not be renamed ({reason}) and is overwritten at the next change.",
                 reason=error.strerror or error,
             )
         else:
-            kept = said("It is kept as {aside}.", aside=aside.name)
+            kept = i18n("It is kept as {aside}.", aside=aside.name)
         return Problem(
-            said("The {what} file is damaged", what=self.what),
-            said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
-            said("Paceline continues with {without}; set yours again, or repair the kept file.", without=self.without),
+            i18n("The {what} file is damaged", what=self.what),
+            i18n("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
+            i18n("Paceline continues with {without}; set yours again, or repair the kept file.", without=self.without),
         )
 
 
@@ -136,7 +136,7 @@ def _size_of(path: Path) -> int:
     """
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.EINVAL, said("it is not a regular file"))
+        raise OSError(errno.EINVAL, i18n("it is not a regular file"))
     return facts.st_size
 
 
@@ -149,9 +149,9 @@ def _parsed(text: str) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (a start without settings has none to read)
 
     if text.count("\n") > MAX_LINES or text.count(",") > MAX_COMMAS:
-        raise ValueError(said("it has too many lines or lists"))
+        raise ValueError(i18n("it has too many lines or lists"))
     if _LONG_KEY.search(text) or not _is_flat(document := tomllib.loads(text)):
-        raise ValueError(said("it is not valid TOML"))
+        raise ValueError(i18n("it is not valid TOML"))
     return document
 
 
@@ -167,7 +167,7 @@ def _children(value: object) -> Iterable[object]:
 
 
 def _first_line(text: str) -> str:
-    return text.splitlines()[0][:200] if text else said("it is not valid TOML")
+    return text.splitlines()[0][:200] if text else i18n("it is not valid TOML")
 
 
 class DocumentSaver:

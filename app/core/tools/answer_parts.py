@@ -37,7 +37,7 @@ class AnswerParts:
         self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # start offsets of tokens in the text
-        self._num_thought = self._num_answered = 0  # numbers of characters that were returned
+        self._num_reasoning_chars = self._num_answer_chars = 0  # numbers of characters that were returned
         self._is_plain = False  # True if the answer does not begin with reasoning
         self._answer_from: int | None = None  # offset where the reasoning ends; None without reasoning
 
@@ -48,7 +48,7 @@ class AnswerParts:
     @property
     def num_reasoning_tokens(self) -> int:
         """Number of tokens of the reasoning so far, with tags."""
-        if not self._num_thought:
+        if not self._num_reasoning_chars:
             return 0
         return len(self._starts) if self._answer_from is None else bisect_left(self._starts, self._answer_from)
 
@@ -87,8 +87,8 @@ class AnswerParts:
     def _advance(self, *, is_end: bool) -> list[Part]:
         split = split_thinking(self._raw, final=is_end)
         thought, said = split.shown_reasoning(self._raw), split.answer(self._raw)
-        new_thought, new_said = thought[self._num_thought :], said[self._num_answered :]
-        self._num_thought, self._num_answered = len(thought), len(said)
+        new_thought, new_said = thought[self._num_reasoning_chars :], said[self._num_answer_chars :]
+        self._num_reasoning_chars, self._num_answer_chars = len(thought), len(said)
         if split.opened and split.closed:
             self._answer_from = split.answer_start
         self._is_plain = bool(said) and not split.opened and split.answer_start == 0

@@ -29,7 +29,7 @@ _TYPOGRAPHIC_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-",
 Number = int | float
 log = logging.getLogger(__name__)
 ON_BY_DEFAULT = ("current_time", "calculate")
-PIECE_CHARS = 4_000  # part of a file that one call returns
+ATTACHMENT_PART_CHARS = 4_000  # part of a file that one call returns
 MAX_HITS, HIT_CHARS = 8, 600
 
 
@@ -57,7 +57,7 @@ def calculate(expression: str) -> str:
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
         raise CalculatorError("The expression has too many parts.")
     try:
-        return _formatted(_value(tree.body))
+        return _format_number(_value(tree.body))
     except ZeroDivisionError as error:
         raise CalculatorError("Division by zero.") from error
     except OverflowError as error:
@@ -72,17 +72,17 @@ def _value(node: ast.expr) -> Number:
     if isinstance(node, ast.Constant):
         if type(node.value) not in (int, float):
             raise CalculatorError(f"{node.value!r} is no number.")
-        return _bounded(node.value)
+        return _check_size(node.value)
     if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
         return _UNARY[type(node.op)](_value(node.operand))
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-        return _bounded(_BINARY[type(node.op)](_value(node.left), _value(node.right)))
+        return _check_size(_BINARY[type(node.op)](_value(node.left), _value(node.right)))
     if isinstance(node, ast.Name) and node.id in _CONSTANTS:
         return _CONSTANTS[node.id]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         function = _FUNCTIONS.get(node.func.id)
         if function is not None:
-            return _bounded(function(*map(_value, node.args)))
+            return _check_size(function(*map(_value, node.args)))
     raise CalculatorError(f"{ast.unparse(node)[:80]!r} cannot be calculated. {_known_names()}")
 
 
@@ -90,7 +90,7 @@ def _known_names() -> str:
     return f"Known are + - * / // % ^, {', '.join((*_CONSTANTS, *_FUNCTIONS))}."
 
 
-def _bounded(value: object) -> Number:
+def _check_size(value: object) -> Number:
     if not isinstance(value, int | float):
         raise CalculatorError("The result is no real number.")
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
@@ -98,7 +98,7 @@ def _bounded(value: object) -> Number:
     return value
 
 
-def _formatted(value: Number) -> str:
+def _format_number(value: Number) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -323,7 +323,7 @@ class BuiltInTools:
         if file is None:
             raise _WrongArgumentError(f"There is no file {name!r}. There are: {', '.join(one.name for one in files)}.")
         start = self._start(arguments, file)
-        piece = file.text[start : start + PIECE_CHARS]
+        piece = file.text[start : start + ATTACHMENT_PART_CHARS]
         end = start + len(piece)
         rest = f" Go on with start={end}." if end < len(file.text) else " This is its end."
         return f"{file.name}, characters {start:,} to {end:,} of {len(file.text):,}.{rest}\n\n{piece}"
@@ -335,7 +335,7 @@ class BuiltInTools:
             place = file.text.casefold().find(words.casefold())
             if place < 0:
                 raise _WrongArgumentError(f"{file.name} does not contain {words!r}.")
-            return max(0, min(place, len(file.text)) - PIECE_CHARS // 4)
+            return max(0, min(place, len(file.text)) - ATTACHMENT_PART_CHARS // 4)
         start = arguments.get("start", 0)
         if isinstance(start, float | str):
             try:

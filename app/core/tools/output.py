@@ -64,7 +64,7 @@ _LONGEST = max(len(mark.text) for mark in _MARKS) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCallPart:
     """A complete call: a new id, the tool's name, and its arguments as JSON."""
 
     call_id: str
@@ -87,28 +87,28 @@ class CallText:
     text: str
 
 
-OutputPart = str | Called | CallBegun | CallText
+OutputPart = str | ToolCallPart | CallBegun | CallText
 
 
 class _Block(NamedTuple):
     """The block of the latest call: how the call and the block may end, and how another call begins.
 
-    ``left``: the ends that may still follow.
+    ``num_left``: the ends that may still follow.
     """
 
     formats: tuple[ToolFormat, ...]
     ends: tuple[str, ...]
     begins: tuple[str, ...]
-    left: tuple[str, ...]
+    num_left: tuple[str, ...]
 
 
-class _Taken(NamedTuple):
+class _ReadCalls(NamedTuple):
     """The result of reading the start of a text: calls and text. ``end``: the offset after them.
 
     ``begun``: the name of a call that is still streaming.
     """
 
-    calls: list[Called]
+    calls: list[ToolCallPart]
     text: str
     end: int
     begun: str = ""
@@ -134,37 +134,37 @@ class ToolOutput:
         self._buffer = ""
         self._block: _Block | None = None
         self._begun = False  # True if text was returned
-        self._lead = ""  # blanks or the recipient: returned as text if no call follows
+        self._leading_blanks = ""  # blanks or the recipient: returned as text if no call follows
         self._blanks: str | None = None  # blanks after a call, before any text
         self.num_calls = 0
 
     def feed(self, text: str) -> list[OutputPart]:
         """Process a text chunk; returns certain text and complete calls."""
         self._buffer += text
-        return self._merge(self._advance(is_end=False))
+        return self._merge_parts(self._advance(is_end=False))
 
     def flush(self) -> list[OutputPart]:
         """Return the rest at the end of the answer."""
-        kept = self._merge(self._advance(is_end=True))
-        return [*kept, self._lead] if self._lead else kept
+        kept = self._merge_parts(self._advance(is_end=True))
+        return [*kept, self._leading_blanks] if self._leading_blanks else kept
 
-    def _merge(self, found: Iterator[OutputPart]) -> list[OutputPart]:
+    def _merge_parts(self, found: Iterator[OutputPart]) -> list[OutputPart]:
         kept: list[OutputPart] = []
         for one in found:
             if isinstance(one, CallText):
                 kept.append(one)
                 continue
             if not isinstance(one, str):
-                if self._lead and not _HEADER.fullmatch(self._lead):
-                    kept.append(self._lead)
-                self._lead, self._blanks, self._begun = "", "", True
+                if self._leading_blanks and not _HEADER.fullmatch(self._leading_blanks):
+                    kept.append(self._leading_blanks)
+                self._leading_blanks, self._blanks, self._begun = "", "", True
                 kept.append(one)
                 continue
             said = one if self._blanks is None else self._after_call(one)
             if not self._begun:
-                said, self._lead = self._lead + said, ""
+                said, self._leading_blanks = self._leading_blanks + said, ""
                 if _HEADER_SO_FAR.fullmatch(said):
-                    said, self._lead = "", said
+                    said, self._leading_blanks = "", said
             if said:
                 self._begun = True
                 kept.append(said)
@@ -205,7 +205,7 @@ class ToolOutput:
                 self.num_calls += 1
                 yield CallBegun(uuid.uuid4().hex[:_ID_CHARS], taken.begun)
 
-    def _read_start(self, *, is_end: bool) -> _Taken | None:
+    def _read_start(self, *, is_end: bool) -> _ReadCalls | None:
         """Read the start of the pending text; None if nothing is certain yet."""
         buffer = self._buffer
         offset, mark = self._first_mark(0)
@@ -218,10 +218,10 @@ class ToolOutput:
             if offset < 0 and not is_end:
                 return None
         if offset > 0:
-            return _Taken([], buffer[:offset], offset)
+            return _ReadCalls([], buffer[:offset], offset)
         held = 0 if is_end else self._num_held()
         end = len(buffer) - held
-        return _Taken([], buffer[:end], end) if end else None
+        return _ReadCalls([], buffer[:end], end) if end else None
 
     def _leave_block(self, *, is_end: bool) -> bool:
         """Read the text after a call in its block: the block's end, another call, or text after an unclosed block.
@@ -231,7 +231,7 @@ class ToolOutput:
         block = self._block
         assert block is not None  # noqa: S101  (the caller has looked)
         text = self._buffer.lstrip()
-        if block.left[:1] == (_OUTER,):
+        if block.num_left[:1] == (_OUTER,):
             text = _EXTRA.sub("", text, count=1)
             if not is_end and text.startswith(",") and len(text) < _EXTRA_CHARS and _OUTER not in text:
                 return False  # more fields may follow the arguments
@@ -240,13 +240,13 @@ class ToolOutput:
             if not is_end and any(one.startswith(following) for one in block.begins):
                 return False
             text = following if following.startswith(block.begins) else text
-        if not is_end and any(one.startswith(text) and text != one for one in (*block.left, *block.begins)):
+        if not is_end and any(one.startswith(text) and text != one for one in (*block.num_left, *block.begins)):
             return False
-        end = next((one for one in block.left if text.startswith(one)), "")
+        end = next((one for one in block.num_left if text.startswith(one)), "")
         if end:
-            left = block.left[block.left.index(end) + 1 :]
+            left = block.num_left[block.num_left.index(end) + 1 :]
             text = text[len(end) :]
-            self._block = block._replace(left=left) if left or end == _OUTER else None
+            self._block = block._replace(num_left=left) if left or end == _OUTER else None
             self._buffer = text
             return bool(text) and (self._block is None or self._leave_block(is_end=is_end))
         if not text.startswith(block.begins):
@@ -265,7 +265,7 @@ class ToolOutput:
                 return count
         return 0
 
-    def _read_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
+    def _read_marked(self, mark: _Mark | None, *, is_end: bool) -> _ReadCalls | None:
         """Read the call after ``mark``, or (None) after a call in the same block. Returns None if it is incomplete."""
         buffer, block = self._buffer, self._block
         if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
@@ -282,17 +282,17 @@ class ToolOutput:
                 continue
             if calls := self._calls_of(found):
                 self._block = self._block_after(tool_format, formats, mark)
-                return _Taken(calls, "", start + found.end)
+                return _ReadCalls(calls, "", start + found.end)
             base = max(base, start + found.end)
         if pending and not is_end:
             return self._begin_streamed(pending, formats, mark) if self._streams else None
         if any(ends_in_string(text) for text in pending.values()):
-            return _Taken([], buffer, len(buffer))
+            return _ReadCalls([], buffer, len(buffer))
         return self._as_text(mark, base, is_end=is_end)
 
     def _begin_streamed(
         self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
-    ) -> _Taken | None:
+    ) -> _ReadCalls | None:
         """Start a streaming call whose name is certain; None without one."""
         for tool_format, text in pending.items():
             begun = call_start(text, tool_format)
@@ -305,10 +305,10 @@ class ToolOutput:
                 ends = (_OUTER, *(("]",) if text.lstrip().startswith("[") else ()), *self._block.ends)
                 self._block = self._block._replace(ends=ends)
             if self._block is not None:
-                self._block = self._block._replace(left=self._block.ends)
+                self._block = self._block._replace(num_left=self._block.ends)
             is_tags = syntax.body is Body.TAGS
             self._streamed = StreamedTags(begun.name, syntax, self._schemas) if is_tags else StreamedObject()
-            return _Taken([], "", len(self._buffer) - len(text) + begun.start, begun.name)
+            return _ReadCalls([], "", len(self._buffer) - len(text) + begun.start, begun.name)
         return None
 
     def _block_after(
@@ -326,7 +326,7 @@ class ToolOutput:
         begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))
         return _Block(formats, ends, begins, ends) if ends or begins else None
 
-    def _as_text(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
+    def _as_text(self, mark: _Mark | None, base: int, *, is_end: bool) -> _ReadCalls | None:
         """Return an unusable block as text, up to its end or to the next possible call."""
         buffer = self._buffer
         block_end = mark.block_end if mark is not None else (self._block.ends[-1:] or ("",))[0] if self._block else ""
@@ -337,7 +337,7 @@ class ToolOutput:
             return None
         self._block = None
         end = min(offsets, default=len(buffer))
-        return _Taken([], buffer[:end], end)
+        return _ReadCalls([], buffer[:end], end)
 
     def _may_be_unmarked(self, *, has_mark: bool) -> bool:
         text = self._buffer.lstrip()
@@ -349,7 +349,7 @@ class ToolOutput:
             or any(text.startswith(fence) or fence.startswith(text) for fence in _FENCES)
         )
 
-    def _read_unmarked(self, *, is_end: bool) -> _Taken | None:
+    def _read_unmarked(self, *, is_end: bool) -> _ReadCalls | None:
         text = self._buffer.lstrip()
         fence = next((one for one in _FENCES if text.startswith(one)), "")
         if not is_end and (fence or not text.startswith("{")):
@@ -362,20 +362,20 @@ class ToolOutput:
                 return None
             self._streamed = StreamedObject()
             self._block = _Block((ToolFormat.HERMES,), (_OUTER, ";"), ("{",), (_OUTER, ";"))
-            return _Taken([], "", len(self._buffer) - len(body) + begun.start, begun.name)
+            return _ReadCalls([], "", len(self._buffer) - len(body) + begun.start, begun.name)
         calls = self._calls_of(found) if isinstance(found, ReadCalls) else []
         if not isinstance(found, ReadCalls) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
             self._begun = True  # no call: return the object as text
-            return _Taken([], "", 0)
+            return _ReadCalls([], "", 0)
         ends = ("```" if fence else ";",)
         self._block = _Block((ToolFormat.HERMES,), ends, ("{",), ends)
-        return _Taken(calls, "", len(self._buffer) - len(body) + found.end)
+        return _ReadCalls(calls, "", len(self._buffer) - len(body) + found.end)
 
-    def _calls_of(self, found: ReadCalls) -> list[Called]:
+    def _calls_of(self, found: ReadCalls) -> list[ToolCallPart]:
         """The calls; empty if a tool is unknown."""
         from engine.prompt.typed_text import whole_characters  # noqa: PLC0415  (NumPy: the first paint waits for none)
 
-        calls: list[Called] = []
+        calls: list[ToolCallPart] = []
         for name, arguments in found.calls:
             try:
                 written = whole_characters(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
@@ -383,5 +383,5 @@ class ToolOutput:
                 return []
             if name not in self._names:
                 return []
-            calls.append(Called(uuid.uuid4().hex[:_ID_CHARS], name, written))
+            calls.append(ToolCallPart(uuid.uuid4().hex[:_ID_CHARS], name, written))
         return calls

@@ -15,7 +15,7 @@ from app.core.tools.interface import ToolDefinition
 
 BUILT_IN = "Built in"  # the provider's name for display; no server may have it
 # Tools that reveal and change nothing: the user is not asked.
-NEVER_ASKED = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
+ALWAYS_ALLOWED_TOOLS = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
 _MAX_REASON = 500  # maximum characters of a reason
 
 
@@ -63,7 +63,7 @@ class ToolPolicy:
         is_allowed = self.allows_all or any(one in kept for kept in self._all_allowed for one in (known, plain))
         return CallVerdict.RUN if is_allowed else CallVerdict.ASK
 
-    def after(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
+    def after_decision(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
         """The policy after the user's decision on a call of this tool."""
         if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
@@ -83,7 +83,7 @@ class ToolPolicy:
 
     @property
     def _all_allowed(self) -> tuple[frozenset[AllowedTool], ...]:
-        return self.always, self.chat, NEVER_ASKED
+        return self.always, self.chat, ALWAYS_ALLOWED_TOOLS
 
 
 def key_of(tool: ToolDefinition) -> AllowedTool:
@@ -95,7 +95,7 @@ def key_of(tool: ToolDefinition) -> AllowedTool:
     return AllowedTool(tool.server, tool.name, digest)
 
 
-def allowing(definitions: Iterable[ToolDefinition], names: Iterable[str]) -> tuple[ToolPolicy, tuple[str, ...]]:
+def policy_allowing(definitions: Iterable[ToolDefinition], names: Iterable[str]) -> tuple[ToolPolicy, tuple[str, ...]]:
     """The policy that allows ``names`` (a tool, ``server/*`` or ``all``) for a run, and the unknown names."""
     tools, wanted = tuple(definitions), tuple(names)
     found = {name: [tool for tool in tools if name in (tool.name, f"{tool.server}/*")] for name in wanted}

@@ -1,6 +1,6 @@
 """The loop of a turn with tools: the model answers, its calls are allowed and made, and it answers again.
 
-Window and command line share it: they perform the step `ToolLoop.todo` and pass its result. It is independent
+Window and command line share it: they perform the step `ToolLoop.next_step` and pass its result. It is independent
 of engine, providers, threads and Qt.
 """
 
@@ -17,7 +17,7 @@ from app.core.domain.requests import Decode, result_message
 from app.core.domain.tools.calls import UNREADABLE, CallStatus, StoredCall
 from app.core.tools.answer_parts import AnswerParts, ReasoningPart
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.core.tools.output import Called
+from app.core.tools.output import ToolCallPart
 from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
 from engine.records import Message, TextChunk
 from engine.records import ToolCall as WrittenCall
@@ -42,24 +42,24 @@ class LoopEnding(Enum):
 
 
 @dataclass(frozen=True)
-class Generate:
-    """Generate an answer, then call `ToolLoop.answered`. ``tools``: for `ChatRequest`; they stay the same."""
+class GenerateAnswer:
+    """Generate an answer, then call `ToolLoop.add_answer`. ``tools``: for `ChatRequest`; they stay the same."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True)
-class Ask:
-    """Ask the user for permission of ``call``, then call `ToolLoop.decided`."""
+class AskUser:
+    """Ask the user for permission of ``call``, then call `ToolLoop.add_decision`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
 
 
 @dataclass(frozen=True)
-class Call:
-    """Make ``call``, then call `ToolLoop.returned`."""
+class RunCall:
+    """Make ``call``, then call `ToolLoop.add_result`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
@@ -70,19 +70,19 @@ class LoopFinished:
     ending: LoopEnding
 
 
-Todo = Generate | Ask | Call | LoopFinished
+LoopStep = GenerateAnswer | AskUser | RunCall | LoopFinished
 
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """A parsed answer: reasoning (``thought``), text (``said``), calls, and the first unreadable call.
+    """A parsed answer: reasoning (``reasoning``), text (``answer_text``), calls, and the first unreadable call.
 
     ``unreadable``: the text of a call that cannot be parsed or names an unknown tool. ``problem``: the error message
     for the model.
     """
 
-    thought: str
-    said: str
+    reasoning: str
+    answer_text: str
     calls: tuple[ParsedToolCall, ...]
     unreadable: str = ""
     problem: str = ""
@@ -115,7 +115,7 @@ def read_answer(
     parts = [*reader.feed(TextChunk(0, text, (), reasoning_start_tag=reasoning_start_tag)), *reader.flush()]
     said = "".join(part for part in parts if isinstance(part, str))
     thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
-    calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
+    calls = tuple(_call_of(part) for part in parts if isinstance(part, ToolCallPart))
     if calls:
         return ParsedAnswer(thought, said, calls)
     offset = _find_call(said, tool_format)
@@ -126,14 +126,14 @@ def read_answer(
     return ParsedAnswer(thought, said[:offset].rstrip(), (), unreadable, problem, name)
 
 
-def _call_of(called: Called) -> ParsedToolCall:
+def _call_of(called: ToolCallPart) -> ParsedToolCall:
     arguments = json.loads(called.arguments)
     return ParsedToolCall(
         called.call_id, called.name, arguments if isinstance(arguments, dict) else {"value": arguments}
     )
 
 
-def find_mark(said: str, tool_format: ToolFormat) -> int | None:
+def find_call_marker(said: str, tool_format: ToolFormat) -> int | None:
     """The offset of the first mark of a call in the model's own form; None without one."""
     if tool_format is ToolFormat.NONE:
         return None
@@ -144,7 +144,7 @@ def find_mark(said: str, tool_format: ToolFormat) -> int | None:
 
 def _find_call(said: str, tool_format: ToolFormat) -> int | None:
     """The offset of a call that could not be parsed; None without one."""
-    offset = find_mark(said, tool_format)
+    offset = find_call_marker(said, tool_format)
     if offset is not None or tool_format is ToolFormat.NONE:
         return offset
     begin = len(said) - len(said.lstrip())
@@ -183,8 +183,8 @@ def _list_of(names: frozenset[str]) -> str:
 class ToolLoop:
     """One turn from the question to the last answer, with tool calls between.
 
-    `messages` grows by the model's answers and the tools' results. The caller performs the step `todo` and then calls
-    the method that the step names; calls of other methods have no effect. `stop` may be called at any time.
+    `messages` grows by the model's answers and the tools' results. The caller performs the step `next_step` and then
+    calls the method that the step names; calls of other methods have no effect. `stop` may be called at any time.
     """
 
     def __init__(
@@ -212,20 +212,20 @@ class ToolLoop:
         self._ended: LoopFinished | None = None
 
     @property
-    def todo(self) -> Todo:
+    def next_step(self) -> LoopStep:
         """The next step."""
         if self._ended is not None:
             return self._ended
         if not self._waiting:
-            return Generate(self.messages, self._functions)
+            return GenerateAnswer(self.messages, self._functions)
         call = self._waiting[0]
         tool = self._by_name[call.name]
         is_allowed = self._may_run or self.policy.verdict(tool) is CallVerdict.RUN
-        return Call(call, tool) if is_allowed else Ask(call, tool)
+        return RunCall(call, tool) if is_allowed else AskUser(call, tool)
 
-    def answered(self, text: str, reasoning_start_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
+    def add_answer(self, text: str, reasoning_start_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
         """Pass the model's answer; ``is_cut``: it was truncated. Returns None if no answer was expected."""
-        if not isinstance(self.todo, Generate):
+        if not isinstance(self.next_step, GenerateAnswer):
             return None
         answer = read_answer(text, self._definitions, self.tool_format, reasoning_start_tag)
         self._num_unreadable = self._num_unreadable + 1 if answer.unreadable else 0
@@ -234,30 +234,30 @@ class ToolLoop:
         if answer.unreadable and is_cut:
             self._ended = LoopFinished(LoopEnding.CUT)
         if not answer.calls and not answer.unreadable:
-            self.messages += (Message("assistant", answer.said),)
+            self.messages += (Message("assistant", answer.answer_text),)
             self._ended = LoopFinished(LoopEnding.ANSWERED)
             return answer
         self._num_steps += 1
         self._queue_calls(answer)
         return answer
 
-    def decided(self, decision: UserDecision) -> ToolResult | None:
-        """Pass the user's decision on the call of `Ask`; returns the result that replaces a refused call."""
-        todo = self.todo
-        if not isinstance(todo, Ask):
+    def add_decision(self, decision: UserDecision) -> ToolResult | None:
+        """Pass the user's decision on the call of `AskUser`; returns the result that replaces a refused call."""
+        todo = self.next_step
+        if not isinstance(todo, AskUser):
             return None
-        self.policy = self.policy.after(todo.tool, decision)
+        self.policy = self.policy.after_decision(todo.tool, decision)
         if decision.may_run:
             self._may_run = True
             return None
         return self._add(ToolResult(todo.call.id, decision.for_model, is_error=True))
 
-    def returned(self, result: ToolResult) -> ToolResult | None:
-        """Pass the result of `Call`; returns it as the model gets it. None if another call was expected."""
-        todo = self.todo
-        if not isinstance(todo, Call) or result.call_id != todo.call.id:
+    def add_result(self, result: ToolResult) -> ToolResult | None:
+        """Pass the result of `RunCall`; returns it as the model gets it. None if another call was expected."""
+        todo = self.next_step
+        if not isinstance(todo, RunCall) or result.call_id != todo.call.id:
             return None
-        return self._add(bounded(result, self._result_chars))
+        return self._add(truncated_result(result, self._result_chars))
 
     def stop(self) -> None:
         """End the loop. Calls without a result get one, so that the conversation can be continued."""
@@ -271,13 +271,13 @@ class ToolLoop:
         if answer.unreadable:
             broken = WrittenCall(uuid.uuid4().hex[:_ID_CHARS], answer.name or UNREADABLE, answer.unreadable)
             self.messages += (
-                Message("assistant", answer.said, tool_calls=(broken,)),
+                Message("assistant", answer.answer_text, tool_calls=(broken,)),
                 Message("tool", answer.problem, tool_call_id=broken.call_id, name=broken.name),
             )
             self._end_step()
             return
         calls = answer.calls
-        self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_as_message_call, calls))),)
+        self.messages += (Message("assistant", answer.answer_text, tool_calls=tuple(map(_as_message_call, calls))),)
         self._waiting.extend(calls[:MAX_CALLS])
         for call in calls[MAX_CALLS:]:
             self._add_message(
@@ -301,7 +301,7 @@ class ToolLoop:
             self._ended = LoopFinished(LoopEnding.LIMIT)
 
 
-def bounded(result: ToolResult, max_chars: int) -> ToolResult:
+def truncated_result(result: ToolResult, max_chars: int) -> ToolResult:
     """Cut a result to a maximum length; `ToolResult.cut` counts the omitted characters."""
     num_over = len(result.text) - max_chars
     return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallTokens
 from app.core.tools.interface import ToolDefinition
-from app.core.tools.output import Called
-from app.core.tools.turn import find_mark, parts_of
+from app.core.tools.output import ToolCallPart
+from app.core.tools.turn import find_call_marker, parts_of
 from engine.records import LAST_SOURCES, TextChunk, TokenSpan, ToolFormat
 
-MARK_CHARS = 100  # maximum length of a call's mark
-Piece = tuple[str, tuple[TokenSpan, ...]]
+MAX_MARK_CHARS = 100  # maximum length of a call's mark
+VisiblePiece = tuple[str, tuple[TokenSpan, ...]]
 
 
 class VisibleText:
@@ -37,7 +37,7 @@ class VisibleText:
         self._call_ends: list[int] = []  # end offsets of calls in ``raw``
         self._count(self._parts.feed(TextChunk(0, begun, ())) if begun else ())
 
-    def feed(self, text: str, spans: Iterable[TokenSpan]) -> Piece:
+    def feed(self, text: str, spans: Iterable[TokenSpan]) -> VisiblePiece:
         """Process a text chunk; returns the text that is certainly no call."""
         offset = len(self.raw)
         self.raw += text
@@ -48,8 +48,8 @@ class VisibleText:
             offset += span.num_chars
         found = self._parts.feed(TextChunk(0, text, ()))
         self._count(found)
-        self._call_ends += [len(self.raw)] * sum(isinstance(part, Called) for part in found)
-        return self._up_to(self._end())
+        self._call_ends += [len(self.raw)] * sum(isinstance(part, ToolCallPart) for part in found)
+        return self._text_up_to(self._end_of_text())
 
     @property
     def num_held(self) -> int:
@@ -62,7 +62,13 @@ class VisibleText:
         A call's tokens start at the end of the previous call and end at its own end, or with the answer for the
         last call.
         """
-        begin = self._end() if number == 0 else self._call_ends[number - 1] if number <= len(self._call_ends) else None
+        begin = (
+            self._end_of_text()
+            if number == 0
+            else self._call_ends[number - 1]
+            if number <= len(self._call_ends)
+            else None
+        )
         if begin is None:
             return CallTokens()
         end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
@@ -71,9 +77,9 @@ class VisibleText:
         is_shared = bool(own) and own[-1][0]  # the pass of the call's last token also made later tokens
         return CallTokens(len(own), drafted, forced, len(own) - drafted + is_shared)
 
-    def rest(self) -> Piece:
+    def rest(self) -> VisiblePiece:
         """The held-back text of an answer without calls."""
-        return self._up_to(len(self.raw))
+        return self._text_up_to(len(self.raw))
 
     def rest_of(self, said: str) -> str:
         """The text of an answer with calls that was not shown yet. ``said``: its whole text."""
@@ -82,20 +88,20 @@ class VisibleText:
     def _count(self, parts: Iterable[object]) -> None:
         """Advance the visible text up to the first call."""
         for part in parts:
-            self._has_called = self._has_called or isinstance(part, Called)
+            self._has_called = self._has_called or isinstance(part, ToolCallPart)
             if isinstance(part, str) and not self._has_called:
                 self._num_said += len(part)
 
-    def _end(self) -> int:
+    def _end_of_text(self) -> int:
         split = split_thinking(self.raw)
         if split.opened and not split.closed:
             return len(self.raw)
         if self._call_at < 0:
-            begin = max(split.answer_start, self._searched - MARK_CHARS)
-            offset = find_mark(self.raw[begin:], self._format)
-            first = self.raw[split.answer_start : split.answer_start + MARK_CHARS].lstrip()
+            begin = max(split.answer_start, self._searched - MAX_MARK_CHARS)
+            offset = find_call_marker(self.raw[begin:], self._format)
+            first = self.raw[split.answer_start : split.answer_start + MAX_MARK_CHARS].lstrip()
             if offset is None and self._format is not ToolFormat.NONE and first.startswith("{"):  # an unmarked call
-                if '"name"' not in first and len(first) < MARK_CHARS:
+                if '"name"' not in first and len(first) < MAX_MARK_CHARS:
                     return split.answer_start
                 begin, offset = (split.answer_start, 0) if '"name"' in first else (0, None)
             self._searched = len(self.raw)
@@ -103,7 +109,7 @@ class VisibleText:
         end = split.answer_start + self._num_said
         return end if self._call_at < 0 else min(end, self._call_at)
 
-    def _up_to(self, end: int) -> Piece:
+    def _text_up_to(self, end: int) -> VisiblePiece:
         begin, self._num_shown = self._num_shown, max(self._num_shown, end)
         text = self.raw[begin : self._num_shown]
         return text, tuple(self._take_spans(len(text))) if self._spans else ()

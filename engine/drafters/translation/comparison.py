@@ -8,7 +8,7 @@ from engine.drafters.translation.tables import Translation, translation
 from engine.errors import DraftRefusedError
 from engine.llama.vocab import Vocab
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 
 def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Translation | None:
@@ -39,5 +39,5 @@ def vocabulary_sentence(coverage: float, *, is_listed: bool = False) -> Sentence
     ``is_listed``: the sentence is shown in a list of such drafts.
     """
     if is_listed:
-        return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * coverage)
-    return said("Its vocabulary differs and has {percent:.0f}% of the target's tokens.", percent=100.0 * coverage)
+        return i18n("Shares {percent:.0f}% of the target's tokens", percent=100.0 * coverage)
+    return i18n("Its vocabulary differs and has {percent:.0f}% of the target's tokens.", percent=100.0 * coverage)

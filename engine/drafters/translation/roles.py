@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from engine.errors import DraftRefusedError, EngineError
 from engine.interfaces import Tokenizer
 from engine.records import Message
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 _SYSTEM, _QUESTION, _ANSWER, _LATER = "Zyxwvut", "Qwrtpsd", "Kjhgfmn", "Vbcxzlk"  # no template contains them
 _CONVERSATIONS = (
@@ -22,13 +22,13 @@ _CONVERSATIONS = (
 # If the target's delimiters at two positions are equal, the first position counts: the draft's delimiter at the
 # beginning of an answer may open reasoning, which the target's does not.
 _DELIMITER_POSITIONS = {
-    ("", _QUESTION): said("a question"),
-    (_QUESTION, _ANSWER): said("an answer"),
-    (_QUESTION, ""): said("the beginning of an answer"),
-    (_LATER, ""): said("the beginning of an answer"),
-    (_ANSWER, _LATER): said("the end of an answer"),
-    ("", _SYSTEM): said("a system prompt"),
-    (_SYSTEM, _QUESTION): said("the end of a system prompt"),
+    ("", _QUESTION): i18n("a question"),
+    (_QUESTION, _ANSWER): i18n("an answer"),
+    (_QUESTION, ""): i18n("the beginning of an answer"),
+    (_LATER, ""): i18n("the beginning of an answer"),
+    (_ANSWER, _LATER): i18n("the end of an answer"),
+    ("", _SYSTEM): i18n("a system prompt"),
+    (_SYSTEM, _QUESTION): i18n("the end of a system prompt"),
 }
 _MAX_SHOWN_CHARS = 80  # characters of a template in an error
 Delimiters = dict[tuple[str, str], tuple[int, ...]]
@@ -84,7 +84,7 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
         theirs = _delimiters(draft, strict=True)
     except EngineError as error:
         raise DraftRefusedError(
-            said(
+            i18n(
                 "The target's chat template uses the control token {token}, which the draft does not have, and the "
                 "draft's own template cannot be compared. {reason}",
                 token=_token_name(target.tokenizer, min(missing)),
@@ -114,7 +114,7 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
     for joint, words in _DELIMITER_POSITIONS.items():
         one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
-            return said(
+            return i18n(
                 "Both models read the target's chat template. At {place} it writes {ours}, but the draft's own "
                 "template writes {theirs}.",
                 place=words,
@@ -131,7 +131,7 @@ def _text_of(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
 
 
 def _missing_delimiter(tokenizer: Tokenizer, delimiter: Sequence[int], words: Sentence) -> Sentence:
-    return said(
+    return i18n(
         "At {place}, the target's chat template writes the control token {token}. The draft's template leaves out "
         "these messages.",
         token=_token_name(tokenizer, delimiter[0]),

@@ -20,7 +20,7 @@ from engine.errors import DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.sampling.sampler import History
 from engine.sampling.top_k import Row
-from engine.sentences import said
+from engine.sentences import i18n
 from engine.sequence import CachedSequence
 
 _CONTROL_BYTE = 0  # the byte of a control token
@@ -132,7 +132,7 @@ class TranslatedSequence:
     def _unread(self) -> list[int]:
         if len(self._draft_ids) > self.draft_sequence.n_ctx:
             raise DecodeError(
-                said(
+                i18n(
                     "the draft needs more than the {n_ctx:,} tokens of its context for this conversation",
                     n_ctx=self.draft_sequence.n_ctx,
                 )

@@ -110,7 +110,7 @@ def test_a_stopped_measurement_goes_on_with_the_same_command(
     peer = ["--peer", f"llama-server={program}", "--peer-configs", "plain", "--peer", "no-draft"]
     options = ["bench", *SHORT, "--categories", "maths", "--modes", "off,auto", *peer]
     options += ["--resume", str(state), "--json", str(out)]
-    whole, counted = Journal.keep, []
+    whole, counted = Journal.record, []
 
     def keep_and_interrupt(journal: Journal, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
         whole(journal, prompt, run)
@@ -118,7 +118,7 @@ def test_a_stopped_measurement_goes_on_with_the_same_command(
         if len(counted) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Journal, "keep", keep_and_interrupt)
+    monkeypatch.setattr(Journal, "record", keep_and_interrupt)
     assert main(options) == 130
     assert "the same command continues after these 2 answers" in capsys.readouterr().err
     assert main(options) == 0
@@ -151,7 +151,7 @@ def test_a_full_disk_ends_it_with_what_there_is(
     def fail(_journal: Journal, _prompt: BenchmarkPrompt, _run: BenchmarkRun) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Journal, "keep", fail)
+    monkeypatch.setattr(Journal, "record", fail)
     options = ["--categories", "maths", "--modes", "off", "--resume", str(tmp_path / "state.jsonl")]
     assert main(["bench", *SHORT, *options]) == 1
     assert "The answers cannot be stored: No space left on device." in capsys.readouterr().err

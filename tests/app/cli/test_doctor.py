@@ -25,7 +25,7 @@ def show(monkeypatch: pytest.MonkeyPatch, *findings: Finding) -> None:
 
 
 def test_a_fault_is_exit_1_and_comes_with_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    show(monkeypatch, Finding("Memory", Level.FINE, "8 GB."), Finding("Disk", Level.FAULT, "It is full.", "Make room."))
+    show(monkeypatch, Finding("Memory", Level.OK, "8 GB."), Finding("Disk", Level.PROBLEM, "It is full.", "Make room."))
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "   ok  Memory: 8 GB.\nFAULT  Disk: It is full.\n       -> Make room.\n" in out
@@ -40,7 +40,7 @@ def test_without_a_fault_it_is_exit_0(monkeypatch: pytest.MonkeyPatch, capsys: C
 
 def test_json_has_all_of_it_and_not_the_home_folder(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     place = str(Path.home() / "x")
-    show(monkeypatch, Finding("Folder", Level.FINE, f"{place}, 1 GB free.", facts={"path": place}))
+    show(monkeypatch, Finding("Folder", Level.OK, f"{place}, 1 GB free.", facts={"path": place}))
     assert main(["doctor", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["works"] is True
@@ -77,7 +77,7 @@ def test_commands_that_need_a_broken_llama_say_one_sentence(
 def test_asked_for_updates_it_tells_of_the_newest_version(
     tag: str, page: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    show(monkeypatch, Finding("Memory", Level.FINE, "8 GB."))
+    show(monkeypatch, Finding("Memory", Level.OK, "8 GB."))
     release = {"tag_name": tag, "body": "", "html_url": page}
     with LinkServer() as server:
         server.answers["/latest"] = says(200, json.dumps(release).encode())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted, message_stream, metrics_line, run_hint, write_reports
+from app.cli.output import counted_text, message_stream, metrics_line, run_hint, write_reports
 from engine.records import RunStats
 
 
@@ -21,7 +21,7 @@ def test_one_is_said_as_one(tokens: int, passes: int, told: str) -> None:
 
 
 def test_large_numbers_are_grouped() -> None:
-    assert counted(12_300, "download", "downloads") == "12,300 downloads"
+    assert counted_text(12_300, "download", "downloads") == "12,300 downloads"
 
 
 def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

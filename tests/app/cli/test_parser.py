@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.output import INTERRUPTED
-from app.cli.parser import EXAMPLES, READER_GONE, main, make_parser
+from app.cli.parser import BROKEN_PIPE_STATUS, EXAMPLES, main, make_parser
 from engine.records import Mode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -100,7 +100,7 @@ def test_a_reader_that_has_enough_is_no_error(words: list[str]) -> None:
         result = subprocess.run(
             command, cwd=ROOT, env=usual(), stdout=pipe, stderr=subprocess.PIPE, text=True, check=False
         )
-    assert (result.returncode, result.stderr) == (READER_GONE, "")
+    assert (result.returncode, result.stderr) == (BROKEN_PIPE_STATUS, "")
 
 
 def run(redirected: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:

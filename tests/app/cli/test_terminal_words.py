@@ -10,19 +10,14 @@ import pytest
 
 from app.cli.output import notify
 from app.cli.parser import main, make_parser
-from app.cli.terminal_words import WORDS, for_terminal
+from app.cli.terminal_words import TERMINAL_WORDS, for_terminal
 from engine.errors import ContextError
-from engine.sentences import said
+from engine.sentences import i18n
 from tests.shared_files import shared_model
 
 ROOT = Path(__file__).parents[3]
-PARTS = (
-    "engine",
-    "app/core/attachments",
-    "app/core/hub",
-    "app/core/storage/chats",
-    "app/core/storage/exchange",
-)  # a command may show their errors
+# A command may show their errors.
+PARTS = ("engine", "app/core/attachments", "app/core/hub", "app/core/storage/chats", "app/core/storage/exchange")
 FILES = ("app/core/domain/errors.py", "app/core/domain/attachment_errors.py", "app/core/domain/text_decoding.py")
 ONLY_IN_WINDOW = ("settings", "new chat", "Switch ", "only until Paceline is closed")  # not for a terminal
 
@@ -43,14 +38,14 @@ def test_no_failure_tells_a_terminal_what_only_the_window_has() -> None:
     assert len(found) > 100
     spoken = [text for text in found if any(words in text for words in ONLY_IN_WINDOW)]
     assert "Choose a smaller context in the settings." in spoken
-    assert [text for text in spoken if text not in WORDS] == []
-    assert set(WORDS) <= texts
-    assert not any(words in text for text in WORDS.values() for words in ONLY_IN_WINDOW)
+    assert [text for text in spoken if text not in TERMINAL_WORDS] == []
+    assert set(TERMINAL_WORDS) <= texts
+    assert not any(words in text for text in TERMINAL_WORDS.values() for words in ONLY_IN_WINDOW)
 
 
 def test_the_options_that_are_named_exist() -> None:
     run = make_parser().parse_args(["run", "--prompt", "x"])
-    named = {word.strip(",.") for text in WORDS.values() for word in text.split() if word.startswith("--")}
+    named = {word.strip(",.") for text in TERMINAL_WORDS.values() for word in text.split() if word.startswith("--")}
     assert {"--ctx", "--mode", "--max-tokens"} <= named
     assert all(hasattr(run, option.removeprefix("--").replace("-", "_")) for option in named)
 
@@ -59,7 +54,7 @@ def test_a_failure_within_a_notice_names_the_option(capsys: pytest.CaptureFixtur
     notify(ContextError("It is absurd.").one_line)
     told = capsys.readouterr().err
     assert told == "paceline: The context could not be made: It is absurd. Give a smaller context with --ctx.\n"
-    assert for_terminal(said("Kept {count:,} of it.", count=1200)) == "Kept 1,200 of it."
+    assert for_terminal(i18n("Kept {count:,} of it.", count=1200)) == "Kept 1,200 of it."
     assert for_terminal("Anything else in {braces}.") == "Anything else in {braces}."
 
 

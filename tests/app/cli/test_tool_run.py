@@ -15,7 +15,7 @@ import pytest
 from app.cli import tool_run
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, shortened, start_tools
+from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, shorten_result, start_tools
 from app.core.tools.interface import ToolDefinition, ToolFileError, ToolResult
 from app.core.tools.policy import Permission, UserDecision
 from app.core.tools.turn import MAX_STEPS
@@ -259,8 +259,8 @@ def test_tools_are_of_the_engine_here(capsys: Capture) -> None:
 
 
 def test_results_are_folded() -> None:
-    assert shortened(ToolResult("1", "one")) == ["← one"]
-    assert shortened(ToolResult("1", "", is_error=True)) == ["← failed: "]
-    long = shortened(ToolResult("1", "\n".join(["x" * 500] * 9), cut=5))
+    assert shorten_result(ToolResult("1", "one")) == ["← one"]
+    assert shorten_result(ToolResult("1", "", is_error=True)) == ["← failed: "]
+    long = shorten_result(ToolResult("1", "\n".join(["x" * 500] * 9), cut=5))
     assert [len(line) for line in long[:4]] == [162] * 4
     assert long[4] == "  … 4,513 characters in all, 5 left out"

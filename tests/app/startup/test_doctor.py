@@ -35,7 +35,7 @@ def fixture_paths(tmp_path: Path) -> Paths:
 def test_this_machine_lacks_nothing_that_paceline_needs(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     findings = examine(paths)
-    assert [one for one in findings if one.level is Level.FAULT] == []
+    assert [one for one in findings if one.level is Level.PROBLEM] == []
     assert "ggml-cpu" in found(findings, "llama.cpp").message
     assert found(findings, "Heads").message.startswith("This build can run heads of the kinds MTP and EAGLE-3")
     assert found(findings, "Folder for data").facts["free_bytes"] > 0
@@ -57,7 +57,7 @@ def test_a_broken_llama_is_reported_and_ends_nothing_here(
 ) -> None:
     put_in_place_of_llama(tmp_path, code, monkeypatch)
     finding = found(examine(paths), "llama.cpp")
-    assert finding.level is Level.FAULT
+    assert finding.level is Level.PROBLEM
     assert message in finding.message
     assert advice in finding.advice
 
@@ -80,7 +80,7 @@ def test_a_display_without_the_libraries_of_qt(paths: Paths, monkeypatch: pytest
     monkeypatch.setattr(doctor, "has_display", lambda: True)
     monkeypatch.setattr(doctor, "missing_library", lambda: "libxcb-cursor.so.0")
     finding = found(examine(paths), "Display")
-    assert finding.level is Level.FAULT
+    assert finding.level is Level.PROBLEM
     assert finding.advice == "Type: sudo apt install libxcb-cursor0"
 
 
@@ -100,15 +100,15 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
         raise OSError(30, "Read-only file system")
 
     finding = doctor._folder("Folder for data", where, refuse)
-    assert finding.level is Level.FAULT
+    assert finding.level is Level.PROBLEM
     assert finding.message == f"{where} cannot be written to: Read-only file system."
     assert "PACELINE_HOME" in finding.advice
 
 
 def test_a_disk_without_room(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "LEAST_FREE_BYTES", 1 << 62)
+    monkeypatch.setattr(doctor, "MIN_FREE_BYTES", 1 << 62)
     finding = found(examine(paths), "Folder for models")
-    assert finding.level is Level.FAULT
+    assert finding.level is Level.PROBLEM
     assert "MB of the disk are free" in finding.message
 
 
@@ -139,14 +139,14 @@ def test_graphics_that_the_system_shows(tmp_path: Path, files: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("library", "present", "level", "words"),
     [
-        ({"gpus": [], "gpu_backends": []}, [], Level.FINE, "shows no GPU"),
+        ({"gpus": [], "gpu_backends": []}, [], Level.OK, "shows no GPU"),
         ({"gpus": [], "gpu_backends": []}, ["an NVIDIA driver"], Level.NOTE, "built for the processor only"),
         ({"gpus": [], "gpu_backends": ["vulkan"]}, ["an NVIDIA driver"], Level.NOTE, "(vulkan) and found none; this"),
-        ({"gpus": [], "gpu_backends": ["cuda"]}, [], Level.FINE, "(cuda) and found none; "),
+        ({"gpus": [], "gpu_backends": ["cuda"]}, [], Level.OK, "(cuda) and found none; "),
         (
             {"gpus": [{"name": "Arc", "total_bytes": 8 * 10**9, "free_bytes": 10**9}], "gpu_backends": ["vulkan"]},
             [],
-            Level.FINE,
+            Level.OK,
             "Arc: 8.0 GB, 1.0 GB free",
         ),
     ],
@@ -163,8 +163,8 @@ def test_what_is_said_of_gpus(
 @pytest.mark.parametrize(
     ("verdict", "notice", "level", "words"),
     [
-        (None, None, Level.FINE, "not tested yet"),
-        ("fine", None, Level.FINE, "ran correctly"),
+        (None, None, Level.OK, "not tested yet"),
+        ("fine", None, Level.OK, "ran correctly"),
         ("processor only", "It failed.", Level.NOTE, "It failed."),
     ],
 )
@@ -180,7 +180,7 @@ def test_what_is_said_of_the_trial_of_a_gpu(verdict: str | None, notice: str | N
 def test_without_a_compiler_nothing_is_at_fault(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     finding = found(examine(paths), "Compiler")
-    assert (finding.level, finding.message) == (Level.FINE, "None. It is needed only to compile llama.cpp.")
+    assert (finding.level, finding.message) == (Level.OK, "None. It is needed only to compile llama.cpp.")
     assert finding.advice == "To compile llama.cpp again, type: sudo apt install gcc g++"
 
 
@@ -193,4 +193,4 @@ def test_what_the_library_notes_and_models_that_are_missing_are_told(
     findings = examine(paths)
     assert Finding("llama.cpp", Level.NOTE, "A part came from another folder.") in findings
     missing = found(findings, "Built-in models")
-    assert (missing.level, missing.message) == (Level.FAULT, "Missing: draft.gguf.")
+    assert (missing.level, missing.message) == (Level.PROBLEM, "Missing: draft.gguf.")

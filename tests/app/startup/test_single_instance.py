@@ -58,7 +58,7 @@ def test_a_second_start_hands_over_its_activation_token(
     child = hold(tmp_path / "lock", "answer")
     second = SingleInstance(tmp_path / "lock", file=str(file))
     try:
-        assert not second.take()
+        assert not second.acquire()
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in range(3)]
         assert lines == [b"raised\n", b"raisedabc\n", f"open {file}\n".encode()]
@@ -71,7 +71,7 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path, how: str)
     child = hold(tmp_path / "lock", how)
     second = SingleInstance(tmp_path / "lock")
     try:
-        assert not second.take()
+        assert not second.acquire()
         assert second.other_answered
         assert child.stdout is not None
         assert child.stdout.readline() == b"raised\n"
@@ -84,8 +84,8 @@ def test_a_second_start_on_a_file_has_the_first_open_it(qtbot: QtBot, tmp_path: 
     model.write_bytes(b"GGUF")
     child = hold(tmp_path / "lock", "answer")
     try:
-        assert not SingleInstance(tmp_path / "lock", file=str(tmp_path / "gone.gguf")).take()
-        assert not SingleInstance(tmp_path / "lock", file=str(model)).take()
+        assert not SingleInstance(tmp_path / "lock", file=str(tmp_path / "gone.gguf")).acquire()
+        assert not SingleInstance(tmp_path / "lock", file=str(model)).acquire()
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in range(3)]
         assert lines.count(b"raised\n") == 2
@@ -104,7 +104,7 @@ def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtB
     child = hold(tmp_path / "real" / "lock", "answer")
     second = SingleInstance(tmp_path / "link" / "lock")
     try:
-        assert not second.take()
+        assert not second.acquire()
         assert second.other_answered
     finally:
         end(child)
@@ -115,8 +115,8 @@ def test_a_folder_may_have_a_name_that_is_no_utf_8(qtbot: QtBot, tmp_path: Path)
     folder = tmp_path / os.fsdecode(b"folder \xff")
     folder.mkdir()
     first = SingleInstance(folder / "lock")
-    assert first.take()
-    first.answer_others()
+    assert first.acquire()
+    first.listen()
     first.release()
 
 
@@ -125,7 +125,7 @@ def test_a_first_that_hangs_keeps_its_place(qtbot: QtBot, tmp_path: Path, monkey
     child = hold(tmp_path / "lock", "hang")
     second = SingleInstance(tmp_path / "lock")
     try:
-        assert not second.take()
+        assert not second.acquire()
         assert not second.other_answered
     finally:
         end(child)
@@ -137,7 +137,7 @@ def test_the_lock_of_a_killed_one_is_taken_over(qtbot: QtBot, tmp_path: Path) ->
     child.send_signal(signal.SIGKILL)
     end(child)
     second = SingleInstance(tmp_path / "lock")
-    assert second.take()
+    assert second.acquire()
     second.release()
 
 
@@ -147,20 +147,20 @@ def test_a_lock_with_a_reused_process_number_is_taken_over(
     monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)
     lock = tmp_path / "lock"
     first = SingleInstance(lock)
-    assert first.take()
+    assert first.acquire()
     said = lock.read_text(encoding="utf-8").splitlines()
     first.release()
     said[0] = str(os.getppid())
     lock.write_text("\n".join(said) + "\n", encoding="utf-8")
     second = SingleInstance(lock)
-    assert second.take()
+    assert second.acquire()
     second.release()
 
 
 def test_releasing_lets_the_next_one_in(qtbot: QtBot, tmp_path: Path) -> None:
     for _ in range(3):
         instance = SingleInstance(tmp_path / "lock")
-        assert instance.take()
+        assert instance.acquire()
         instance.release()
 
 
@@ -183,8 +183,8 @@ def test_a_second_window_says_so_and_ends_well(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="a named pipe of Windows is no file with permissions")
 def test_nobody_else_on_the_machine_can_knock(tmp_path: Path) -> None:
     instance = SingleInstance(tmp_path / "lock")
-    assert instance.take()
-    instance.answer_others()
+    assert instance.acquire()
+    instance.listen()
     assert instance._server is not None
     socket = Path(instance._server.fullServerName())
     try:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from app.core.paths import find_paths
-from app.startup.tasks import TASKS, Startup, Task, run_tasks
+from app.startup.tasks import TASKS, Startup, StartupTask, run_tasks
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -24,7 +24,10 @@ def test_the_tasks_run_in_order_and_fill_the_startup() -> None:
 
 def test_a_list_of_other_tasks_runs_as_well() -> None:
     startup = Startup(find_paths(), [].append)
-    run_tasks(startup, [Task("one", lambda s: s.notices.append("one")), Task("two", lambda s: s.notices.append("two"))])
+    run_tasks(
+        startup,
+        [StartupTask("one", lambda s: s.notices.append("one")), StartupTask("two", lambda s: s.notices.append("two"))],
+    )
     assert startup.notices == ["one", "two"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.decoding.loops import FEWEST_OF_DATA, MIN_TOKENS, is_loop, repeated_tail
+from engine.decoding.loops import MIN_REPEATED_DATA_TOKENS, MIN_TOKENS, is_loop, next_check_at, repeated_tail
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.pacing.cost_curve import CostCurve
@@ -39,7 +39,7 @@ def test_numbered_lines_and_ended_repetitions_are_no_loop() -> None:
 def test_data_may_repeat_for_longer_than_words() -> None:
     assert is_loop(MIN_TOKENS, "the sea is blue. ", WORDS)
     assert not is_loop(MIN_TOKENS, "| 0 | 0 | 0 |\n", WORDS)
-    assert is_loop(FEWEST_OF_DATA, "| 0 | 0 | 0 |\n", WORDS)
+    assert is_loop(MIN_REPEATED_DATA_TOKENS, "| 0 | 0 | 0 |\n", WORDS)
 
 
 def test_what_the_question_asks_to_be_repeated_is_repeated() -> None:

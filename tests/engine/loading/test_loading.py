@@ -61,7 +61,7 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
     def fail(*_: object) -> bool:
         raise DecodeError("No memory for a pass.")
 
-    monkeypatch.setattr(loading, "test_rollback", fail)
+    monkeypatch.setattr(loading, "probe_rollback", fail)
     with pytest.raises(DecodeError, match="No memory"):
         open_model(builtin_target(), OPTIONS)
     assert held == set()
@@ -70,7 +70,7 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
 def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU may have enough memory for the weights but not for a pass."""
     tried: list[int] = []
-    rolls_back = loading.test_rollback
+    rolls_back = loading.probe_rollback
 
     def fail_at_first(sequence: object) -> bool:
         tried.append(1)
@@ -79,7 +79,7 @@ def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monke
         return rolls_back(sequence)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loading, "_attempts", lambda *_: (LoadAttempt(1), LoadAttempt(0)))
-    monkeypatch.setattr(loading, "test_rollback", fail_at_first)
+    monkeypatch.setattr(loading, "probe_rollback", fail_at_first)
     loaded = open_model(builtin_target(), OPTIONS)
     assert len(tried) == 2
     assert loaded.info.gpu_layers == 0
@@ -146,7 +146,7 @@ def test_a_context_beside_whose_first_pass_fails_is_freed(held: set[int], monkey
     loaded = open_model(builtin_target(), OPTIONS)
     before = set(held)
     with monkeypatch.context() as patch:
-        patch.setattr(loading, "test_rollback", fail)
+        patch.setattr(loading, "probe_rollback", fail)
         with pytest.raises(DecodeError):
             open_another(loaded, 256)
     assert held == before

@@ -33,7 +33,7 @@ from engine.records import (
     TokenSpan,
 )
 from engine.requests import JobEnded, PassTraced
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 from engine.session.worker import UNEXPECTED
 
 CHUNK = TextChunk(
@@ -61,7 +61,7 @@ def test_what_goes_in_comes_out(kind: type, data: st.DataObject) -> None:
 
 
 def test_a_sentence_can_still_be_translated() -> None:
-    sentence = said("{name} is not there.", name=said("The model"))
+    sentence = i18n("{name} is not there.", name=i18n("The model"))
     found = unpacked(pack(sentence))
     assert isinstance(found, Sentence)
     assert (found, found.template, found.fields) == (sentence, sentence.template, sentence.fields)

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from ui.models.words import bytes_or_unknown, compact, day, time_left
+from ui.models.words import bytes_or_unknown, compact_number, day_text, time_left
 
 TODAY = date(2026, 11, 26)
 
@@ -30,7 +30,7 @@ def _english(qapp: QApplication) -> None:
     ],
 )
 def test_large_counts_in_a_few_letters(number: int | None, words: str) -> None:
-    assert compact(number) == words.replace("–", bytes_or_unknown(None))
+    assert compact_number(number) == words.replace("–", bytes_or_unknown(None))
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_how_long_it_will_take_is_no_finer_than_it_can_be_known(seconds: float |
     ],
 )
 def test_days_as_people_say_them(moment: date, words: str) -> None:
-    assert day(moment, TODAY) == words
+    assert day_text(moment, TODAY) == words

@@ -16,7 +16,7 @@ from app.core.domain.local_server import (
 )
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import assets_dir
-from ui.server.page import ServerPage, cells, status_words
+from ui.server.page import ServerPage, request_cells, status_words
 from ui.theme.theme import Theme
 
 
@@ -94,7 +94,7 @@ def test_a_status_says_what_it_means(row: LoggedRequest, words: str) -> None:
 
 
 def test_what_is_not_known_is_a_dash() -> None:
-    assert cells(LoggedRequest(1, 0.0, path="/v1/models"))[1:] == ("-", "/v1/models", "-", "-", "-", "Arriving")
+    assert request_cells(LoggedRequest(1, 0.0, path="/v1/models"))[1:] == ("-", "/v1/models", "-", "-", "-", "Arriving")
 
 
 def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage) -> None:

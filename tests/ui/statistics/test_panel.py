@@ -16,7 +16,7 @@ from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
 from app.core.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
-from engine.sentences import said
+from engine.sentences import i18n
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from ui.statistics.panel import ALL, CHAT, NOW, RecentSpeed, StatsPanel, TotalsPage
 from ui.statistics.plots import DEPTHS
@@ -329,7 +329,7 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
 
 
 def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel) -> None:
-    decision = said("token {place}: {reason}", place=1, reason=said("using repeated text (n-gram)"))
+    decision = i18n("token {place}: {reason}", place=1, reason=i18n("using repeated text (n-gram)"))
     for kept in (decision, str(decision)):
         panel.show_stats(RunStats(decisions=(kept,)))
         assert panel.now.why.text() == "-", "it says nothing of the whole answer"

@@ -10,14 +10,14 @@ from app.core.domain.speed.verdict import answer_verdict
 from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.reasons import TEXT_ONLY_REASON, draft_not_paying, text_not_paying
 from engine.records import Mode, RunStats
-from engine.sentences import said
+from engine.sentences import i18n
 from ui.text import answer_metrics
 from ui.text.answer_metrics import cause_of, help_words, nothing_drafted_label
 
 DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
-PAUSED = said("token {number}: {why}", number=1, why=draft_not_paying(0.31, as_asked=False, is_observed=False))
-TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, is_observed=True))
-UNUSED = said("token {place}: {reason}", place=1, reason=TEXT_ONLY_REASON)
+PAUSED = i18n("token {number}: {why}", number=1, why=draft_not_paying(0.31, as_asked=False, is_observed=False))
+TEXT_PAUSED = i18n("token {number}: {why}", number=1, why=text_not_paying(0.1, is_observed=True))
+UNUSED = i18n("token {place}: {reason}", place=1, reason=TEXT_ONLY_REASON)
 
 
 @pytest.mark.parametrize(

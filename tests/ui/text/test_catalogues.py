@@ -32,14 +32,14 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from app.core.domain.settings.layers import SavedPrompt
 from app.core.domain.settings.table import FIELDS
-from engine.sentences import said
+from engine.sentences import i18n
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.filled_window import PLACES, make_window, open_settings, opened
 from ui.composer.prompt_list import builtin_prompts, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.text.answer_metrics import footer
-from ui.text.formatting import count, number_text, percent, speed, times_plain
+from ui.text.formatting import count, decimal_text, number_text, percent, speed, times_plain
 from ui.text.language import ENGLISH, install_language, system_language, translate
 from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
@@ -300,7 +300,7 @@ def test_every_place_and_dialog_is_german(
 
 
 def test_what_the_engine_notes_of_a_model_is_german_in_the_header(german_window: MainWindow) -> None:
-    notice = said("Flash attention is on, since a cache of type {kinds} needs it.", kinds="q8_0")
+    notice = i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds="q8_0")
     german_window.set_engine(replace(READY, notices=(notice,)))
     shown = german_window.header.model_button.toolTip()
     assert "q8_0" in shown

@@ -13,7 +13,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.pacing import reasons
 from engine.pacing.draft_length import choose_draft_length
 from engine.records import Mode, RunStats
-from engine.sentences import Sentence, from_json, said, to_json
+from engine.sentences import Sentence, from_json, i18n, to_json
 from engine.session.answer import _messages_left_out, _questions_left_out
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
@@ -68,7 +68,7 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
             _decoding_sentence(1, 0.002, "memory", 0.003),
             "1 token is decoded again (about 2.0 ms): restoring it from memory would take about 3.0 ms",
         ),
-        (_changed(1, 3, said("that is faster here")), "threads from 1 to 3: that is faster here"),
+        (_changed(1, 3, i18n("that is faster here")), "threads from 1 to 3: that is faster here"),
     ],
 )
 def test_one_is_said_as_one(sentence: Sentence, english: str) -> None:
@@ -110,10 +110,10 @@ def noted(reason: Sentence, num_tokens: int) -> str:
             "voraussichtlich akzeptiert",
         ),
         (
-            noted(said("draft model: {why}", why=_changed(2, 1, said("another program uses the cores"))), 5),
+            noted(i18n("draft model: {why}", why=_changed(2, 1, i18n("another program uses the cores"))), 5),
             "Token 5: Entwurfsmodell: Threads von 2 auf 1: Ein anderes Programm",
         ),
-        (_changed(1, 3, said("that is faster here")), "Threads von 1 auf 3: Das ist"),
+        (_changed(1, 3, i18n("that is faster here")), "Threads von 1 auf 3: Das ist"),
         (_note(12), "12 ältesten"),
         (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
         (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
@@ -121,7 +121,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
             _decoding_sentence(1900, 0.5, "disk", 2.0),
             "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Festplatte",
         ),
-        (said("draft left out: {reason}", reason=said("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
+        (i18n("draft left out: {reason}", reason=i18n("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
     ],
 )
 def test_every_note_of_an_answer_is_reported_in_german(german: None, sentence: Sentence, told: str) -> None:
@@ -129,7 +129,7 @@ def test_every_note_of_an_answer_is_reported_in_german(german: None, sentence: S
 
 
 def test_why_an_answer_is_plain_is_reported_in_german(german: None) -> None:
-    sentence = said("without drafting: {reason}", reason=said("No draft model is chosen."))
+    sentence = i18n("without drafting: {reason}", reason=i18n("No draft model is chosen."))
     assert in_language(sentence).endswith(": Es ist kein Entwurfsmodell gewählt.")
 
 
@@ -146,7 +146,7 @@ def test_the_newest_drafting_decision_is_found_as_sentence_and_text(german: None
     decisions = (
         reasons.TEXT_REASON,
         reasons.drafting(0.5, is_observed=True),
-        _changed(2, 1, said("that is faster here")),
+        _changed(2, 1, i18n("that is faster here")),
     )
     assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]
     assert why_of(tuple(map(str, decisions))) == ["Draft on: 50% of its first tokens are accepted."]

@@ -16,7 +16,7 @@ from app.core.storage.chats.database import as_storage_error
 from engine.fit.fit import FitReport
 from engine.gguf.source import damaged_error
 from engine.records import Problem
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 from tests.ui.conftest import ASSETS
 from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import explanation, in_language, in_words
@@ -27,7 +27,7 @@ SHOWN_TOO = {"app/core/benchmark/opened_lanes.py"}  # except these
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught before they reach the user
 NOT_FOR_PEOPLE |= {"_WrongArgumentError", "CalculatorError"}  # sent to a model
-TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}
+TEMPLATE_AT = {"i18n": 0, "damaged_error": 0, "check": 1}
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_no_error_is_put_together_where_no_catalogue_can_follow() -> None:
         if name.endswith(("Error", "Problem", "problem")) and name not in NOT_FOR_PEOPLE:
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             found += [place for value in given for part in ast.walk(value) if isinstance(part, ast.JoinedStr)]
-    assert found == [], "use engine.sentences.said"
+    assert found == [], "use engine.sentences.i18n"
 
 
 def test_every_template_is_given_the_fields_that_it_names() -> None:
@@ -97,23 +97,23 @@ def test_a_settings_name_comes_from_its_own_part_of_the_catalogue(german: None) 
 
 
 def test_sentences_one_after_another_are_translated_each(german: None) -> None:
-    told = in_language(joined([said("The hub was not asked."), "a plain text", said("Still looking.")]))
+    told = in_language(joined([i18n("The hub was not asked."), "a plain text", i18n("Still looking.")]))
     assert told == "Der Hub wurde nicht gefragt. a plain text Die Suche läuft noch."
 
 
 def test_what_no_catalogue_knows_stays(german: None) -> None:
     assert in_language("Something new.") == "Something new."
-    assert in_language(said("Something {new}.", new="{odd}")) == "Something {odd}."
+    assert in_language(i18n("Something {new}.", new="{odd}")) == "Something {odd}."
     assert in_words(Problem("", "", "")) == Problem("", "", "")
 
 
 def test_english_is_as_it_was_made(qapp: QApplication) -> None:
-    sentence = said("{name} has {number:,} bytes in {share:.1f} s.", name="1,2.gguf", number=1234, share=0.5)
+    sentence = i18n("{name} has {number:,} bytes in {share:.1f} s.", name="1,2.gguf", number=1234, share=0.5)
     assert in_language(sentence) == sentence == "1,2.gguf has 1,234 bytes in 0.5 s."
 
 
 @pytest.mark.usefixtures("german")
 def test_the_message_of_a_failure_is_translated_within_another_sentence() -> None:
     error = HubUnreachableError("The connections were closed.")
-    told = in_language(said("The hub could not be searched: {reason}", reason=error.message))
+    told = in_language(i18n("The hub could not be searched: {reason}", reason=error.message))
     assert told.endswith("Die Verbindungen wurden geschlossen.")

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from ui.window.dialogs import EDGE_PX, ShortcutsDialog
+from ui.window.dialogs import SCREEN_EDGE_PX, ShortcutsDialog
 from ui.window.main_window import MainWindow
 
 
@@ -57,7 +57,7 @@ def test_a_small_screen_holds_it_and_keys_reach_its_end(window: MainWindow, size
 def test_one_column_if_the_scroll_bar_does_not_fit_beside_two(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1600, 900)
     dialog = open_overview(window, qtbot)
-    window.resize(dialog.width() + EDGE_PX + 2, 500)
+    window.resize(dialog.width() + SCREEN_EDGE_PX + 2, 500)
     narrow = ShortcutsDialog(window, window.commands.rows())
     narrow.open()
     qtbot.waitExposed(narrow)

@@ -26,7 +26,7 @@ from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, 
 DRAFT_LENGTHS = (1, 3, 5, 7)
 # The server looks up n-grams of 12 tokens or more by default. On short answers these sizes find more, and a peer should
 # be measured at its best. The last one tries n-grams before the draft model, as our mixed mode does.
-TUNED = ("ngram-simple:4:16", "ngram-mod:6:16", "draft-3+ngram-simple:4:16")
+TUNED_CONFIGS = ("ngram-simple:4:16", "ngram-mod:6:16", "draft-3+ngram-simple:4:16")
 _DRAFT = re.compile(r"draft-(\d+)")
 _NGRAM = re.compile(r"(ngram-[a-z0-9-]+?)(?::(\d+):(\d+))?")
 _HEAD_KINDS = {
@@ -80,9 +80,11 @@ def offered_kinds(help_text: str) -> tuple[str, ...]:
 
 
 def default_configs(kinds: Sequence[str], *, has_draft: bool) -> tuple[str, ...]:
-    """Plain decoding, every draft length if there is a draft, every n-gram kind with default sizes, and `TUNED`."""
+    """Plain decoding, every draft length if there is a draft, every n-gram kind, and `TUNED_CONFIGS`."""
     ngrams = [kind for kind in kinds if kind.startswith("ngram-")]
-    tuned = [config for config in TUNED if _kinds_of(config) <= set(kinds) and (has_draft or "draft" not in config)]
+    tuned = [
+        config for config in TUNED_CONFIGS if _kinds_of(config) <= set(kinds) and (has_draft or "draft" not in config)
+    ]
     return ("plain", *(f"draft-{length}" for length in DRAFT_LENGTHS if has_draft), *ngrams, *tuned)
 
 
@@ -103,7 +105,7 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
             arguments += ["--spec-draft-n-max", drafted[1]]
         elif ngram and ngram[1] in kinds:
             types.append(ngram[1])
-            arguments += _sizes(ngram[1], ngram[2], ngram[3])
+            arguments += _ngram_sizes(ngram[1], ngram[2], ngram[3])
         else:
             ngrams = [kind for kind in kinds if kind.startswith("ngram-")]
             raise ValueError(f"{part!r} is not one of plain, draft-N, {', '.join(ngrams)}")
@@ -118,7 +120,7 @@ def _kind(part: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> str
     return drafter.kind
 
 
-def learns(config: str) -> bool:
+def learns_from_answers(config: str) -> bool:
     """True if the server reuses text of earlier answers; it is then restarted for each round."""
     return "ngram-mod" in config
 
@@ -127,7 +129,7 @@ def _kinds_of(config: str) -> set[str]:
     return {part.split(":")[0] for part in config.split("+") if part.startswith("ngram-")}
 
 
-def _sizes(kind: str, lookup: str | None, proposed: str | None) -> list[str]:
+def _ngram_sizes(kind: str, lookup: str | None, proposed: str | None) -> list[str]:
     if lookup is None or proposed is None:
         return []
     if kind == "ngram-cache":
@@ -207,7 +209,7 @@ class LlamaServerPeer:
             PeerError: the program is missing, a configuration is unknown, or a server does not start.
         """
         program = find_program(ENGINE, path)
-        kinds = _offered(program)
+        kinds = _offered_options(program)
         drafter = drafter_of(ready)
         names = tuple(configs) or default_configs(kinds, has_draft=drafter is not None)
         self._commands: dict[str, list[str]] = {}
@@ -218,7 +220,7 @@ class LlamaServerPeer:
                 raise PeerError(f"{ENGINE} cannot run as {name}: {error}.") from error
             self._commands[name] = [
                 program,
-                *_shared(load, ready),
+                *_shared_arguments(load, ready),
                 *(_draft_settings(load, ready) if extra else ()),
                 *extra,
             ]
@@ -235,7 +237,7 @@ class LlamaServerPeer:
         Raises:
             PeerError: a server does not start again.
         """
-        again = [name for name in self._commands if learns(name)]
+        again = [name for name in self._commands if learns_from_answers(name)]
         for name in again:
             self._servers.pop(name).end()
         self._start(again)
@@ -326,7 +328,7 @@ def free_ports(count: int) -> list[int]:
         return [int(listener.getsockname()[1]) for listener in sockets]
 
 
-def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
+def _shared_arguments(load: LoadRequest, ready: EngineReady) -> list[str]:
     target = ready.target
     return [
         *("--model", target.path, "--host", HOST, "--ctx-size", str(target.n_ctx), "--parallel", "1"),
@@ -368,7 +370,7 @@ def _draft_settings(load: LoadRequest, ready: EngineReady) -> list[str]:
     ]
 
 
-def _offered(program: str) -> tuple[str, ...]:
+def _offered_options(program: str) -> tuple[str, ...]:
     """The kinds of speculation that this server's help lists.
 
     Raises:

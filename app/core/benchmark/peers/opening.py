@@ -11,7 +11,7 @@ from pathlib import Path
 from app.core.benchmark.peers import llama_server
 from app.core.benchmark.peers.llama_server import LlamaServerPeer
 from app.core.benchmark.runner import OwnEngine
-from app.core.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, Variant
+from app.core.benchmark.runs import NO_DRAFT_AUTO, OWN_ENGINE, Contestant, Variant
 from app.core.domain.errors import PeerError
 from app.core.paths import find_paths
 from engine.records import EngineReady, LoadRequest, Mode
@@ -102,7 +102,7 @@ def _own_with_other_draft(request: PeerRequest, load: LoadRequest, ready: Engine
     name = Path(request.path).name
     if again.draft is None:
         raise PeerError(f"{name} cannot draft: {again.unavailable.get(Mode.DRAFT, 'it was left out.')}")
-    mode, engine = Mode.HEAD if again.draft.head_method else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
+    mode, engine = Mode.HEAD if again.draft.head_method else Mode.DRAFT, f"{OWN_ENGINE} with {Path(name).stem}"
     variants = []
     for config in request.configs or _OWN_CONFIGS:
         depth = config.partition("-")[2]

@@ -16,7 +16,7 @@ from app.core.domain.template_variables import read_variables
 from app.core.domain.tools.permissions import read_allowed_tools
 from app.core.domain.tools.servers import read_names
 from engine.records import Mode
-from engine.sentences import Sentence, phrase, said
+from engine.sentences import Sentence, i18n, phrase
 
 MODELS, SPECULATION, SAMPLING, CHAT, APPEARANCE = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 SERVER, TOOLS = "Local server", "Tools"
@@ -440,25 +440,25 @@ def value_problem(field: SettingField, value: object) -> str:
     if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
         return _number_problem(field, value)
     if field.kind is FieldKind.SWITCH:
-        return "" if isinstance(value, bool) else said("{label} must be true or false.", label=_label(field))
+        return "" if isinstance(value, bool) else i18n("{label} must be true or false.", label=_label(field))
     return _text_problem(field, value)
 
 
 def _text_problem(field: SettingField, value: object) -> str:
     if not isinstance(value, str):
-        return said("{label} must be text.", label=_label(field))
+        return i18n("{label} must be text.", label=_label(field))
     if field.kind is FieldKind.MODE:
         value = Mode.from_value(value) or value
     if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
         known = ", ".join(choice for choice, _ in field.choices)
-        return said("{label} must be one of: {choices}.", label=_label(field), choices=known)
+        return i18n("{label} must be one of: {choices}.", label=_label(field), choices=known)
     if field.kind is FieldKind.SEVERAL and not set(read_names(value)) <= {choice for choice, _ in field.choices}:
         known = ", ".join(choice for choice, _ in field.choices)
-        return said("{label} must be some of: {choices}.", label=_label(field), choices=known)
+        return i18n("{label} must be some of: {choices}.", label=_label(field), choices=known)
     if field.maximum is not None and len(value) > field.maximum:
-        return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
+        return i18n("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
     if any("\ud800" <= char <= "\udfff" for char in value):
-        return said("{label} contains an incomplete character.", label=_label(field))
+        return i18n("{label} contains an incomplete character.", label=_label(field))
     return _line_problem(field, value)
 
 
@@ -476,18 +476,18 @@ def _number_problem(field: SettingField, value: object) -> str:
     endless = isinstance(value, float) and not math.isfinite(value)
     if isinstance(value, bool) or not isinstance(value, kinds) or endless:
         if field.kind is FieldKind.INTEGER:
-            return said("{label} must be a whole number.", label=_label(field))
-        return said("{label} must be a number.", label=_label(field))
+            return i18n("{label} must be a whole number.", label=_label(field))
+        return i18n("{label} must be a number.", label=_label(field))
     too_low = field.minimum is not None and value < field.minimum
     too_high = field.maximum is not None and value > field.maximum
     if too_low or too_high:
         low, high = _bound(field.minimum), _bound(field.maximum)
-        return said("{label} must be from {low} to {high}.", label=_label(field), low=low, high=high)
+        return i18n("{label} must be from {low} to {high}.", label=_label(field), low=low, high=high)
     return ""
 
 
 def _bound(number: float | None) -> str:
-    return said("anything") if number is None else said("{number:,.15g}", number=number)
+    return i18n("anything") if number is None else i18n("{number:,.15g}", number=number)
 
 
 def _label(field: SettingField) -> Sentence:

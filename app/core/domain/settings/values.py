@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, normalised, value_problem
-from engine.sentences import said
+from engine.sentences import i18n
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Settings:
         values, complaints = dict(self.values), []
         for key, value in changes.items():
             row = FIELD_BY_KEY.get(key)
-            sentence = said("There is no setting {key}.", key=key) if row is None else value_problem(row, value)
+            sentence = i18n("There is no setting {key}.", key=key) if row is None else value_problem(row, value)
             if row is None or sentence:
                 complaints.append(sentence)
             else:

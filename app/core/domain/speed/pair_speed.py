@@ -122,7 +122,7 @@ def credited_draft(stats: RunStats, draft: str) -> str:
     return used_draft(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
 
 
-def newest(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:
+def newest_answers(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:
     return tuple(sorted(answers, key=lambda each: each.ended_at)[-MAX_ANSWERS:])
 
 

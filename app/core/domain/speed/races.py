@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
-from engine.sentences import Sentence, joined, said
+from engine.sentences import Sentence, i18n, joined
 
 MIN_LANES, MAX_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
-OPEN_END_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
+MAX_OPEN_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
 PRECISION_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
 MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
@@ -86,7 +86,7 @@ class AnswerDifference:
 class LaneVerdict:
     """A lane's speed over its base lane, with a 95% interval over rounds.
 
-    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal. ``are_alike``: False for
+    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal. ``is_same_model``: False for
     lanes of two targets, whose answers are not compared.
     """
 
@@ -99,7 +99,7 @@ class LaneVerdict:
     parting: AnswerDifference | None
     temperature: float
     is_complete: bool = True
-    are_alike: bool = True
+    is_same_model: bool = True
 
     @property
     def has_interval(self) -> bool:
@@ -163,20 +163,20 @@ def speed_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
     """How much faster a lane was, and how certain this is; ``names`` are the names of all lanes."""
     lane, base, ratio = names[verdict.lane], names[verdict.base], verdict.ratio
     if ratio is None:
-        return said("{lane} and {base} cannot be compared.", lane=lane, base=base)
-    speed = said("{lane}: {ratio:.2f}× the speed of {base}", lane=lane, ratio=ratio, base=base)
+        return i18n("{lane} and {base} cannot be compared.", lane=lane, base=base)
+    speed = i18n("{lane}: {ratio:.2f}× the speed of {base}", lane=lane, ratio=ratio, base=base)
     low, high, rounds = verdict.low, verdict.high, verdict.num_rounds
     if not verdict.is_complete:
-        return said("{speed}, in a round that was cut short.", speed=speed)
+        return i18n("{speed}, in a round that was cut short.", speed=speed)
     if low is None or high is None:
-        return said("{speed}. One round gives no interval.", speed=speed)
+        return i18n("{speed}. One round gives no interval.", speed=speed)
     if not verdict.has_interval:
-        return said("{speed}. The rounds were too different for an interval.", speed=speed)
+        return i18n("{speed}. The rounds were too different for an interval.", speed=speed)
     if verdict.is_significant:
-        return said(
+        return i18n(
             "{speed} ({low:.2f} to {high:.2f} over {rounds} rounds).", speed=speed, low=low, high=high, rounds=rounds
         )
-    return said(
+    return i18n(
         "{speed} ({low:.2f} to {high:.2f} over {rounds} rounds), so it is not certain which is faster.",
         speed=speed,
         low=low,
@@ -188,20 +188,20 @@ def speed_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
 def answers_sentence(verdict: LaneVerdict) -> Sentence:
     """Whether the answers are identical, and what a difference means."""
     found = verdict.parting
-    if not verdict.are_alike:
-        return said("It is another model, so the answers are not compared.")
+    if not verdict.is_same_model:
+        return i18n("It is another model, so the answers are not compared.")
     if found is None and verdict.is_complete:
-        return said("Same answer, token for token.")
+        return i18n("Same answer, token for token.")
     if found is None:
-        return said("Same text, up to the end of the shorter answer.")
-    where = said("The answers differ at token {token:,}.", token=found.token)
+        return i18n("Same text, up to the end of the shorter answer.")
+    where = i18n("The answers differ at token {token:,}.", token=found.token)
     if found.num_rounds < verdict.num_rounds:
         some, rounds = found.num_rounds, verdict.num_rounds
-        where = said(
+        where = i18n(
             "The answers differ at token {token:,} in {some} of {all} rounds.", token=found.token, some=some, all=rounds
         )
-    fault = said("This should not happen: answers are exact on this computer. Please report it.")
-    return joined([where, fault if found.is_fault else said(found.reason or "")])
+    fault = i18n("This should not happen: answers are exact on this computer. Please report it.")
+    return joined([where, fault if found.is_fault else i18n(found.reason or "")])
 
 
 def verdict_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:

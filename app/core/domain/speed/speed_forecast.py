@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.records import GainForecast
-from engine.sentences import Sentence, joined, said
+from engine.sentences import Sentence, i18n, joined
 
 FAST_ENOUGH = 8.0  # tokens a second: about reading speed
 _DECIMAL_BELOW = 3.0  # below so many tokens a second, a decimal is shown
@@ -17,7 +17,7 @@ _NO_GAIN = 1.05  # a smaller speedup over plain decoding counts as no gain
 # Cost of a pass of four tokens, relative to a plain pass. Below the first value the memory limits the speed, above the
 # second the arithmetic.
 _MEMORY, _ARITHMETIC = 1.6, 2.4
-_BOUNDS = {"memory": said("memory"), "arithmetic": said("arithmetic"), "both": said("memory and arithmetic")}
+_BOUNDS = {"memory": i18n("memory"), "arithmetic": i18n("arithmetic"), "both": i18n("memory and arithmetic")}
 HIGH_TEMPERATURE = 0.6  # from this temperature on, a sentence says that a temperature of 0 gains more
 
 
@@ -81,7 +81,7 @@ class SpeedForecast:
     @property
     def headline(self) -> Sentence:
         """The measured speed if there is one, else the expected range."""
-        found = measured_words(self.measured) if self.measured is not None else said("")
+        found = measured_words(self.measured) if self.measured is not None else i18n("")
         return found or self._expected
 
     @property
@@ -142,11 +142,11 @@ class SpeedForecast:
     def _expected(self) -> Sentence:
         slow, fast = self.plain.rounded
         if not self.gain.is_gain:
-            return said(
+            return i18n(
                 "Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.",
                 slow=slow, fast=fast,
             )  # fmt: skip
-        return said(
+        return i18n(
             "Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with "
             "drafting.",
             slow=slow, fast=fast, low=self.gain.low, high=self.gain.high,
@@ -156,14 +156,14 @@ class SpeedForecast:
     def _draft(self) -> Sentence:
         gain = self.gain
         if gain.draft_cost is None:
-            return said("")
+            return i18n("")
         if gain.draft_pays or (self.is_measured and self.is_gain):  # never contradict a measurement
-            return said("")
-        return said("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
+            return i18n("")
+        return i18n("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
 
     @property
     def _bound(self) -> Sentence:
-        return said(
+        return i18n(
             "On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).",
             what=_BOUNDS[self.bound], cost=self.gain.cost_of_four,
         )  # fmt: skip
@@ -171,22 +171,22 @@ class SpeedForecast:
     @property
     def _conditions(self) -> Sentence:
         if self.temperature >= HIGH_TEMPERATURE:
-            return said("Short answers gain less; a temperature of 0 gains more.")
-        return said("Short answers and higher temperatures gain less.")
+            return i18n("Short answers gain less; a temperature of 0 gains more.")
+        return i18n("Short answers and higher temperatures gain less.")
 
     @property
     def _basis(self) -> Sentence:
         if self.basis == "model":
-            return said("Estimated from this model's passes, which were measured here.")
+            return i18n("Estimated from this model's passes, which were measured here.")
         if self.basis == "others":
-            return said("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
-        return said("Estimated from the speed of the memory, which was measured here.")
+            return i18n("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
+        return i18n("Estimated from the speed of the memory, which was measured here.")
 
     @property
     def _head_basis(self) -> Sentence:
         if not self.by_head:
-            return said("")
-        return said("The range comes from published figures: how often this head is right was not measured here.")
+            return i18n("")
+        return i18n("The range comes from published figures: how often this head is right was not measured here.")
 
 
 def measured_words(speed: PairSpeed) -> Sentence:
@@ -194,10 +194,10 @@ def measured_words(speed: PairSpeed) -> Sentence:
     race, answers = speed.race, speed.speedup
     parts = [_race_words(race)] if race is not None else []
     if answers is not None and speed.num_compared == 1:
-        parts.append(said("Measured here: {speedup:.2f}× the speed without drafting, in one answer.", speedup=answers))
+        parts.append(i18n("Measured here: {speedup:.2f}× the speed without drafting, in one answer.", speedup=answers))
     elif answers is not None:
         parts.append(
-            said(
+            i18n(
                 "Measured here: {speedup:.2f}× the speed without drafting, over the last {num_answers} answers.",
                 speedup=answers, num_answers=speed.num_compared,
             )
@@ -208,20 +208,20 @@ def measured_words(speed: PairSpeed) -> Sentence:
 def losing_words(speed: PairSpeed) -> Sentence:
     """Advice for a pair whose last answers were slower than plain decoding; empty otherwise."""
     if not speed.is_losing:
-        return said("")
-    lost = said(
+        return i18n("")
+    lost = i18n(
         "The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.",
         num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
-        return joined([lost, said("Choose the mode Off, or Auto, which drafts only when that pays.")])
-    return joined([lost, said("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
+        return joined([lost, i18n("Choose the mode Off, or Auto, which drafts only when that pays.")])
+    return joined([lost, i18n("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
 
 
 def _race_words(race: RaceSpeed) -> Sentence:
     if race.low is None or race.high is None:
-        return said("Measured here: {speedup:.2f}× the speed without drafting, in a race.", speedup=race.speedup)
-    return said(
+        return i18n("Measured here: {speedup:.2f}× the speed without drafting, in a race.", speedup=race.speedup)
+    return i18n(
         "Measured here: {speedup:.2f}× the speed without drafting, in a race ({low:.2f}–{high:.2f}).",
         speedup=race.speedup, low=race.low, high=race.high,
     )  # fmt: skip

@@ -13,13 +13,13 @@ from engine.records import RunStats
 
 # A ratio between these may be chance: of 36 plain answers (two models, 100 tokens each) none was above 1.05, and half
 # were from 0.95 to 1.00; lower ratios were due to other programs.
-EVEN = (0.95, 1.05)
+EVEN_RANGE = (0.95, 1.05)
 MAX_PLAIN_ERROR = 0.1  # maximum relative error of the plain cost for the verdict "about the same"
 MIN_TOKENS = 64  # minimum number of tokens for a verdict
-JOINED_SHARE = 0.1  # maximum share of passes whose batch composition differs from the others'
+MAX_JOINED_SHARE = 0.1  # maximum share of passes whose batch composition differs from the others'
 
 
-class Missing(Enum):
+class MissingReason(Enum):
     """Why a gain or a loss is unknown."""
 
     NO_TOKENS = "no tokens"
@@ -36,7 +36,7 @@ class SpeedVerdict:
     """``speedup``: speed over plain decoding; None if unknown (``missing`` says why). ``error``: relative, 95%."""
 
     speedup: float | None = None
-    missing: Missing | None = None
+    missing: MissingReason | None = None
     error: float = 0.0
 
     @property
@@ -46,11 +46,11 @@ class SpeedVerdict:
 
     @property
     def is_gain(self) -> bool:
-        return self.speedup is not None and self.speedup >= max(EVEN[1], 1.0 + self.error)
+        return self.speedup is not None and self.speedup >= max(EVEN_RANGE[1], 1.0 + self.error)
 
     @property
     def is_loss(self) -> bool:
-        return self.speedup is not None and self.speedup <= min(EVEN[0], 1.0 / (1.0 + self.error))
+        return self.speedup is not None and self.speedup <= min(EVEN_RANGE[0], 1.0 / (1.0 + self.error))
 
 
 def speed_verdict(
@@ -58,24 +58,27 @@ def speed_verdict(
 ) -> SpeedVerdict:
     """Judge tokens that took ``seconds``; plain decoding would have taken ``plain_s`` (None: unknown)."""
     if not tokens or seconds <= 0.0:
-        return SpeedVerdict(missing=Missing.NO_TOKENS)
+        return SpeedVerdict(missing=MissingReason.NO_TOKENS)
     if not proposed:
-        return SpeedVerdict(missing=Missing.NOTHING_DRAFTED)
+        return SpeedVerdict(missing=MissingReason.NOTHING_DRAFTED)
     if tokens < MIN_TOKENS:
-        return SpeedVerdict(missing=Missing.FEW_TOKENS)
+        return SpeedVerdict(missing=MissingReason.FEW_TOKENS)
     if not plain_s:
-        return SpeedVerdict(missing=Missing.PLAIN_UNKNOWN)
+        return SpeedVerdict(missing=MissingReason.PLAIN_UNKNOWN)
     found = SpeedVerdict(plain_s / seconds, error=error)
     if found.is_even and error > MAX_PLAIN_ERROR:
-        return SpeedVerdict(missing=Missing.PLAIN_UNKNOWN)
-    return SpeedVerdict(missing=Missing.NOTHING_ACCEPTED) if found.is_gain and not accepted else found
+        return SpeedVerdict(missing=MissingReason.PLAIN_UNKNOWN)
+    return SpeedVerdict(missing=MissingReason.NOTHING_ACCEPTED) if found.is_gain and not accepted else found
 
 
 def answer_verdict(stats: RunStats) -> SpeedVerdict:
     if stats.looped:
-        return SpeedVerdict(missing=Missing.LOOPED)
-    if stats.proposed and JOINED_SHARE * stats.passes < stats.joined_passes < (1.0 - JOINED_SHARE) * stats.passes:
-        return SpeedVerdict(missing=Missing.BESIDE_OTHERS)
+        return SpeedVerdict(missing=MissingReason.LOOPED)
+    if (
+        stats.proposed
+        and MAX_JOINED_SHARE * stats.passes < stats.joined_passes < (1.0 - MAX_JOINED_SHARE) * stats.passes
+    ):
+        return SpeedVerdict(missing=MissingReason.BESIDE_OTHERS)
     return speed_verdict(
         tokens=stats.tokens,
         seconds=stats.generation_s,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_TOOLS = 1000
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -36,7 +36,7 @@ def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
     """
     found = dict.fromkeys(_read(part.strip()) for part in line.split(",") if part.strip())
     if len(found) > MAX_TOOLS:
-        raise ValueError(said("There are more than {most} tools.", most=MAX_TOOLS))
+        raise ValueError(i18n("There are more than {most} tools.", most=MAX_TOOLS))
     return tuple(found)
 
 
@@ -50,7 +50,7 @@ def _read(part: str) -> AllowedTool:
     place, _, digest = part.partition("#")
     server, slash, name = place.partition("/")
     if not slash or not server or not _NAME.fullmatch(name) or (digest and not _DIGEST.fullmatch(digest)):
-        raise ValueError(said("{part} is not of the form server/tool.", part=repr(part[:80])))
+        raise ValueError(i18n("{part} is not of the form server/tool.", part=repr(part[:80])))
     return AllowedTool(unquote(server), name, digest)
 
 

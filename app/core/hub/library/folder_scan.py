@@ -15,7 +15,7 @@ from app.core.hub.errors import LibraryError
 from app.core.hub.file_names import is_gguf
 from app.core.hub.library import ollama
 from app.core.hub.library.other_folders import MAX_OFFERS, is_folder, offer_of, walk
-from engine.sentences import said
+from engine.sentences import i18n
 
 REPORT_EVERY_S = 0.1
 MAX_FILES = 2_000_000
@@ -38,7 +38,7 @@ def scan_folder(
             next(listed, None)
     except OSError as error:
         raise LibraryError(
-            said("{folder} cannot be read: {reason}.", folder=folder, reason=error.strerror or error),
+            i18n("{folder} cannot be read: {reason}.", folder=folder, reason=error.strerror or error),
             "Choose a folder that you may read.",
         ) from error
     seen: set[Path] = set()

@@ -33,14 +33,14 @@ from app.core.hub.file_names import (
     short,
 )
 from app.core.hub.library import ollama
-from app.core.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
+from app.core.hub.library.other_folders import MAX_ENTRIES, MAX_OFFERS, is_model_file, known_places, offer_of, offers_in
 from app.core.hub.records import LibraryModel, Origin, moment_of
 from app.core.paths import Paths
 from app.core.storage.atomic import write_atomically
 from app.core.storage.settings_file import read_settings
 from engine.errors import EngineError
 from engine.gguf.title import model_title
-from engine.sentences import said
+from engine.sentences import i18n
 
 LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
@@ -116,7 +116,7 @@ class IndexFile:
             raise LibraryError("Another Paceline is using the library's index.", "Try again in a moment.") from error
         except OSError as error:
             raise LibraryError(
-                said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
+                i18n("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
             ) from error
 
     def _parse(self) -> Index | None:
@@ -162,9 +162,9 @@ class Library:
     def models(self) -> tuple[LibraryModel, ...]:
         """All models, sorted by name; includes missing models, and files that the user put into the folder."""
         index = self._index.read()
-        unknown = self._unknown_models(index)
-        if unknown:
-            index = self._index.change(lambda now: _with_new(now, unknown))
+        unknown_offers = self._unknown_models(index)
+        if unknown_offers:
+            index = self._index.change(lambda now: _with_new(now, unknown_offers))
         return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
 
     def models_near(self, target: Path) -> tuple[LibraryModel, ...]:
@@ -172,7 +172,7 @@ class Library:
         models = self.models()
         known = {file.resolve() for model in models for file in model.files}
         try:
-            files = sorted(file for file in islice(target.parent.iterdir(), MAX_SEEN) if is_gguf(file.name))
+            files = sorted(file for file in islice(target.parent.iterdir(), MAX_ENTRIES) if is_gguf(file.name))
         except OSError:  # the folder is missing or unreadable
             return models
         offers = (offer_of("", file) for file in files if file.resolve() not in known)
@@ -201,11 +201,11 @@ class Library:
         if len(found) > 1:
             names = ", ".join(model.name for model in found)
             raise LibraryError(
-                said("{name} matches several models: {names}.", name=short(name), names=names), "Name one."
+                i18n("{name} matches several models: {names}.", name=short(name), names=names), "Name one."
             )
         if not found:
-            message = said("The library has no model {name}.", name=short(name))
-            raise LibraryError(message, said("See `paceline models list`."))
+            message = i18n("The library has no model {name}.", name=short(name))
+            raise LibraryError(message, i18n("See `paceline models list`."))
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
@@ -218,14 +218,14 @@ class Library:
         for file in files:
             if not file.exists():
                 raise LibraryError(
-                    said("{file} does not exist.", file=file),
+                    i18n("{file} does not exist.", file=file),
                     "Check the path; a model in several parts needs all of them.",
                 )
             if not file.is_file():
-                raise LibraryError(said("{file} is not a regular file.", file=file), "Name the model's own file.")
+                raise LibraryError(i18n("{file} is not a regular file.", file=file), "Name the model's own file.")
         if not is_model_file(files[0]):
             raise LibraryError(
-                said("{file} is not a GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
+                i18n("{file} is not a GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
             )
         known = [model for model in self.models() if _is_same_file(model.path, files[0])]
         if known:
@@ -285,7 +285,7 @@ class Library:
         draft = self.find(draft).name if draft else ""
         if draft == target:
             raise LibraryError(
-                said("{target} cannot draft for itself.", target=short(target)), "Choose a smaller model."
+                i18n("{target} cannot draft for itself.", target=short(target)), "Choose a smaller model."
             )
         self._change_entry(target, lambda entry: replace(entry, draft=draft))
 
@@ -401,7 +401,7 @@ class Library:
         """Delete one file, its partial file, and folders that become empty; returns the freed bytes."""
         place = path_inside(self.folder, file.relative_to(self.folder).parts)
         if not is_gguf(place.name):
-            raise LibraryError(said("{place} is not a model, so it is not deleted.", place=place))
+            raise LibraryError(i18n("{place} is not a model, so it is not deleted.", place=place))
         freed = 0
         try:
             for path in (place, *(place.with_name(place.name + ending) for ending in PART_ENDINGS)):
@@ -411,7 +411,7 @@ class Library:
                     path.unlink()
         except OSError as error:
             raise LibraryError(
-                said("{place} could not be deleted: {reason}.", place=place, reason=error.strerror or error)
+                i18n("{place} could not be deleted: {reason}.", place=place, reason=error.strerror or error)
             ) from error
         for folder in place.parents:
             if folder == self.folder or not folder.is_relative_to(self.folder) or any(folder.iterdir()):

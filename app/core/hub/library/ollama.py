@@ -20,7 +20,7 @@ from typing import Any
 from app.core.domain.models import Offer, SkippedModel
 from app.core.hub.file_names import kind_of, quantization_of
 from app.core.hub.library.other_folders import is_model_file
-from engine.sentences import said
+from engine.sentences import i18n
 
 PROGRAM = "Ollama"
 MAX_MANIFESTS = 2000
@@ -106,29 +106,29 @@ def _shown(parts: tuple[str, ...]) -> str:
 def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (whatever the file holds)
     layers = manifest.get("layers") if isinstance(manifest, dict) else None
     if not isinstance(layers, list):
-        raise _UnusableError(said("Its manifest lists no layers."))
+        raise _UnusableError(i18n("Its manifest lists no layers."))
     kinds = [layer.get("mediaType") for layer in layers if isinstance(layer, dict)]
     weights = [layer for layer in layers if isinstance(layer, dict) and layer.get("mediaType") == MODEL_LAYER]
     if TENSOR_LAYER in kinds or (not weights and kinds):
-        raise _UnusableError(said("Its weights are not stored as a GGUF file, or it runs elsewhere."))
+        raise _UnusableError(i18n("Its weights are not stored as a GGUF file, or it runs elsewhere."))
     if len(weights) != 1:
-        raise _UnusableError(said("Its weights lie in several files; one is needed."))
+        raise _UnusableError(i18n("Its weights lie in several files; one is needed."))
     if ADAPTER_LAYER in kinds:
-        raise _UnusableError(said("It needs an adapter, which Paceline does not load."))
+        raise _UnusableError(i18n("It needs an adapter, which Paceline does not load."))
     reported = weights[0].get("digest")
     digest = _DIGEST.fullmatch(reported) if isinstance(reported, str) else None
     if digest is None:
-        raise _UnusableError(said("Its manifest gives no SHA-256 digest of its weights."))
+        raise _UnusableError(i18n("Its manifest gives no SHA-256 digest of its weights."))
     blob = blobs / f"sha256-{digest[1]}"
     try:
         size = blob.stat().st_size
     except OSError as error:
         reason = error.strerror or error
-        raise _UnusableError(said("Its weights cannot be read: {reason}.", reason=reason)) from error
+        raise _UnusableError(i18n("Its weights cannot be read: {reason}.", reason=reason)) from error
     if weights[0].get("size") != size:
-        raise _UnusableError(said("Its weights are not complete: pull it again with Ollama."))
+        raise _UnusableError(i18n("Its weights are not complete: pull it again with Ollama."))
     if not is_model_file(blob):
-        raise _UnusableError(said("Its weights are not a GGUF file, or may not be read."))
+        raise _UnusableError(i18n("Its weights are not a GGUF file, or may not be read."))
     return blob, size
 
 
@@ -149,13 +149,13 @@ def _quantization(manifest: dict[str, Any], blobs: Path, name: str) -> str:
 def _read_json(path: Path, max_bytes: int) -> Any:  # noqa: ANN401 (JSON)
     try:
         if not path.is_file():
-            raise _UnusableError(said("Its manifest is not a file."))
+            raise _UnusableError(i18n("Its manifest is not a file."))
         with path.open("rb") as file:
             text = file.read(max_bytes + 1)
         if len(text) > max_bytes:
-            raise _UnusableError(said("Its manifest is too long to be one."))
+            raise _UnusableError(i18n("Its manifest is too long to be one."))
         return json.loads(text)
     except OSError as error:
-        raise _UnusableError(said("Its manifest cannot be read: {reason}.", reason=error.strerror or error)) from error
+        raise _UnusableError(i18n("Its manifest cannot be read: {reason}.", reason=error.strerror or error)) from error
     except (ValueError, RecursionError) as error:
-        raise _UnusableError(said("Its manifest is damaged.")) from error
+        raise _UnusableError(i18n("Its manifest is damaged.")) from error

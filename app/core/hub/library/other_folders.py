@@ -15,10 +15,10 @@ from app.core.domain.models import Offer
 from app.core.hub.file_names import all_shards, is_gguf, kind_of, model_name, quantization_of, shard_of
 
 MAX_DEPTH = 6
-MAX_SEEN = 20_000
+MAX_ENTRIES = 20_000
 MAX_OFFERS = 2000
 MAGIC = b"GGUF"
-_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # virtual file systems
+_EXCLUDED_MOUNTS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # virtual file systems
 
 
 def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[tuple[str, Path], ...]:
@@ -79,7 +79,7 @@ def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
     for number, (_place, entries) in enumerate(walk(folder, MAX_DEPTH, follows_links=follows_links)):
         for entry in entries or ():
             num_seen += not is_folder(entry)
-            if num_seen > MAX_SEEN or number > MAX_SEEN:
+            if num_seen > MAX_ENTRIES or number > MAX_ENTRIES:
                 return
             if is_gguf(entry.name) and not is_folder(entry):
                 yield Path(entry.path)
@@ -126,7 +126,7 @@ def _is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
     except OSError:
         return False
     identity = (facts.st_dev, facts.st_ino)
-    if identity in known or folder.resolve() in _NOT_DISKS:
+    if identity in known or folder.resolve() in _EXCLUDED_MOUNTS:
         return True
     known.add(identity)
     return False

@@ -18,7 +18,7 @@ from app.core.hub.client import HubClient
 from app.core.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
 from app.core.hub.file_names import check_repo_id, safe_parts
 from app.core.hub.records import RepoDetails
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 
 FORMAT = 2
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
@@ -26,7 +26,7 @@ CATALOG_FILE = "catalog.toml"  # in the assets
 ALONE = (FileKind.MODEL, FileKind.DRAFT)
 HEADS = (FileKind.MTP, FileKind.EAGLE, FileKind.DFLASH)
 _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no second file"}
-_BOTH = said("The hub has both models as listed here.")
+_BOTH = i18n("The hub has both models as listed here.")
 
 
 class MachineClass(StrEnum):
@@ -138,7 +138,7 @@ def check(pair: CatalogPair, client: HubClient) -> EntryCheck:
     models = [check.target for check in checks]
     bad = [check for check in checks if check.status is not EntryStatus.THERE]
     if not bad:
-        words = said("The hub has the model as listed here.") if pair.draft is None else _BOTH
+        words = i18n("The hub has the model as listed here.") if pair.draft is None else _BOTH
         return EntryCheck(EntryStatus.THERE, words, *models)
     worst = max((check.status for check in bad), key=list(EntryStatus).index)
     sentences = dict.fromkeys(check.sentence for check in bad)  # without repetition, if the hub does not answer
@@ -150,18 +150,18 @@ def _check_model(model: CatalogModel, kinds: Container[FileKind], client: HubCli
     try:
         details = client.details(model.repo)
     except HubNotFoundError:
-        return EntryCheck(EntryStatus.GONE, said("{repo} is no longer on the hub.", repo=model.repo))
+        return EntryCheck(EntryStatus.GONE, i18n("{repo} is no longer on the hub.", repo=model.repo))
     except HubAccessError:
         return EntryCheck(EntryStatus.GATED, _gated_words(model.repo))
     except HubError as error:
-        return EntryCheck(EntryStatus.UNKNOWN, said("It could not be checked: {reason}", reason=error.message))
+        return EntryCheck(EntryStatus.UNKNOWN, i18n("It could not be checked: {reason}", reason=error.message))
     return _compare(model, kinds, details)
 
 
 def _compare(model: CatalogModel, kinds: Container[FileKind], details: RepoDetails) -> EntryCheck:
     remote = pick(details, model.file, kinds)
     if remote is None:
-        return EntryCheck(EntryStatus.GONE, said("{repo} no longer holds {file}.", repo=model.repo, file=model.file))
+        return EntryCheck(EntryStatus.GONE, i18n("{repo} no longer holds {file}.", repo=model.repo, file=model.file))
     if notes := _differences(model, details, remote):
         return EntryCheck(EntryStatus.CHANGED, joined(notes), remote)
     if details.summary.gated is not Gated.NO:
@@ -184,7 +184,7 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RepoModel) 
     size = remote.size_bytes
     if size is not None and abs(size - listed.size_bytes) > SIZE_TOLERANCE * listed.size_bytes:
         notes.append(
-            said(
+            i18n(
                 "{name} is {size:.1f} GB, not {listed:.1f} GB as listed.",
                 name=remote.name,
                 size=size / 1e9,
@@ -194,7 +194,7 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RepoModel) 
     licence = details.summary.licence
     if licence and licence.lower() != listed.licence:
         notes.append(
-            said(
+            i18n(
                 "The licence of {repo} is now {licence}, not {listed} as listed.",
                 repo=listed.repo,
                 licence=licence,
@@ -202,16 +202,16 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RepoModel) 
             )
         )
     if remote.missing_shards == 1:
-        notes.append(said("1 part of {name} is missing on the hub.", name=remote.name))
+        notes.append(i18n("1 part of {name} is missing on the hub.", name=remote.name))
     elif remote.missing_shards:
         notes.append(
-            said("{number} parts of {name} are missing on the hub.", number=remote.missing_shards, name=remote.name)
+            i18n("{number} parts of {name} are missing on the hub.", number=remote.missing_shards, name=remote.name)
         )
     return notes
 
 
 def _gated_words(repo: str) -> str:
-    return said(
+    return i18n(
         "{repo} is gated: accept its terms on its hub page, and give Paceline an access token.",
         repo=repo,
     )

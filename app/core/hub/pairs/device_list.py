@@ -17,7 +17,7 @@ from engine.errors import DeviceError, EngineError
 from engine.llama.devices import shared_by_default
 from engine.records import NO_DEVICE, Device, EngineReady
 from engine.sandbox.library_facts import list_devices
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -80,4 +80,4 @@ class DeviceList:
             return error
         except EngineError as error:
             log.warning("the devices could not be listed: %s", error.message)
-            return DeviceError(said("The devices of this computer could not be listed."))
+            return DeviceError(i18n("The devices of this computer could not be listed."))

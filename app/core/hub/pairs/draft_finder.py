@@ -35,7 +35,7 @@ from engine.gguf.head_files import (
 )
 from engine.gguf.token_weights import head_weights
 from engine.sandbox.probe import PairVerdict
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 
 LARGEST_SHARE = 0.5  # maximum draft cost / target cost: more expensive drafts gain nothing
 LARGEST_HUB_SHARE = 0.12  # the same limit for drafts of the hub; about a tenth is ideal
@@ -44,12 +44,12 @@ MAX_READ = 5  # maximum number of repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
-BELONGS = said("By its file header, this head matches the target.")
+BELONGS = i18n("By its file header, this head matches the target.")
 _KINDS = {
-    FileKind.MMPROJ: said("the image or sound part of another model"),
-    FileKind.IMATRIX: said("a table for quantizing another model"),
-    FileKind.VOCAB: said("a vocabulary without weights"),
-    FileKind.ADAPTER: said("an adapter (LoRA) for another model"),
+    FileKind.MMPROJ: i18n("the image or sound part of another model"),
+    FileKind.IMATRIX: i18n("a table for quantizing another model"),
+    FileKind.VOCAB: i18n("a vocabulary without weights"),
+    FileKind.ADAPTER: i18n("an adapter (LoRA) for another model"),
 }
 
 
@@ -102,15 +102,15 @@ def find_drafts(
     likely = [one for one in here if family_of(one[1]) == family]  # check these first: comparing vocabularies is slow
     if likely and len(likely) < len(here):
         search.judge(likely)
-        on_progress(search.result(said("Still looking.")))
+        on_progress(search.result(i18n("Still looking.")))
         here = [one for one in here if one not in likely]
     search.judge(here)
-    on_progress(search.result(said("Still looking.")))
+    on_progress(search.result(i18n("Still looking.")))
     if sources.hub is None:
-        search.notes.append(said("The hub was not asked."))
+        search.notes.append(i18n("The hub was not asked."))
     else:
         search.judge(search.listed_models(sources.catalog, sources.hub))
-        on_progress(search.result(said("Still looking.")))
+        on_progress(search.result(i18n("Still looking.")))
         search.judge(search.found_models(family, sources.hub))
     return search.result()
 
@@ -154,9 +154,9 @@ class _Search:
                 size_bytes=model.size_bytes,
             )  # fmt: skip
             if model.missing:
-                self._reject(candidate, said("Its file has been moved or deleted."), VocabularyMatch.UNCHECKED)
+                self._reject(candidate, i18n("Its file has been moved or deleted."), VocabularyMatch.UNCHECKED)
             elif model.kind in _KINDS:
-                self._reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
+                self._reject(candidate, i18n("It is {kind}.", kind=_KINDS[model.kind]))
             else:
                 try:
                     known.append((candidate, read_local_header(model.path, may_be_head=True)))
@@ -183,7 +183,7 @@ class _Search:
                 self._record_error(candidate, error)
                 continue
             if model is None:
-                words = said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo)
+                words = i18n("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo)
                 self._reject(candidate, words)
             else:
                 known += self._read(hub, candidate, model)
@@ -194,7 +194,7 @@ class _Search:
         try:
             summaries = hub.search(family, limit=MAX_FOUND)
         except HubError as error:
-            self.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
+            self.notes.append(i18n("The hub could not be searched: {reason}", reason=error.message))
             return ()
         seen = {candidate.repo_id for candidate in self._judged}
         known: list[tuple[DraftCandidate, KnownModel]] = []
@@ -206,12 +206,12 @@ class _Search:
             if reason := self._why_not(summary):
                 self._reject(candidate, reason)
             elif summary.gated is not Gated.NO:
-                words = said("It is gated: accept the terms on its hub page.")
+                words = i18n("It is gated: accept the terms on its hub page.")
                 self._reject(candidate, words, VocabularyMatch.UNCHECKED)
             elif num_read < MAX_READ:
                 num_read += 1
                 known += self._read_best(hub, candidate)
-        words = said(
+        words = i18n(
             "The hub was searched for “{family}”; {read} repositories were read.", family=family, read=num_read
         )
         self.notes.append(words)
@@ -221,11 +221,11 @@ class _Search:
         """Why a repository is unsuitable, by its search result; empty if it may be suitable."""
         own, target = summary.architecture, self._target.header.architecture
         if own not in ("", *HEAD_ARCHITECTURES, target):
-            return said("Its architecture is {own}, the target's is {other}.", own=own, other=target)
+            return i18n("Its architecture is {own}, the target's is {other}.", own=own, other=target)
         number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(self._target))
         if number is None or number <= limit:
             return ""
-        return said(
+        return i18n(
             "It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.",
             number=number / 1e9,
             limit=limit / 1e9,
@@ -242,7 +242,7 @@ class _Search:
         models = [one for one in details.models if one.kind not in _KINDS and not one.missing_shards]
         small = [one for one in models if (one.size_bytes or 0) <= limit]
         if not small:
-            self._reject(candidate, said("It contains no model that is small enough."))
+            self._reject(candidate, i18n("It contains no model that is small enough."))
             return ()
         rank = {name: number for number, name in enumerate(_PREFERRED)}
         best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
@@ -298,15 +298,15 @@ class _Search:
         number, everything = len(matching), len(matching) + len(rejected)
         if everything:
             words.append(
-                said("{number} of {all} can draft for {target}.", number=number, all=everything, target=target.name)
+                i18n("{number} of {all} can draft for {target}.", number=number, all=everything, target=target.name)
             )
         elif not unchecked:
-            none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
+            none = i18n("There is no other model on this computer that could draft for {target}.", target=target.name)
             words.append(none)
         if not matching:
-            words.append(said("The n-gram mode needs no draft."))
+            words.append(i18n("The n-gram mode needs no draft."))
         if unchecked:
-            words.append(said("Could not be checked: {number}; see the reasons.", number=len(unchecked)))
+            words.append(i18n("Could not be checked: {number}; see the reasons.", number=len(unchecked)))
         return DraftSearch((*matching, *unchecked, *rejected), joined([*words, *self.notes, more]))
 
 
@@ -324,7 +324,7 @@ def _verdict(candidate: DraftCandidate, verdict: PairVerdict) -> DraftCandidate:
     if not verdict.matches:
         return replace(candidate, reason=verdict.reason)
     if share is not None and share > LARGEST_SHARE:
-        reason = said("It matches, but it is too large for this target to make it faster.")
+        reason = i18n("It matches, but it is too large for this target to make it faster.")
         return replace(candidate, reason=reason)
     if verdict.coverage is not None:
         words = vocabulary_sentence(verdict.coverage, is_listed=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from app.core.domain.errors import BackupError, DamagedFileError, StorageError
 from app.core.storage.atomic import move_into_place
 from app.core.storage.chats.database import check, version_of
-from engine.sentences import said
+from engine.sentences import i18n
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
@@ -72,7 +72,7 @@ def copy_database(
             return UnverifiedBackup(part, final, _table_counts(connection))
     except (sqlite3.Error, OSError, StorageError) as error:
         _discard(part)
-        raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+        raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
 
 
 def verify(copied: UnverifiedBackup) -> Path:
@@ -91,7 +91,7 @@ def verify(copied: UnverifiedBackup) -> Path:
         move_into_place(part, final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
         _discard(part)
-        raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+        raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
     return final
 
 
@@ -188,7 +188,7 @@ def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: str, limit: i
 
 def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
     if _table_counts(copy) != copied.counts:
-        raise DamagedFileError(said("{file} differs from the chats file", file=copied.final.name))
+        raise DamagedFileError(i18n("{file} differs from the chats file", file=copied.final.name))
 
 
 def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:

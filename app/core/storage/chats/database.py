@@ -19,7 +19,7 @@ from app.core.domain.errors import (
     StorageReadOnlyError,
 )
 from app.core.domain.unspaced import has_unspaced, spaced
-from engine.sentences import said
+from engine.sentences import i18n
 
 MEMORY = Path(":memory:")
 FULL_BYTES = 1 << 16  # with less free space the disk counts as full
@@ -92,7 +92,7 @@ def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
         found = connection.execute(f"PRAGMA {name}").fetchone()[0]
         if found != read_back:
             raise StorageError(
-                said(
+                i18n(
                     "The database does not accept {name} = {value}: it reports {found}.",
                     name=name,
                     value=value,
@@ -129,7 +129,7 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
     name = "integrity_check" if thorough else "quick_check"
     finding = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
     if finding != "ok":
-        raise DamagedFileError(said("SQLite found damage: {finding}.", finding=str(finding).splitlines()[-1][:200]))
+        raise DamagedFileError(i18n("SQLite found damage: {finding}.", finding=str(finding).splitlines()[-1][:200]))
 
 
 def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
@@ -143,18 +143,18 @@ def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | Looku
     """Convert an error of SQLite, or of decoding its rows, to an error about ``file``."""
     if not isinstance(error, sqlite3.Error):
         # sqlite3 raises it if SQLite's message contains damaged names.
-        return DamagedFileError(said("{file} cannot be read as a chats file.", file=file.name))
+        return DamagedFileError(i18n("{file} cannot be read as a chats file.", file=file.name))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
-        return StorageFullError(said("There is no space left in {folder}.", folder=file.parent))
+        return StorageFullError(i18n("There is no space left in {folder}.", folder=file.parent))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StorageBusyError(said("Another program is using {file}.", file=file))
+        return StorageBusyError(i18n("Another program is using {file}.", file=file))
     refused = code == sqlite3.SQLITE_IOERR and not os.access(file.parent, os.W_OK)
     if refused or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StorageReadOnlyError(said("{file} cannot be written.", file=file))
+        return StorageReadOnlyError(i18n("{file} cannot be written.", file=file))
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
-        return DamagedFileError(said("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
-    return StorageError(said("{file}: {error}.", file=file.name, error=error))
+        return DamagedFileError(i18n("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
+    return StorageError(i18n("{file}: {error}.", file=file.name, error=error))
 
 
 def means_full_disk(error: BaseException | None) -> bool:

@@ -41,7 +41,7 @@ from app.core.storage.chats.database import (
 )
 from app.core.storage.chats.schema import MIGRATIONS, Migration
 from engine.records import Problem
-from engine.sentences import joined, said
+from engine.sentences import i18n, joined
 
 COPY_TRIES = 5  # attempts to copy a file that another program writes to
 
@@ -78,7 +78,7 @@ def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
         return _open_in_memory(place, error)
     except OSError as error:
         reason = StorageReadOnlyError(
-            said("{folder}: {reason}.", folder=place.file.parent, reason=error.strerror or error)
+            i18n("{folder}: {reason}.", folder=place.file.parent, reason=error.strerror or error)
         )
         return _open_in_memory(place, reason)
 
@@ -91,14 +91,14 @@ def _check_file_kind(place: StoreLocation) -> None:
         StorageError: it is a pipe or a device, where SQLite could block.
     """
     if place.file.is_dir():
-        raise DamagedFileError(said("{file} is a folder.", file=place.file.name))
+        raise DamagedFileError(i18n("{file} is a folder.", file=place.file.name))
     there = os.path.lexists(place.file)  # true for a broken link: opening it reports the reason
     found = place.file.stat() if there else None
     if found is not None and not stat.S_ISREG(found.st_mode):
-        raise StorageError(said("{file} is not a regular file.", file=place.file))
+        raise StorageError(i18n("{file} is not a regular file.", file=place.file))
     if (found is None or not found.st_size) and any(place.backups.glob("*.db")):
-        sentence = said("{file} is empty.", file=place.file.name) if there else None
-        raise DamagedFileError(sentence or said("{file} is missing.", file=place.file.name))
+        sentence = i18n("{file} is empty.", file=place.file.name) if there else None
+        raise DamagedFileError(sentence or i18n("{file} is missing.", file=place.file.name))
 
 
 def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
@@ -110,7 +110,7 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
         found = version_of(connection)
         if found > len(place.migrations):
             raise NewerFileError(
-                said(
+                i18n(
                     "{file} has format version {found}; this Paceline supports up to {known}.",
                     file=place.file.name,
                     found=found,
@@ -118,13 +118,13 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
                 )
             )
         if found == 0 and layout_of(connection):
-            raise DamagedFileError(said("{file} is a database of another program.", file=place.file.name))
+            raise DamagedFileError(i18n("{file} is a database of another program.", file=place.file.name))
         if found < len(place.migrations):
             connection = _migrate(connection, place, now)
         with contextlib.closing(_empty_in_memory(place)) as memory:
             wanted = layout_of(memory)
         if layout_of(connection) != wanted:
-            raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
+            raise DamagedFileError(i18n("{file} does not have the tables of a chats file.", file=place.file.name))
         # Check that the file is writable, without writing: a full disk must not prevent opening.
         with transaction(connection):
             pass
@@ -132,7 +132,7 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
         connection.close()
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # not an intact chats file
             raise DamagedFileError(
-                said("{file} cannot be read as a chats file ({error}).", file=place.file.name, error=error)
+                i18n("{file} cannot be read as a chats file ({error}).", file=place.file.name, error=error)
             ) from error
         raise as_storage_error(error, place.file) from error
     except StorageError:
@@ -170,7 +170,7 @@ def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime
         except BackupError as error:
             if means_full_disk(error.__cause__):
                 raise _no_space(place.backups) from error
-            raise MigrationError(said("Without a copy nothing is changed. {message}", message=error.message)) from error
+            raise MigrationError(i18n("Without a copy nothing is changed. {message}", message=error.message)) from error
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
             if backup is None:
                 raise
@@ -179,13 +179,13 @@ def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime
             connection.close()
             _restore_backup(backup, place.file)
             raise MigrationError(
-                said("The update to format version {version} failed ({error}).", version=version + 1, error=error)
+                i18n("The update to format version {version} failed ({error}).", version=version + 1, error=error)
             ) from error
     return connection
 
 
 def _no_space(folder: Path) -> StorageFullError:
-    return StorageFullError(said("There is no space left in {folder}.", folder=folder))
+    return StorageFullError(i18n("There is no space left in {folder}.", folder=folder))
 
 
 def _restore_backup(backup: Path, file: Path) -> None:
@@ -226,16 +226,16 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
         connection = _open_good(place, now)
     except (OSError, StorageError) as error:
         _undo_setting_aside(place, aside)
-        return _open_in_memory(place, why, said("It could not be replaced: {error}.", error=_reason(error)))
+        return _open_in_memory(place, why, i18n("It could not be replaced: {error}.", error=_reason(error)))
     if backup is None:
-        opened = said("A new, empty one was opened.")
+        opened = i18n("A new, empty one was opened.")
     else:
-        opened = said("The copy {copy} was opened instead.", copy=backup.name)
+        opened = i18n("The copy {copy} was opened instead.", copy=backup.name)
     return OpenedStore(
         connection,
         problem=Problem(
             why.title,
-            joined([why.message, *([said("It is kept as {aside}.", aside=aside.name)] if kept_it else []), opened]),
+            joined([why.message, *([i18n("It is kept as {aside}.", aside=aside.name)] if kept_it else []), opened]),
             _advice(why, place),
         ),
         has_stored=False,
@@ -260,12 +260,12 @@ def _reason(error: OSError | StorageError) -> str:
 
 def _advice(why: StorageError, place: StoreLocation) -> str:
     if isinstance(why, NewerFileError):
-        return said(
+        return i18n(
             "Install the newer Paceline again, and rename the kept file to {file} for it.", file=place.file.name
         )
     if any(place.backups.glob("*.db")):
-        return said("Earlier copies are in {folder}.", folder=place.backups)
-    return said("There is no earlier copy.")
+        return i18n("Earlier copies are in {folder}.", folder=place.backups)
+    return i18n("There is no earlier copy.")
 
 
 def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> OpenedStore:
@@ -276,9 +276,9 @@ def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> 
         memory.close()
         memory = _empty_in_memory(place)
     if readable:
-        shown = said("The stored chats can be read, but new messages are kept only until Paceline is closed.")
+        shown = i18n("The stored chats can be read, but new messages are kept only until Paceline is closed.")
     else:
-        shown = said("New messages are kept only until Paceline is closed.")
+        shown = i18n("New messages are kept only until Paceline is closed.")
     problem = Problem(why.title, joined([why.message, more, shown]), _advice_in_memory(why))
     return OpenedStore(memory, is_persistent=False, problem=problem, has_stored=readable)
 
@@ -286,9 +286,9 @@ def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> 
 def _advice_in_memory(why: StorageError) -> str:
     """The advice if the app does not try again before the next start."""
     if isinstance(why, StorageFullError):
-        return said("Free some space, and start Paceline again.")
+        return i18n("Free some space, and start Paceline again.")
     if why.advice == StorageError.default_advice:
-        return said("Check the disk and the folder's permissions, and start Paceline again.")
+        return i18n("Check the disk and the folder's permissions, and start Paceline again.")
     return why.advice
 
 

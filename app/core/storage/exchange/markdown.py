@@ -10,11 +10,11 @@ from app.core.domain.framing import as_prompt, code_block
 from app.core.domain.thinking import split_thinking
 from app.core.storage.exchange.records import PortableChat, PortableMessage
 from engine.records import RunStats
-from engine.sentences import said
+from engine.sentences import i18n
 
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
 _HEADING_CHARS = 200
-OTHER_VERSIONS = said(
+OTHER_VERSIONS = i18n(
     "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
 )
 

@@ -43,7 +43,7 @@ from app.core.storage.exchange.records import (
 )
 from app.core.storage.pictures import picture_attachment
 from engine.records import Mode, RunStats, TokenSpan
-from engine.sentences import said
+from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
             return
         yield line.rstrip().removesuffix(b",")
     if len(line) > most:
-        raise ChatsImportError(said("A chat in this file is larger than {limit} MB.", limit=most // 2**20))
+        raise ChatsImportError(i18n("A chat in this file is larger than {limit} MB.", limit=most // 2**20))
     if not line.startswith(b"]"):
         raise ChatsImportError("The file is cut off.", "The chats before that were imported.")
 

@@ -21,7 +21,7 @@ from app.core.domain.text_decoding import decode
 from app.core.storage.exchange import chatgpt, lm_studio, own_format, transcript
 from app.core.storage.exchange.pictures import PictureFiles, pictures_beside, pictures_in_archive
 from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
 MAX_COMPRESSION = 20  # maximum compression ratio of a zip; chats have ratios of 3 to 10
@@ -90,12 +90,12 @@ def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterat
             raise failure from error
         note(file.name, failure)
     if not has_chats:
-        raise bad[0] if bad else ChatsImportError(said("{file} contains no conversations.", file=file.name))
+        raise bad[0] if bad else ChatsImportError(i18n("{file} contains no conversations.", file=file.name))
 
 
 def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
     if file.exists() and not file.is_file():  # reading a pipe or a device could block
-        raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
+        raise ChatsImportError(i18n("{file} is not a regular file.", file=file.name))
     if zipfile.is_zipfile(file):
         yield from _read_zip(file, note)
         return
@@ -108,19 +108,19 @@ def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
 
 def _unreadable(name: str, error: Exception) -> ChatsImportError:
     reason = getattr(error, "strerror", None) or error
-    return ChatsImportError(said("{file} cannot be read ({error}).", file=name, error=reason))
+    return ChatsImportError(i18n("{file} cannot be read ({error}).", file=name, error=reason))
 
 
 def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
     if directory_bytes(file) > MAX_DIRECTORY_BYTES:
-        raise ChatsImportError(said("{file} contains too many files for an export.", file=file.name))
+        raise ChatsImportError(i18n("{file} contains too many files for an export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()
         entries = [entry for entry in listed if _JSON_NAMES.search(entry.filename)]
         texts = [] if entries else [entry for entry in listed if _MARKDOWN_NAMES.match(entry.filename)]
         most = max(MAX_FILE_BYTES, MAX_COMPRESSION * file.stat().st_size)
         if sum(entry.file_size for entry in (*entries, *texts)) > most:
-            raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
+            raise ChatsImportError(i18n("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
         files = pictures_in_archive(archive, listed)
         for entry in entries or texts:
             yield from _read_entry(archive, entry, files, note)
@@ -173,7 +173,7 @@ def _read_markdown(handle: IO[bytes], name: str) -> PortableChat:
     except NotTextError as error:
         raise NoChatError(error.message) from error
     if chat is None:
-        raise NoChatError(said("{name} is not a chat: no lines in it say who is speaking.", name=name))
+        raise NoChatError(i18n("{name} is not a chat: no lines in it say who is speaking.", name=name))
     return chat
 
 
@@ -192,14 +192,14 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
         found = [each for each in data if chatgpt.is_chatgpt(each)]
         yield from _read_each(found[:MAX_CHATS], lambda each: chatgpt.from_data(each, files), note, name)
         if len(found) > MAX_CHATS:
-            sentence = said("{file} contains more than {limit:,} conversations.", file=name, limit=MAX_CHATS)
+            sentence = i18n("{file} contains more than {limit:,} conversations.", file=name, limit=MAX_CHATS)
             note(name, ChatsImportError(sentence))
     elif isinstance(data, dict) and chatgpt.is_chatgpt(data):
         yield chatgpt.from_data(data, files)
     elif isinstance(data, dict) and lm_studio.is_lm_studio(data):
         yield lm_studio.from_data(data, files)
     else:
-        raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
+        raise ChatsImportError(i18n("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
 
 
 def _read_each(
@@ -213,24 +213,24 @@ def _read_each(
             title = clean_title(data.get("title"))
             chat = read(data)
         except ChatsImportError as error:
-            note(title or said("Chat {number:,}", number=number), error)
+            note(title or i18n("Chat {number:,}", number=number), error)
         else:
             yield chat
 
 
 def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
     if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
-        raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
+        raise ChatsImportError(i18n("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
         return json.loads(raw)  # detects UTF-8, UTF-16 and UTF-32, which editors on Windows write
     except (ValueError, RecursionError) as error:
-        raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
+        raise ChatsImportError(i18n("{name} is not a JSON file that Paceline can read.", name=name)) from error
 
 
 def _read_limited(handle: IO[bytes], name: str, limit: int) -> bytes:
     raw = handle.read(limit + 1)  # do not trust the reported size
     if len(raw) > limit:
-        raise ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
+        raise ChatsImportError(i18n("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
     return raw
 
 

@@ -16,7 +16,7 @@ from app.core.domain.seeds import SamplingRecord
 from app.core.domain.tools.calls import StoredCall
 from app.core.storage.chats.options import NO_OPTIONS
 from engine.records import Mode, RunStats, TokenSpan
-from engine.sentences import said
+from engine.sentences import i18n
 
 # Limits for files of other programs; our own exports are not limited.
 MAX_CHATS = 50_000
@@ -104,7 +104,7 @@ def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
         ChatsImportError: the text is longer than ``limit``.
     """
     if isinstance(value, str) and len(value) > limit:
-        raise ChatsImportError(said("A message has more than {limit:,} characters.", limit=limit))
+        raise ChatsImportError(i18n("A message has more than {limit:,} characters.", limit=limit))
     return whole_text(value)
 
 

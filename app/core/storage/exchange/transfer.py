@@ -21,7 +21,7 @@ from app.core.storage.exchange.own_format import to_json
 from app.core.storage.exchange.reading import read_chats
 from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.store_access import insert_chat, read_chat
-from engine.sentences import Sentence, joined, said
+from engine.sentences import Sentence, i18n, joined
 
 # Maximum chats and messages in one transaction, for which the window may wait.
 CHATS_PER_TRANSACTION, MESSAGES_PER_TRANSACTION = 20, 2000
@@ -38,20 +38,20 @@ class ImportResult:
     @property
     def sentence(self) -> str:
         if self.num_new == 1:
-            taken = said("1 chat imported.")
+            taken = i18n("1 chat imported.")
         else:
-            taken = said("{number:,} chats imported.", number=self.num_new)
+            taken = i18n("{number:,} chats imported.", number=self.num_new)
         sentences = [taken]
         if self.num_known == 1:
-            sentences.append(said("1 already existed."))
+            sentences.append(i18n("1 already existed."))
         elif self.num_known:
-            sentences.append(said("{number:,} already existed.", number=self.num_known))
+            sentences.append(i18n("{number:,} already existed.", number=self.num_known))
         if self.bad:
             (name, error), number = self.bad[0], len(self.bad)
             if number > 1:
-                sentences.append(said("{number:,} could not be imported. The first:", number=number))
-            reason = error.message if isinstance(error.message, Sentence) else said(error.message)
-            named = said("{name} could not be imported: {reason}", name=name, reason=reason)
+                sentences.append(i18n("{number:,} could not be imported. The first:", number=number))
+            reason = error.message if isinstance(error.message, Sentence) else i18n(error.message)
+            named = i18n("{name} could not be imported: {reason}", name=name, reason=reason)
             sentences.append(reason if name in reason else named)
         return joined(sentences)
 

@@ -25,20 +25,22 @@ from app.core.storage.atomic import atomic_file
 from app.core.tools.interface import ToolFileError
 from app.core.tools.mcp.words import one_line
 from app.core.tools.policy import BUILT_IN
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 MAX_FILE_BYTES = 1_000_000
 MAX_SERVERS = 100
-_KEYS = ("mcpServers", "servers")  # "servers" is VS Code's key
+_SERVER_KEYS = ("mcpServers", "servers")  # "servers" is VS Code's key
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
-_MOST_SECONDS = 3_600  # larger values of a timeout are milliseconds
+_MAX_SECONDS = 3_600  # larger values of a timeout are milliseconds
 # Programs that start other programs: the words before the started program, and options that have a value.
-_RUNNER = re.compile(r"env|npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
-_RUNS = re.compile(r"tool|run|exec|dlx|x|/c|\w+=.*")
-_WITH_VALUE = re.compile(r"-[evpXW]|--(env|volume|mount|name|network|directory|project|with|from|package|python)")
+_RUNNER_NAMES = re.compile(r"env|npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
+_RUNNER_SUBCOMMANDS = re.compile(r"tool|run|exec|dlx|x|/c|\w+=.*")
+_OPTIONS_WITH_VALUE = re.compile(
+    r"-[evpXW]|--(env|volume|mount|name|network|directory|project|with|from|package|python)"
+)
 _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 
@@ -66,7 +68,7 @@ class ServerEntry:
         given = dict(self.extra).get("timeout")
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
             return None
-        return max(1.0, given if given <= _MOST_SECONDS else given / 1000)
+        return max(1.0, given if given <= _MAX_SECONDS else given / 1000)
 
     @property
     def place(self) -> str:
@@ -110,15 +112,15 @@ def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
         return ()
     except OSError as error:
         reason = error.strerror or error
-        raise ToolFileError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
+        raise ToolFileError(i18n("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
     if len(raw) > MAX_FILE_BYTES:
-        raise ToolFileError(said("{path} has more than {most:,} bytes.", path=path, most=MAX_FILE_BYTES))
+        raise ToolFileError(i18n("{path} has more than {most:,} bytes.", path=path, most=MAX_FILE_BYTES))
     try:
         return read_entries(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ToolFileError(said("{path} is not UTF-8 text.", path=path)) from error
+        raise ToolFileError(i18n("{path} is not UTF-8 text.", path=path)) from error
     except ToolFileError as error:
-        raise ToolFileError(said("{path}: {reason}", path=path, reason=error.message), error.advice) from error
+        raise ToolFileError(i18n("{path}: {reason}", path=path, reason=error.message), error.advice) from error
 
 
 def read_entries(text: str) -> tuple[ServerEntry, ...]:
@@ -128,17 +130,17 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         ToolFileError: the text is no JSON or has no ``mcpServers``.
     """
     try:
-        data = _loaded(text)
+        data = _parse_json(text)
     except (ValueError, RecursionError) as error:
         where = (
-            said("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else said("its nesting")
+            i18n("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else i18n("its nesting")
         )
-        raise ToolFileError(said("It is not JSON: see {where}.", where=where)) from error
-    servers = next((data[key] for key in _KEYS if key in data), None) if isinstance(data, dict) else None
+        raise ToolFileError(i18n("It is not JSON: see {where}.", where=where)) from error
+    servers = next((data[key] for key in _SERVER_KEYS if key in data), None) if isinstance(data, dict) else None
     if not isinstance(servers, dict):
-        raise ToolFileError(said("It has no object “mcpServers”."))
+        raise ToolFileError(i18n("It has no object “mcpServers”."))
     if len(servers) > MAX_SERVERS:
-        raise ToolFileError(said("It names more than {most} servers.", most=MAX_SERVERS))
+        raise ToolFileError(i18n("It names more than {most} servers.", most=MAX_SERVERS))
     found: dict[str, ServerEntry] = {}
     for key, value in servers.items():
         name = _free_name(one_line(key) or "server", found)
@@ -146,7 +148,7 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
     return tuple(found.values())
 
 
-def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
+def _parse_json(text: str) -> Any:  # noqa: ANN401  (JSON)
     """Parse JSON with comments and trailing commas, as many editors allow."""
     try:
         return json.loads(text)
@@ -166,20 +168,20 @@ def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
     except ValueError:
         words = line.split()
     if line.startswith(("http://", "https://")):
-        return read_entries(json.dumps({_KEYS[0]: {urlsplit(line).hostname or line: {"url": line}}}))
+        return read_entries(json.dumps({_SERVER_KEYS[0]: {urlsplit(line).hostname or line: {"url": line}}}))
     config = {"command": words[0], "args": words[1:]} if words else {}
-    return read_entries(json.dumps({_KEYS[0]: {_name_of(words or [line]): config}}))
+    return read_entries(json.dumps({_SERVER_KEYS[0]: {_name_of(words or [line]): config}}))
 
 
 def _name_of(words: list[str]) -> str:
     """A name for a command: its program, or the program that it starts through a runner such as ``npx``."""
     named, is_value = words[0], False
     for word in words:
-        is_runner = _RUNNER.fullmatch(Path(word).name.removesuffix(".exe")) or _RUNS.fullmatch(word)
+        is_runner = _RUNNER_NAMES.fullmatch(Path(word).name.removesuffix(".exe")) or _RUNNER_SUBCOMMANDS.fullmatch(word)
         if not (is_value or is_runner or word.startswith("-")):
             named = word
             break
-        is_value = not is_value and _WITH_VALUE.fullmatch(word) is not None
+        is_value = not is_value and _OPTIONS_WITH_VALUE.fullmatch(word) is not None
     name = Path(named).name
     return name[:1] + name[1:].partition("@")[0]  # remove the version
 
@@ -199,7 +201,7 @@ def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
         file.write(written_entries(entries).encode())
 
 
-def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
+def merge_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
     """Add the servers of another program's file, disabled, unless they are already in the list."""
     kept = {one.name: one for one in own}
     known = {identity_of(one) for one in kept.values()}
@@ -226,7 +228,7 @@ def identity_of(entry: ServerEntry) -> tuple[object, ...]:
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
 
 
-def filled_entry(entry: ServerEntry) -> tuple[ServerEntry, str]:
+def with_variables(entry: ServerEntry) -> tuple[ServerEntry, str]:
     """Fill in environment variables; returns the entry and the names of unset variables."""
     own = {name: value for name, value in entry.env if "${" not in value}
     known = {"userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep, **os.environ, **own}
@@ -253,7 +255,7 @@ def filled_entry(entry: ServerEntry) -> tuple[ServerEntry, str]:
         url=filled(entry.url),
         headers=pairs(entry.headers),
     )
-    complaint = made.problem or (_url_complaint(made, "") if made.url else "")
+    complaint = made.problem or (_url_problem(made, "") if made.url else "")
     return replace(made, problem=complaint), one_line(", ".join(dict.fromkeys(not_set)), 200)
 
 
@@ -267,7 +269,7 @@ def _free_name(name: str, taken: Mapping[str, object]) -> str:
 
 def _entry(name: str, value: object) -> ServerEntry:
     if not isinstance(value, dict):
-        return ServerEntry(name, problem=said("The entry is not an object."))
+        return ServerEntry(name, problem=i18n("The entry is not an object."))
     flags = [value[key] is (key == "enabled") for key in ("disabled", "enabled") if isinstance(value.get(key), bool)]
     args = value["args"] if isinstance(value.get("args"), list) else []
     known = {"command", "args", "env", "cwd", "url", "headers", "disabled", "enabled"}
@@ -282,7 +284,7 @@ def _entry(name: str, value: object) -> ServerEntry:
         enabled=flags[0] if flags else None,
         extra=tuple((key, one) for key, one in value.items() if key not in known),
     )
-    return replace(entry, problem=_complaint(entry, value))
+    return replace(entry, problem=_entry_problem(entry, value))
 
 
 def _text(value: Mapping[str, object], key: str) -> str:
@@ -296,19 +298,19 @@ def _pairs(value: Mapping[str, object], key: str) -> tuple[tuple[str, str], ...]
     return tuple((str(name), str(one)) for name, one in pairs if isinstance(one, str | int | float))
 
 
-def _complaint(entry: ServerEntry, value: Mapping[str, object]) -> Sentence | str:
+def _entry_problem(entry: ServerEntry, value: Mapping[str, object]) -> Sentence | str:
     if bool(entry.command) == bool(entry.url):
-        return said("The entry needs either a “command” or a “url”.")
+        return i18n("The entry needs either a “command” or a “url”.")
     if not all(isinstance(value.get(key, kind()), kind) for key, kind in (("args", list), ("env", dict))):
-        return said("“args” must be a list, and “env” an object.")
+        return i18n("“args” must be a list, and “env” an object.")
     if any(
         "\0" in text for text in (entry.command, entry.cwd, *entry.args, *(part for pair in entry.env for part in pair))
     ):
-        return said("The entry contains a NUL character.")
-    return _url_complaint(entry, str(value.get("type", value.get("transport", "")))) if entry.url else ""
+        return i18n("The entry contains a NUL character.")
+    return _url_problem(entry, str(value.get("type", value.get("transport", "")))) if entry.url else ""
 
 
-def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
+def _url_problem(entry: ServerEntry, transport: str) -> Sentence | str:
     try:
         parts = urlsplit(entry.url)
         host = parts.hostname
@@ -318,15 +320,15 @@ def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
     if _VARIABLE.search(entry.url):  # checked again after the variables are filled in
         host, parts = "", urlsplit("https://filled")
     if host is None or parts.scheme not in ("http", "https"):
-        return said("The address must begin with http:// or https://.")
+        return i18n("The address must begin with http:// or https://.")
     if parts.username is not None or parts.password is not None:
-        return said("The address contains a user name or password. Put it into “headers”.")
+        return i18n("The address contains a user name or password. Put it into “headers”.")
     if transport.lower() in _OTHER_TRANSPORTS:
-        return said(
+        return i18n(
             "The transport {name} is not supported: use the server's address for streamable HTTP.", name=transport
         )
     if any(not _HEADER.fullmatch(name) or not one.isprintable() or not one.isascii() for name, one in entry.headers):
-        return said("A header contains characters that HTTP does not allow.")
+        return i18n("A header contains characters that HTTP does not allow.")
     return ""
 
 

@@ -34,7 +34,7 @@ class Limits:
     result_chars: int = 256 * 1024
 
 
-class Throttle:
+class RateLimiter:
     """A token bucket: allows a burst of messages, then a fixed rate."""
 
     def __init__(self, burst: int, per_s: float) -> None:
@@ -51,7 +51,7 @@ class Throttle:
             await asyncio.sleep(-self._left / self._per_s)
 
 
-class ValueCounter:
+class JsonValueCounter:
     """Counts the values of streamed JSON by the commas outside strings."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ async def has_too_many_values(line: bytes) -> bool:
     """True if a message has more than `MESSAGE_VALUES` values; releases Python's GIL between chunks."""
     if line.count(b",") <= MESSAGE_VALUES:
         return False
-    counter = ValueCounter()
+    counter = JsonValueCounter()
     for start in range(0, len(line), _UNIT_BYTES):
         counter.feed(line[start : start + _UNIT_BYTES])
         await asyncio.sleep(0)

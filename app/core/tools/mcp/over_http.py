@@ -18,14 +18,14 @@ from pydantic import ValidationError
 
 from app.core.domain.errors import AppError
 from app.core.tools.interface import ToolServerError
-from app.core.tools.mcp.entries import ServerEntry, filled_entry
-from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
+from app.core.tools.mcp.entries import ServerEntry, with_variables
+from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, JsonValueCounter, Limits, RateLimiter
 from app.core.tools.mcp.results import repaired_message, too_many_values
 from app.core.tools.mcp.sign_in import MAX_SIGN_IN_S, RedirectListener, SecretStore, StoredSignIn, may_be_asked
-from engine.sentences import Sentence, said, size_of
+from engine.sentences import Sentence, i18n, size_of
 
 _CONNECT_S, _READ_S = 15.0, 300.0
-_PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer names the sign-in server
+_PING_LINE = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer names the sign-in server
 
 
 class RefusedError(httpx2.TransportError):
@@ -36,7 +36,7 @@ class RefusedError(httpx2.TransportError):
         self.sentence = sentence
 
 
-class HttpObservations:
+class HttpStatusRecorder:
     """What was observed of a server: the last HTTP error status and the last failure.
 
     After a ``refusal`` the connection ends.
@@ -58,7 +58,9 @@ class HttpObservations:
 class _Transport(httpx2.AsyncBaseTransport):
     """Sends requests to allowed addresses only, and limits the answers."""
 
-    def __init__(self, may_be_asked: Callable[[str], bool], throttle: Throttle, observed: HttpObservations) -> None:
+    def __init__(
+        self, may_be_asked: Callable[[str], bool], throttle: RateLimiter, observed: HttpStatusRecorder
+    ) -> None:
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
         self._may_be_asked = may_be_asked
         self._throttle, self._observed = throttle, observed
@@ -66,10 +68,10 @@ class _Transport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if self._observed.is_signed_in and self._observed.wants_sign_in:  # only the user starts a sign-in
             raise self._observed.refused(
-                said("the sign-in has ended: sign in again, on the Tools page of the settings")
+                i18n("the sign-in has ended: sign in again, on the Tools page of the settings")
             )
         if not self._may_be_asked(str(request.url)):
-            raise self._observed.refused(said("it redirects requests to another address"))
+            raise self._observed.refused(i18n("it redirects requests to another address"))
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.HTTPError as error:
@@ -83,36 +85,36 @@ class _Transport(httpx2.AsyncBaseTransport):
             )
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             await response.aclose()
-            raise self._observed.refused(said("it sends compressed answers, though none were asked for"))
+            raise self._observed.refused(i18n("it sends compressed answers, though none were asked for"))
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-        response.stream = _Body(response, self._throttle, self._observed, None if is_stream else MESSAGE_BYTES)
+        response.stream = _LimitedBody(response, self._throttle, self._observed, None if is_stream else MESSAGE_BYTES)
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-class _Body(httpx2.AsyncByteStream):
+class _LimitedBody(httpx2.AsyncByteStream):
     """The body of an answer, throttled and limited to ``most_bytes``."""
 
     def __init__(
-        self, response: httpx2.Response, throttle: Throttle, observed: HttpObservations, most_bytes: int | None
+        self, response: httpx2.Response, throttle: RateLimiter, observed: HttpStatusRecorder, most_bytes: int | None
     ) -> None:
         self._stream = response.stream
         self._throttle, self._observed, self._most_bytes = throttle, observed, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield the lines of an event stream, or the whole body, with repaired messages."""
-        values, size, rest, is_stream = ValueCounter(), 0, bytearray(), self._most_bytes is None
+        values, size, rest, is_stream = JsonValueCounter(), 0, bytearray(), self._most_bytes is None
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
             size += len(chunk)
             if (len(rest) if is_stream else size) > (self._most_bytes or MESSAGE_BYTES):
-                raise self._observed.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
+                raise self._observed.refused(i18n("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
             *lines, last = chunk.split(b"\n") if is_stream else [chunk]
             for line in lines:  # each line is one event, so the count restarts
                 self._count(values, line)
-                values = ValueCounter()
+                values = JsonValueCounter()
                 yield _repaired_event(bytes(rest + line)) + b"\n"
                 rest.clear()
             self._count(values, last)
@@ -120,7 +122,7 @@ class _Body(httpx2.AsyncByteStream):
             await self._throttle.take(len(chunk))
         yield bytes(rest) if is_stream else repaired_message(bytes(rest))
 
-    def _count(self, values: ValueCounter, piece: bytes) -> None:
+    def _count(self, values: JsonValueCounter, piece: bytes) -> None:
         values.feed(piece)
         if values.num_values > MESSAGE_VALUES:
             raise self._observed.refused(too_many_values())
@@ -145,7 +147,7 @@ def has_own_key(entry: ServerEntry) -> bool:
 def _client(
     entry: ServerEntry,
     limits: Limits,
-    observed: HttpObservations,
+    observed: HttpStatusRecorder,
     may_be_asked: Callable[[str], bool],
     auth: httpx2.Auth | None,
 ) -> httpx2.AsyncClient:
@@ -156,7 +158,7 @@ def _client(
             request.headers.update(dict(entry.headers))
 
     return httpx2.AsyncClient(
-        transport=_Transport(may_be_asked, Throttle(limits.burst, limits.per_s), observed),
+        transport=_Transport(may_be_asked, RateLimiter(limits.burst, limits.per_s), observed),
         headers={"accept-encoding": "identity"},
         auth=auth,
         event_hooks={"request": [add_headers]},
@@ -173,7 +175,7 @@ def _same_origin(one: str, other: str) -> bool:
 
 @asynccontextmanager
 async def http_streams(
-    entry: ServerEntry, limits: Limits, observed: HttpObservations, secrets: SecretStore | None = None
+    entry: ServerEntry, limits: Limits, observed: HttpStatusRecorder, secrets: SecretStore | None = None
 ) -> AsyncIterator[object]:
     """The message streams from and to a server. The entry's headers are sent to its own origin only.
 
@@ -205,14 +207,14 @@ async def sign_in(
     Raises:
         ToolServerError: the sign-in failed; the message says why.
     """
-    observed, (entry, _) = HttpObservations(), filled_entry(entry)
+    observed, (entry, _) = HttpStatusRecorder(), with_variables(entry)
     kept = StoredSignIn(entry.url, secrets)
     kept.forget_loaded()
     async with RedirectListener(words) as place:
 
         async def show(page: str) -> None:
             if not may_be_asked(page, entry.url):
-                raise observed.refused(said("its sign-in page is at an address that is not allowed"))
+                raise observed.refused(i18n("its sign-in page is at an address that is not allowed"))
             place.expect(page)
             open_page(page)
 
@@ -220,24 +222,24 @@ async def sign_in(
         client = _client(entry, limits, observed, lambda url: may_be_asked(url, entry.url), auth)
         try:
             async with asyncio.timeout(MAX_SIGN_IN_S), client:
-                await client.post(entry.url, json=_PING, headers={"accept": "application/json, text/event-stream"})
+                await client.post(entry.url, json=_PING_LINE, headers={"accept": "application/json, text/event-stream"})
         except (httpx2.HTTPError, OAuthFlowError, TimeoutError, ValidationError, AppError) as error:
             raise _sign_in_error(entry, observed, error) from error
         if await kept.get_tokens() is None:
-            raise ToolServerError(said("“{name}” does not offer a sign-in.", name=entry.name), "")
+            raise ToolServerError(i18n("“{name}” does not offer a sign-in.", name=entry.name), "")
 
 
-def _sign_in_error(entry: ServerEntry, observed: HttpObservations, error: Exception) -> ToolServerError:
+def _sign_in_error(entry: ServerEntry, observed: HttpStatusRecorder, error: Exception) -> ToolServerError:
     if isinstance(error, AppError):
         why: str = error.message
     elif observed.refusal is not None:
         why = observed.refusal
     elif isinstance(error, TimeoutError):
-        why = said("it took longer than {seconds:,.0f} seconds", seconds=MAX_SIGN_IN_S)
+        why = i18n("it took longer than {seconds:,.0f} seconds", seconds=MAX_SIGN_IN_S)
     elif isinstance(error, OAuthRegistrationError):
-        why = said("its sign-in server accepts only programs that it knows")
+        why = i18n("its sign-in server accepts only programs that it knows")
     elif isinstance(error, httpx2.HTTPError):
-        why = said("the connection to {host} failed", host=entry.place)
+        why = i18n("the connection to {host} failed", host=entry.place)
     else:  # do not show other errors of the package: they may contain tokens
-        why = said("its answer is not an OAuth sign-in")
-    return ToolServerError(said("You are not signed in to “{name}”: {why}.", name=entry.name, why=why.rstrip(".")), "")
+        why = i18n("its answer is not an OAuth sign-in")
+    return ToolServerError(i18n("You are not signed in to “{name}”: {why}.", name=entry.name, why=why.rstrip(".")), "")

@@ -28,20 +28,20 @@ from mcp_types import jsonrpc_message_adapter
 
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
-from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
+from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, RateLimiter, ServerLog, has_too_many_values
 from app.core.tools.mcp.results import repaired_message, too_many_values
 from engine.sandbox.helper import child_command, child_environment
-from engine.sentences import said, size_of
+from engine.sentences import i18n, size_of
 
 _CHUNK = 65_536
 _STDERR_PAUSE_S = 0.01  # pause between chunks of stderr: at most 6 MB a second are read
 # Variables that are passed besides the entry's own; none of them has a key, a password or a library path.
-_ON_WINDOWS = (
+_INHERITED_ON_WINDOWS = (
     "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP"
     " TMP USERNAME USERPROFILE WINDIR"
 )
-_ELSEWHERE = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER"
-_INHERITED = frozenset((_ON_WINDOWS if sys.platform == "win32" else _ELSEWHERE).split())
+_INHERITED_ELSEWHERE = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER"
+_INHERITED = frozenset((_INHERITED_ON_WINDOWS if sys.platform == "win32" else _INHERITED_ELSEWHERE).split())
 _PACKAGES = {"npx": "Node.js", "npm": "Node.js", "node": "Node.js", "uvx": "uv", "uv": "uv", "docker": "Docker"}
 
 Incoming = SessionMessage | Exception
@@ -60,18 +60,18 @@ def find_command(entry: ServerEntry) -> str:
         ToolServerError: the command or its folder does not exist.
     """
     if entry.cwd and not Path(entry.cwd).is_dir():
-        words = said("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
+        words = i18n("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
         raise ToolServerError(words, "Correct “cwd” in its entry.")
     path = shutil.which(entry.command, path=server_environment(entry).get("PATH"))
     if path is None and entry.cwd and os.sep in entry.command:
         path = shutil.which(str(Path(entry.cwd) / entry.command))
     if path is None:
-        words = said(
+        words = i18n(
             "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=entry.command
         )
         package = _PACKAGES.get(Path(entry.command).stem.lower())
-        advice = said("Install {package}, or correct the entry.", package=package) if package else None
-        raise ToolServerError(words, advice or said("Install it or correct the entry."))
+        advice = i18n("Install {package}, or correct the entry.", package=package) if package else None
+        raise ToolServerError(words, advice or i18n("Install it or correct the entry."))
     return path
 
 
@@ -80,7 +80,7 @@ class ServerProcess:
 
     def __init__(self, entry: ServerEntry, limits: Limits, log: ServerLog) -> None:
         self._entry, self._limits, self._log = entry, limits, log
-        self._throttle = Throttle(limits.burst, limits.per_s)
+        self._throttle = RateLimiter(limits.burst, limits.per_s)
         self._process: Any = None  # a process of anyio, or on Windows of the package
         self._life: int | None = None  # our end of the pipe to the guard process
         self._tasks: list[asyncio.Task[None]] = []
@@ -100,8 +100,8 @@ class ServerProcess:
             await self._start(path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            words = said("Could not start “{name}”: {reason}.", name=self._entry.name, reason=reason)
-            raise ToolServerError(words, said("Correct its entry.")) from error
+            words = i18n("Could not start “{name}”: {reason}.", name=self._entry.name, reason=reason)
+            raise ToolServerError(words, i18n("Correct its entry.")) from error
         incoming, self._received = anyio.create_memory_object_stream[Incoming](0)
         self._sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         for job in (self._read(incoming), self._write(outgoing), self._read_errors()):
@@ -118,13 +118,13 @@ class ServerProcess:
         try:
             with suppress(Exception):
                 await self._process.stdin.aclose()
-            await _within(self._limits.end_s, self._process.wait)
+            await _wait_within(self._limits.end_s, self._process.wait)
         finally:
             self._kill()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            await _within(self._limits.end_s, self._process.wait)
+            await _wait_within(self._limits.end_s, self._process.wait)
             with suppress(Exception):
                 await self._process.aclose()
 
@@ -136,7 +136,7 @@ class ServerProcess:
 
     async def last_status(self) -> int | None:
         """Wait briefly for the exit status; None if the program still runs."""
-        await _within(0.5, self._process.wait)
+        await _wait_within(0.5, self._process.wait)
         return self.status
 
     async def _start(self, path: str) -> None:
@@ -214,7 +214,7 @@ class ServerProcess:
             parts.append(first)
             size += len(first)
             if size > MESSAGE_BYTES:
-                self.fault = said("it wrote a message of more than {size}", size=size_of(MESSAGE_BYTES))
+                self.fault = i18n("it wrote a message of more than {size}", size=size_of(MESSAGE_BYTES))
                 return
 
     def _complete_message(self, line: bytes) -> bytes:
@@ -267,7 +267,7 @@ class ServerProcess:
         self._log.add(rest[:4096].decode("utf-8", "replace"))
 
 
-async def _within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
+async def _wait_within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await wait()

@@ -18,7 +18,7 @@ from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult,
 from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.words import unique_name
-from engine.sentences import said
+from engine.sentences import i18n
 
 if TYPE_CHECKING:
     from mcp_types import Tool
@@ -195,7 +195,7 @@ class McpTools:
                 name,
                 entry.place,
                 Phase.STARTING if name in runs and not runs[name].done() else Phase.OFF,
-                said("{why}", why=entry.problem) if entry.problem else "",
+                i18n("{why}", why=entry.problem) if entry.problem else "",
             )
             for name, entry in self._entries.items()
         )
@@ -221,7 +221,7 @@ class McpTools:
             loop = self._loop
         found = next((one for one in self._routes() if one.name == call.name), None)
         if found is None or loop is None:
-            words = said("The tool “{name}” is not there any more: its server has ended.", name=call.name)
+            words = i18n("The tool “{name}” is not there any more: its server has ended.", name=call.name)
             done(ToolResult(call.id, words, is_error=True))
             return lambda: None
         made = found.server.call(call.id, found.tool, dict(call.arguments))

@@ -26,13 +26,14 @@ from app.core.tools.mcp.words import (
     tool_names,
     whole_characters,
 )
-from engine.sentences import Sentence, joined, said
+from engine.sentences import Sentence, i18n, joined
 
 UNREADABLE = -32_009  # our error code for an answer that is no JSON; the error message is its text
 _EMPTY = "(The tool gave nothing.)"
-MOST_PICTURES = 8  # maximum number of pictures in a result
-PICTURE_S, PICTURES_S = 10.0, 20.0  # time limits for decoding one picture, and all pictures of a result
-_KNOWN = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")  # known fields of a result
+MAX_PICTURES = 8  # maximum number of pictures in a result
+MAX_PICTURE_S, MAX_PICTURES_S = 10.0, 20.0  # time limits for decoding one picture, and all pictures of a result
+# Known fields of a result.
+_KNOWN_PART_KEYS = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")
 _TOOLS_NAMED = 5  # number of omitted tools that a notice names
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
 Json = dict[str, Any]
@@ -100,16 +101,16 @@ def _unreadable(line: bytes, text: str) -> Json | None:
 # ---- tools ----------------------------------------------------------------------------------------------------------
 
 
-def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
+def parse_tools(given: object) -> tuple[list[Json], list[Sentence]]:
     """Returns the readable tools of a page with the needed fields, and the reasons why others are omitted."""
     found, left_out = list[Json](), list[Sentence]()
     for place, one in enumerate(given if isinstance(given, list) else []):
         tool, name = one if isinstance(one, dict) else {}, one.get("name") if isinstance(one, dict) else None
         parameters = tool.get("inputSchema")
         if not isinstance(name, str) or not one_line(name):
-            left_out.append(_left_out(f"#{place + 1}", said("it has no name")))
+            left_out.append(_skipped_tool_sentence(f"#{place + 1}", i18n("it has no name")))
         elif (made := schema(parameters, is_bounded=False)) is None:
-            left_out.append(_left_out(name, said("its arguments are not an object")))
+            left_out.append(_skipped_tool_sentence(name, i18n("its arguments are not an object")))
         else:
             texts = {key: tool[key] for key in ("description", "title") if isinstance(tool.get(key), str)}
             title = tool["annotations"].get("title") if isinstance(tool.get("annotations"), dict) else None
@@ -118,7 +119,7 @@ def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
     return found, left_out
 
 
-def usable_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], list[Sentence]]:
+def select_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], list[Sentence]]:
     """Returns the usable tools by unique name, sorted and limited, and the reasons why others are omitted.
 
     A tool is omitted if its schema is too large or too deep, or if all schemas together are too large.
@@ -130,25 +131,27 @@ def usable_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], li
         parameters = schema(tools[own_name].input_schema)
         size = 0 if parameters is None else len(json.dumps(parameters))
         if len(found) >= most:
-            left_out.append(_left_out(own_name, said("there are more than {most}", most=most)))
+            left_out.append(_skipped_tool_sentence(own_name, i18n("there are more than {most}", most=most)))
         elif parameters is None:
-            left_out.append(_left_out(own_name, said("it has too many arguments, or they are nested too deep")))
+            left_out.append(
+                _skipped_tool_sentence(own_name, i18n("it has too many arguments, or they are nested too deep"))
+            )
         elif size > room:
-            left_out.append(_left_out(own_name, said("the arguments of the others leave no room")))
+            left_out.append(_skipped_tool_sentence(own_name, i18n("the arguments of the others leave no room")))
         else:
             found[name] = tools[own_name]
             room -= size
     return found, left_out
 
 
-def _left_out(name: str, why: Sentence) -> Sentence:
-    return said("The tool “{name}” is left out: {why}.", name=one_line(name), why=why)
+def _skipped_tool_sentence(name: str, why: Sentence) -> Sentence:
+    return i18n("The tool “{name}” is left out: {why}.", name=one_line(name), why=why)
 
 
 def notice_of(left_out: Sequence[Sentence]) -> Sentence | str:
     """A sentence: the first omitted tools with reasons, and the number of further ones."""
     more = len(left_out) - _TOOLS_NAMED
-    rest = said("So are {number} more.", number=more) if more > 0 else ""
+    rest = i18n("So are {number} more.", number=more) if more > 0 else ""
     return joined([*left_out[:_TOOLS_NAMED], rest]) if left_out else ""
 
 
@@ -171,14 +174,14 @@ def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
 
 def too_many_values() -> Sentence:
     """Why a message with too many values is refused, as the end of a sentence."""
-    return said("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
+    return i18n("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
 
 
 def result_of(call_id: str, raw: Json, max_chars: int) -> ToolResult:
     """Convert a result to text and pictures. The text names each picture and other content at its place.
 
     Structured content is used if there is no other content. Pictures are decoded here, each in a child process, within
-    `PICTURES_S`.
+    `MAX_PICTURES_S`.
     """
     pictures, kept = _Pictures(), list[str]()
     size = cut = 0
@@ -199,15 +202,15 @@ class _Pictures:
     def __init__(self) -> None:
         self.found: list[Attachment] = []
         self._num_seen = 0
-        self._until_s = time.monotonic() + PICTURES_S
+        self._until_s = time.monotonic() + MAX_PICTURES_S
 
     def words_for(self, data: str) -> str:
         """Decode a picture in Base64; returns the text in its place."""
         self._num_seen += 1
         name = f"picture {self._num_seen}"
-        if self._num_seen > MOST_PICTURES:
+        if self._num_seen > MAX_PICTURES:
             return ""
-        limit_s = min(PICTURE_S, self._until_s - time.monotonic())
+        limit_s = min(MAX_PICTURE_S, self._until_s - time.monotonic())
         try:
             if limit_s <= 1.0:
                 return f"[{name} was left out: reading those before it took too long]"
@@ -220,7 +223,7 @@ class _Pictures:
 
     def words_at_end(self) -> str:
         """A line with the number of pictures that exceed the limit."""
-        over = self._num_seen - MOST_PICTURES
+        over = self._num_seen - MAX_PICTURES
         return f"[{over:,} more pictures were left out]" if over > 0 else ""
 
 
@@ -229,7 +232,7 @@ def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
     parts = content if isinstance(content, list) else [content]
     texts = [text for part in parts[:RESULT_PARTS] if (text := _text_of(part, pictures))]
     if not texts:
-        others = {name: value for name, value in raw.items() if name not in _KNOWN}
+        others = {name: value for name, value in raw.items() if name not in _KNOWN_PART_KEYS}
         texts = [_as_text(one) for one in (structured, others or None) if one is not None]
     yield from texts
     if len(parts) > RESULT_PARTS:

@@ -34,25 +34,25 @@ from pydantic import ValidationError
 
 import app
 from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError
-from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry, filled_entry
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry, with_variables
 from app.core.tools.mcp.limits import Limits, ServerLog
-from app.core.tools.mcp.over_http import HttpObservations, has_own_key, http_streams
+from app.core.tools.mcp.over_http import HttpStatusRecorder, has_own_key, http_streams
 from app.core.tools.mcp.process import ServerProcess
 from app.core.tools.mcp.results import (
     UNREADABLE,
     definition_of,
     notice_of,
-    readable_tools,
+    parse_tools,
     result_of,
-    usable_tools,
+    select_tools,
 )
 from app.core.tools.mcp.sign_in import SecretStore
 from app.core.tools.mcp.words import one_line
-from engine.sentences import Sentence, joined, said
+from engine.sentences import Sentence, i18n, joined
 
 log = logging.getLogger(__name__)
 
-_RELIST_REST_S = 2.0  # pause between two reads of a tool list that the server reports as changed
+_RELIST_PAUSE_S = 2.0  # pause between two reads of a tool list that the server reports as changed
 for _name in ("mcp", "client", "httpx2", "httpcore2"):  # loggers that log messages and addresses of servers
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
@@ -88,7 +88,7 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
         if method == "tools/call" and raw.get("resultType", "complete") == "complete":
             return {"content": [], "structuredContent": raw}  # any content; `result_of` reads it
         if method == "tools/list":
-            tools, left_out = readable_tools(raw.get("tools"))
+            tools, left_out = parse_tools(raw.get("tools"))
             self.left_out += left_out
             cursor = raw.get("nextCursor")
             following = {"nextCursor": str(cursor)} if isinstance(cursor, str | int) and cursor != "" else {}
@@ -123,11 +123,11 @@ class McpServer:
         self._session: ClientSession | None = None
         self._dispatcher: _Dispatcher | None = None
         self._process: ServerProcess | None = None
-        self._observed = HttpObservations()
+        self._observed = HttpStatusRecorder()
         self._call_s = entry.timeout_s or limits.call_s
         self._call_total_s = max(self._call_s, limits.call_total_s)
-        self._wants_list = asyncio.Event()
-        self._at_once = asyncio.Semaphore(limits.calls_at_once)
+        self._list_requested = asyncio.Event()
+        self._call_slots = asyncio.Semaphore(limits.calls_at_once)
 
     @property
     def state(self) -> McpServerState:
@@ -157,7 +157,7 @@ class McpServer:
             self._set_phase(Phase.OFF)
             raise
         except ToolServerError as error:
-            self._fail(said("{message} {advice}", message=error.message, advice=error.advice))
+            self._fail(i18n("{message} {advice}", message=error.message, advice=error.advice))
         except BaseException as error:  # noqa: BLE001 (of a library or a server; groups of them, too)
             self._fail(await self._sentence(error, is_start=self.phase is Phase.STARTING))
         finally:
@@ -167,7 +167,7 @@ class McpServer:
         """Make a call; a failure is returned as a result."""
         session = self._session
         if session is None:
-            words = said("The server “{name}” does not run. Restart it.", name=self.entry.name)
+            words = i18n("The server “{name}” does not run. Restart it.", name=self.entry.name)
             return ToolResult(call_id, words, is_error=True)
 
         async def extend(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
@@ -175,7 +175,7 @@ class McpServer:
                 limit.reschedule(asyncio.get_running_loop().time() + self._call_s)
 
         try:
-            async with self._at_once, asyncio.timeout(self._call_s) as limit:
+            async with self._call_slots, asyncio.timeout(self._call_s) as limit:
                 given = await session.call_tool(tool.name, arguments, self._call_total_s, extend)
         except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
             words = await self._sentence(error, is_start=False)
@@ -184,12 +184,12 @@ class McpServer:
         return await asyncio.to_thread(result_of, call_id, given.structured_content or {}, self._limits.result_chars)
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        entry, not_set = filled_entry(self.entry)
+        entry, not_set = with_variables(self.entry)
         problem = entry.problem or (
-            said("{variable} is not set in the environment.", variable=not_set) if not_set else ""
+            i18n("{variable} is not set in the environment.", variable=not_set) if not_set else ""
         )
         if problem:
-            raise ToolServerError(said("“{name}” is not used: {why}", name=entry.name, why=problem), "")
+            raise ToolServerError(i18n("“{name}” is not used: {why}", name=entry.name, why=problem), "")
         async with asyncio.timeout(self._limits.start_s):
             streams: Any
             if entry.command:
@@ -223,14 +223,14 @@ class McpServer:
         ended = asyncio.create_task(self._process.ended.wait()) if self._process is not None else None
         try:
             while ended is None or not ended.done():
-                changed = asyncio.create_task(self._wants_list.wait())
+                changed = asyncio.create_task(self._list_requested.wait())
                 await asyncio.wait([task for task in (ended, changed) if task], return_when=asyncio.FIRST_COMPLETED)
                 changed.cancel()
-                if self._wants_list.is_set() and not (ended and ended.done()):
-                    self._wants_list.clear()
+                if self._list_requested.is_set() and not (ended and ended.done()):
+                    self._list_requested.clear()
                     await self._list()
                     self._on_change()
-                    await asyncio.sleep(_RELIST_REST_S)
+                    await asyncio.sleep(_RELIST_PAUSE_S)
         finally:
             if ended is not None:
                 ended.cancel()
@@ -247,12 +247,12 @@ class McpServer:
             cursor, pages = page.next_cursor, pages + 1
             if cursor is None:
                 break
-        tools, left_out = usable_tools(listed, self._limits.tools)
+        tools, left_out = select_tools(listed, self._limits.tools)
         is_cut = cursor is not None and cursor not in seen
         self.notice = joined(
             (
                 notice_of([*self._dispatcher.left_out, *left_out]),
-                said("Its list of tools is too long: only pages 1 to {number} were read.", number=pages)
+                i18n("Its list of tools is too long: only pages 1 to {number} were read.", number=pages)
                 if is_cut
                 else "",
             )
@@ -262,7 +262,7 @@ class McpServer:
 
     async def _on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._wants_list.set()
+            self._list_requested.set()
 
     async def _on_log(self, params: LoggingMessageNotificationParams) -> None:
         self._log.add(f"{params.level}: {params.data}"[:4096])
@@ -283,8 +283,8 @@ class McpServer:
         why = await self._reason(error, is_start=is_start)
         name = self.entry.name
         if is_start:
-            return said("Could not start “{name}”: {why}.", name=name, why=why)
-        return said("“{name}” did not answer: {why}.", name=name, why=why)
+            return i18n("Could not start “{name}”: {why}.", name=name, why=why)
+        return i18n("“{name}” did not answer: {why}.", name=name, why=why)
 
     async def _reason(self, error: BaseException, *, is_start: bool) -> Sentence | str:
         while isinstance(error, BaseExceptionGroup):
@@ -294,29 +294,29 @@ class McpServer:
         if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == REQUEST_TIMEOUT):
             seconds = self._call_s if isinstance(error, TimeoutError) else self._call_total_s
             seconds = self._limits.start_s if is_start else seconds
-            return said("it took longer than {seconds:,.0f} seconds", seconds=seconds)
+            return i18n("it took longer than {seconds:,.0f} seconds", seconds=seconds)
         if self.entry.url and (reason := self._reason_of_http(error)):
             return reason
         if isinstance(error, RuntimeError):  # the package raises it
-            return said("it requires a feature that Paceline does not have")
+            return i18n("it requires a feature that Paceline does not have")
         if isinstance(error, MCPError):
             words = one_line(error.message, 300)
             is_json = error.code != UNREADABLE
             return (
-                said("it says “{words}”", words=words)
+                i18n("it says “{words}”", words=words)
                 if is_json
-                else said("it sent something that is not JSON: “{words}”", words=words)
+                else i18n("it sent something that is not JSON: “{words}”", words=words)
             )
         log.info("a tool server failed: %s", type(error).__name__)
-        return said("its answer does not follow the protocol")
+        return i18n("its answer does not follow the protocol")
 
     async def _end_of_process(self, process: ServerProcess) -> Sentence:
         if process.fault:
-            return said("it was ended, because {reason}", reason=process.fault)
+            return i18n("it was ended, because {reason}", reason=process.fault)
         status, last = await process.last_status(), self._log.last
         if last:
-            return said("it ended (exit status {status}) with the words “{words}”", status=status, words=last)
-        return said("it ended (exit status {status})", status=status)
+            return i18n("it ended (exit status {status}) with the words “{words}”", status=status, words=last)
+        return i18n("it ended (exit status {status})", status=status)
 
     def _reason_of_http(self, error: BaseException) -> Sentence | None:
         if self._observed.refusal is not None:
@@ -324,17 +324,17 @@ class McpServer:
         failure = self._observed.failure or error
         self._observed.failure = None
         if isinstance(failure, httpx2.ConnectError):
-            return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
+            return i18n("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
-            return said("the connection to {host} failed", host=self.entry.place)
+            return i18n("the connection to {host} failed", host=self.entry.place)
         return None if self._observed.status is None else self._status_sentence(self._observed.status)
 
     def _status_sentence(self, status: int) -> Sentence:
         if status == 401 and self._observed.wants_sign_in:
-            return said(
+            return i18n(
                 "it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a "
                 "token into “headers” of its entry as Authorization"
             )
         if status in (401, 403):
-            return said("it asks for a key: put an Authorization header into its entry")
-        return said("it answers with the HTTP status {status}", status=status)
+            return i18n("it asks for a key: put an Authorization header into its entry")
+        return i18n("it answers with the HTTP status {status}", status=status)

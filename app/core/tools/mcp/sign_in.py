@@ -29,7 +29,7 @@ from pydantic import AnyUrl, ValidationError
 
 from app.core.domain.engines import is_this_machine
 from app.core.tools.interface import ToolServerError
-from engine.sentences import said
+from engine.sentences import i18n
 
 MAX_SIGN_IN_S = 300.0  # time limit for the user to sign in
 _HEAD_BYTES, _HEAD_S = 16_384, 10.0  # limits of the browser's request
@@ -67,7 +67,7 @@ class StoredSignIn:
 
     def __init__(self, url: str, store: SecretStore) -> None:
         self._url, self._store = url, store
-        self._kept: dict[str, Any] = {}
+        self._stored: dict[str, Any] = {}
         self._provider: OAuthClientProvider | None = None
 
     async def load(self) -> bool:
@@ -75,20 +75,20 @@ class StoredSignIn:
         text = await asyncio.to_thread(self._store.find)
         try:
             kept = json.loads(base64.b64decode(text, validate=True)) if text else {}
-            self._kept = kept if isinstance(kept, dict) else {}
+            self._stored = kept if isinstance(kept, dict) else {}
             return await self.get_tokens() is not None and await self.get_client_info() is not None
         except (ValueError, binascii.Error, RecursionError):
-            self._kept = {}
+            self._stored = {}
             return False
 
     def auth(self) -> httpx2.Auth:
         """An authenticator that adds tokens to requests and renews them. Call `load` first."""
         provider = self.provider(None, None, "http://127.0.0.1/")
         try:
-            provider.context.oauth_metadata = OAuthMetadata.model_validate(self._kept.get("endpoints"))
+            provider.context.oauth_metadata = OAuthMetadata.model_validate(self._stored.get("endpoints"))
         except ValidationError:
             provider.context.oauth_metadata = None
-        expires = self._kept.get("expires")
+        expires = self._stored.get("expires")
         provider.context.token_expiry_time = float(expires) if isinstance(expires, int | float) else None
         return provider
 
@@ -113,10 +113,10 @@ class StoredSignIn:
 
     def forget_loaded(self) -> None:
         """Forget the loaded sign-in, but keep it in the keyring: a new sign-in has another redirect address."""
-        self._kept = {}
+        self._stored = {}
 
     async def get_tokens(self) -> OAuthToken | None:
-        found = self._kept.get("tokens")
+        found = self._stored.get("tokens")
         return None if found is None else OAuthToken.model_validate(found)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
@@ -124,19 +124,19 @@ class StoredSignIn:
         context = self._provider.context if self._provider is not None else None
         found = context.oauth_metadata if context is not None else None
         if found is not None:
-            self._kept["endpoints"] = found.model_dump(mode="json", include=set(_ENDPOINTS))
-        self._kept["tokens"] = tokens.model_dump(mode="json", exclude_none=True)
-        self._kept["expires"] = None if tokens.expires_in is None else time.time() + tokens.expires_in
-        text = base64.b64encode(json.dumps(self._kept).encode()).decode()
+            self._stored["endpoints"] = found.model_dump(mode="json", include=set(_ENDPOINTS))
+        self._stored["tokens"] = tokens.model_dump(mode="json", exclude_none=True)
+        self._stored["expires"] = None if tokens.expires_in is None else time.time() + tokens.expires_in
+        text = base64.b64encode(json.dumps(self._stored).encode()).decode()
         await asyncio.to_thread(self._store.save, text)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        found = self._kept.get("client")
+        found = self._stored.get("client")
         return None if found is None else OAuthClientInformationFull.model_validate(found)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Remember the data; `set_tokens` stores it."""
-        self._kept["client"] = client_info.model_dump(mode="json", exclude_none=True)
+        self._stored["client"] = client_info.model_dump(mode="json", exclude_none=True)
 
 
 class RedirectListener:
@@ -146,7 +146,7 @@ class RedirectListener:
         """``words``: the text that the browser shows at the end."""
         self._words = words
         self._server: asyncio.Server | None = None
-        self._came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+        self._received: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
         self._state = ""
         self.url = ""
 
@@ -158,7 +158,7 @@ class RedirectListener:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
-        self._came.cancel()
+        self._received.cancel()
 
     def expect(self, page: str) -> None:
         """Accept only redirects with the state parameter of this sign-in."""
@@ -170,7 +170,7 @@ class RedirectListener:
         Raises:
             ToolServerError: the server refused the sign-in.
         """
-        return await self._came
+        return await self._received
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -195,11 +195,13 @@ class RedirectListener:
         host = next((line.partition(":")[2].strip() for line in lines if line.lower().startswith("host:")), "")
         given = {name: values[0] for name, values in parse_qs(target.query).items()}
         is_ours = method == "GET" and target.path == _PATH and host == urlsplit(self.url).netloc
-        if not is_ours or not self._state or given.get("state") != self._state or self._came.done():
+        if not is_ours or not self._state or given.get("state") != self._state or self._received.done():
             return "404 Not Found", ""
         if not given.get("code"):
-            error = ToolServerError(said("the server refused to sign you in"), "")
-            self._came.set_exception(error)
+            error = ToolServerError(i18n("the server refused to sign you in"), "")
+            self._received.set_exception(error)
         else:
-            self._came.set_result(AuthorizationCodeResult(code=given["code"], state=self._state, iss=given.get("iss")))
+            self._received.set_result(
+                AuthorizationCodeResult(code=given["code"], state=self._state, iss=given.get("iss"))
+            )
         return "200 OK", self._words

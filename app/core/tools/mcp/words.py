@@ -20,7 +20,7 @@ _SCHEMA_DEPTH = 24
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?", re.DOTALL)
 # Control characters except tab and line end. Then characters that change the writing direction or are invisible.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -36,13 +36,13 @@ def plain_text(text: str) -> str:
 
 def one_line(text: str, max_chars: int = SHOWN_CHARS) -> str:
     """A name as one line without invisible characters, shortened with an ellipsis."""
-    line = " ".join(_UNSEEN.sub("", plain_text(text[: 16 * max_chars])).split())
+    line = " ".join(_INVISIBLE.sub("", plain_text(text[: 16 * max_chars])).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 def description(text: str) -> str:
     """A tool's description without invisible characters, shortened."""
-    cleaned = _UNSEEN.sub("", plain_text(text[: 2 * DESCRIPTION_CHARS])).strip()
+    cleaned = _INVISIBLE.sub("", plain_text(text[: 2 * DESCRIPTION_CHARS])).strip()
     return cleaned if len(cleaned) <= DESCRIPTION_CHARS else cleaned[: DESCRIPTION_CHARS - 1] + "…"
 
 
@@ -108,14 +108,14 @@ def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | Non
     if not is_bounded:
         return made
     try:
-        cleaned = _cleaned(made, _SCHEMA_DEPTH)
+        cleaned = _clean_schema(made, _SCHEMA_DEPTH)
         size = len(json.dumps(cleaned))
     except (ValueError, RecursionError):
         return None
     return cleaned if size <= SCHEMA_BYTES and isinstance(cleaned, dict) else None
 
 
-def _cleaned(value: object, depth: int, *, is_told: bool = False) -> object:
+def _clean_schema(value: object, depth: int, *, is_told: bool = False) -> object:
     """Clean a value; ``is_told``: it is a description or a title."""
     if depth == 0:
         raise ValueError("nested too deep")
@@ -123,9 +123,9 @@ def _cleaned(value: object, depth: int, *, is_told: bool = False) -> object:
         return description(value) if is_told else whole_characters(value)
     if isinstance(value, Mapping):
         return {
-            whole_characters(str(key)): _cleaned(inner, depth - 1, is_told=key in _READ_FIELDS)
+            whole_characters(str(key)): _clean_schema(inner, depth - 1, is_told=key in _READ_FIELDS)
             for key, inner in value.items()
         }
     if isinstance(value, Sequence):
-        return [_cleaned(inner, depth - 1) for inner in value]
+        return [_clean_schema(inner, depth - 1) for inner in value]
     return value

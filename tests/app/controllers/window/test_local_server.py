@@ -329,7 +329,7 @@ def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -
     served.qtbot.keyClick(page.switches["server"].control, Qt.Key.Key_Space)
     served.until(lambda: served.is_in(ServerState.OFF))
     assert page.state.text.text() == "The server is off."
-    window.escape()
+    window.on_escape()
     assert window.shows_chat
 
 

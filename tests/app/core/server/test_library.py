@@ -75,7 +75,7 @@ def test_the_list_tells_state_kind_and_date(server: SwitchingServer, tmp_path: P
     server.session.loaded = replace(
         server.session.loaded, target=replace(info("tiny"), path=str(tmp_path / "one.gguf"))
     )
-    server.models.note_loaded(replace(server.session.loaded, target=info("tiny")))
+    server.models.set_loaded(replace(server.session.loaded, target=info("tiny")))
     server.models._current = replace(server.models.current(), ready=server.session.loaded)
     first, second = server.client.get("/v1/models").json()["data"]
     assert [first[name] for name in ("id", "type", "state", "created")] == ["tiny", "llm", "loaded", written]

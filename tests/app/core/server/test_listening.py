@@ -294,7 +294,7 @@ def test_connections_far_over_the_limit_are_closed_and_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(listening, "MAX_CONNECTIONS", 4)
-    monkeypatch.setattr(listening, "MAX_REFUSED", 2)
+    monkeypatch.setattr(listening, "MAX_REFUSED_CONNECTIONS", 2)
     with plain_server() as port, contextlib.ExitStack() as links:
 
         def connect() -> socket.socket:
@@ -334,7 +334,7 @@ def test_a_server_may_have_as_many_files_as_the_system_lets_it(caplog: pytest.Lo
     server, context = HttpServer(answer_nothing, lambda: None), {"exception": OSError(errno.EMFILE, "Too many files")}
     loop = asyncio.new_event_loop()
     for _ in range(50):
-        server._note_failure(loop, context)
+        server._log_failure(loop, context)
     loop.close()
     assert caplog.text.count("Too many files") == 1
 

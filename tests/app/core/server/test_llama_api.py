@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import lenient
+from app.core.server.fields import ignoring_unknown_fields
 from app.core.server.llama_api import (
     MAX_FILES,
     CompletionBuilder,
@@ -49,13 +49,13 @@ def test_fields_are_those_of_a_text_by_other_names() -> None:
     assert asked(return_tokens=True, stream=True).asked.request.top_logprobs == 0  # ids are included
     assert asked(json_schema={"const": 1}).asked.request.grammar
     assert asked(grammar='root ::= "a"').asked.has_client_grammar
-    assert len(asked(n_cmpl=3).asked.more) == 2
+    assert len(asked(n_cmpl=3).asked.further_requests) == 2
 
 
 def test_prompts_are_texts_ids_or_objects_with_a_text() -> None:
     made = asked(prompt=["a", [1, 2], {"prompt_string": "b"}])
     assert made.prompts == ("a", [1, 2], "b")
-    assert [one.raw_ids for one in (made.asked.request, *made.asked.more)] == [(), (1, 2), ()]
+    assert [one.raw_ids for one in (made.asked.request, *made.asked.further_requests)] == [(), (1, 2), ()]
     assert refused(prompt={"prompt_string": "b", "multimodal_data": "iVB"}) == "prompt.multimodal_data"
     assert refused(prompt=[1, 2, "a"]) is not None
     assert refused(prompt=None) == "prompt"
@@ -75,7 +75,7 @@ def test_errors_name_the_fields_that_were_given() -> None:
     assert refused(image_data=[{"id": 1}]) == "image_data"
     assert refused(response_fields="content") == "response_fields"
     assert refused(nobody_knows=1) == "nobody_knows"
-    with lenient():
+    with ignoring_unknown_fields():
         assert len(asked(samplers=["top_k"], t_max_predict_ms=9).asked.warnings) == 2
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.server.anthropic_api import parse_messages_request
 from app.core.server.errors import ApiError
-from app.core.server.fields import lenient
+from app.core.server.fields import ignoring_unknown_fields
 from app.core.server.ollama_api import parse_ollama_request
 from app.core.server.protocol import parse_request
 from app.core.server.responses_api import parse_response_request
@@ -26,14 +26,14 @@ CALL: Json = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command
 
 def anthropic(*blocks: object, role: str = "user") -> list[Message]:
     body: Json = {"max_tokens": 5, "messages": [USER, {"role": role, "content": list(blocks)}]}
-    with lenient():
+    with ignoring_unknown_fields():
         return list(parse_messages_request(body, served()).request.messages)
 
 
 def result(*blocks: object) -> list[Message]:
     body: Json = {"messages": [USER, {"role": "assistant", "content": [CALL]}]}
     given = {"type": "tool_result", "tool_use_id": "t1", "content": list(blocks)}
-    with lenient():
+    with ignoring_unknown_fields():
         request = {**body, "messages": [*body["messages"], {"role": "user", "content": [given]}]}
         return list(parse_messages_request(request, served()).request.messages)
 
@@ -107,7 +107,7 @@ def test_the_first_line_of_claude_code_is_left_out() -> None:
 
 
 def chat(*messages: Json) -> tuple[Message, ...]:
-    with lenient():
+    with ignoring_unknown_fields():
         return parse_request({"messages": [USER, *messages]}, served(), chat=True).request.messages[1:]
 
 
@@ -156,7 +156,7 @@ def test_messages_of_older_and_hosted_models_are_read() -> None:
 
 
 def responses(*items: object) -> list[Message]:
-    with lenient():
+    with ignoring_unknown_fields():
         asked = parse_response_request({"input": [USER, *items]}, served()).asked
     return list(asked.request.messages[1:])
 
@@ -218,7 +218,7 @@ def test_one_odd_tool_costs_the_others_nothing() -> None:
     ]
     ready = replace(served().ready, target=replace(served().ready.target, tool_format=ToolFormat.HERMES))
     model = replace(served(), ready=ready)
-    with lenient():
+    with ignoring_unknown_fields():
         asked = parse_request({"messages": [USER], "tools": tools}, model, chat=True)
     assert sorted(asked.tool_names) == ["b", "weather"]
     assert len(asked.request.tools) == 2

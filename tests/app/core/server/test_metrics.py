@@ -169,9 +169,9 @@ def test_a_stopped_answer_has_its_status_after_its_response_began(server: Script
 
 def test_a_program_that_left_is_told_apart() -> None:
     entry = RequestLog().begin(CHAT, "curl/8.0")
-    entry.note_queued("tiny")
-    entry.note_begun()
-    entry.note_status(200)
+    entry.set_queued("tiny")
+    entry.set_begun()
+    entry.set_status(200)
     entry.end()
     assert (entry.row.status, entry.row.state) == (GONE, RequestState.DONE)
 

@@ -10,7 +10,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.projects import Passage, passages_attachment
 from app.core.projects.projects import ProjectError
 from app.core.server.errors import ApiError
-from app.core.server.fields import lenient
+from app.core.server.fields import ignoring_unknown_fields
 from app.core.server.protocol import ServedModel, parse_request
 from engine.grammar.json_schema import schema_grammar
 from engine.grammar.tool_calls import calls_grammar
@@ -90,7 +90,7 @@ def test_arguments_may_come_as_an_object() -> None:
 
 def test_an_effort_that_a_model_does_not_know_of_is_passed_over() -> None:
     assert chat(reasoning_effort="none").thinking == chat().thinking
-    with lenient():
+    with ignoring_unknown_fields():
         asked = parse_request({**HELLO, "reasoning_effort": "medium"}, served(), chat=True)
     assert "`reasoning_effort` has no effect" in asked.warnings[0]
     assert refused(reasoning_effort="frantic").param == "reasoning_effort"
@@ -238,11 +238,14 @@ def test_keywords_without_a_grammar_are_reported_or_refused_if_strict() -> None:
             "response_format": {"type": "json_schema", "json_schema": {"schema": schema, "strict": strict}},
         }
 
-    with lenient():
+    with ignoring_unknown_fields():
         asked = parse_request(asking(strict=False), served(), chat=True)
         assert asked.warnings == (told,)
         assert asked.request.grammar == schema_grammar(schema).text
-    with lenient(), pytest.raises(ApiError, match="uniqueItems, which a grammar cannot promise") as caught:
+    with (
+        ignoring_unknown_fields(),
+        pytest.raises(ApiError, match="uniqueItems, which a grammar cannot promise") as caught,
+    ):
         parse_request(asking(strict=True), served(), chat=True)
     assert caught.value.param == "response_format"
     assert refused(response_format={"type": "json_object", "schema": schema}).param == "response_format.schema"
@@ -252,12 +255,12 @@ def test_an_unenforced_keyword_of_a_tool_is_refused_only_if_strict() -> None:
     model = with_facts(tool_format=ToolFormat.HERMES)
     odd = {"name": "odd", "parameters": {"type": "object", "not": {}}}
     asking = {**HELLO, "tools": [WEATHER, {"type": "function", "function": odd}], "tool_choice": "required"}
-    with lenient():
+    with ignoring_unknown_fields():
         asked = parse_request(asking, model, chat=True)
     assert asked.warnings == ("odd: No grammar can hold not of the schema (at #): the answer may break it.",)
     assert asked.request.grammar
     strict = {"type": "function", "function": {**odd, "strict": True}}
-    with lenient(), pytest.raises(ApiError, match="odd: The schema has not") as caught:
+    with ignoring_unknown_fields(), pytest.raises(ApiError, match="odd: The schema has not") as caught:
         parse_request({**asking, "tools": [strict]}, model, chat=True)
     assert caught.value.param == "tools"
 
@@ -299,7 +302,7 @@ def test_an_answer_may_be_kept_from_its_end() -> None:
     for wrong in ({"min_tokens": -1}, {"min_tokens": 4, "max_tokens": 3}, {"min_tokens": 2, "grammar": "root ::= []"}):
         assert refused(**wrong).param == "min_tokens"
     assert refused(ignore_eos=True, response_format={"type": "json_object"}).param == "ignore_eos"
-    with lenient():
+    with ignoring_unknown_fields():
         asked = parse_request({**HELLO, "min_tokens": 3, "json_schema": {"type": "string"}}, served(), chat=True)
     assert (asked.request.min_tokens, asked.request.grammar) == (0, schema_grammar({"type": "string"}).text)
     assert asked.warnings == ("`min_tokens` is for answers without a schema or grammar, which end by themselves.",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
-from app.core.tools.output import Called
+from app.core.tools.output import ToolCallPart
 from engine.records import Source, TextChunk, TokenSpan
 
 
@@ -48,7 +48,7 @@ def test_reasoning_and_words_come_apart(text: str, start_tag: str, thought: str,
 def test_calls_are_looked_for_in_the_words_alone(size: int) -> None:
     call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>'
     parts, found = read(f"<think>I could write {call}.</think>{call}", size, names=frozenset({"weather"}))
-    (called,) = [part for part in found if isinstance(part, Called)]
+    (called,) = [part for part in found if isinstance(part, ToolCallPart)]
     assert (called.name, parts.num_calls) == ("weather", 1)
     assert "tool_call" in joined(found)[0]
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, tzinfo
 import pytest
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.tools.built_in import MAX_HITS, NAMES, PIECE_CHARS, BuiltInSources, BuiltInTools, ChatHit
+from app.core.tools.built_in import ATTACHMENT_PART_CHARS, MAX_HITS, NAMES, BuiltInSources, BuiltInTools, ChatHit
 from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolProvider, ToolResult
-from app.core.tools.policy import NEVER_ASKED
+from app.core.tools.policy import ALWAYS_ALLOWED_TOOLS
 
 Make = Callable[..., BuiltInTools]
 
@@ -47,7 +47,7 @@ def attached(name: str, text: str) -> Attachment:
 
 def test_two_are_on_and_they_are_the_harmless_ones(make: Make) -> None:
     tools = BuiltInTools()
-    assert {one.name for one in tools.definitions()} == {one.name for one in NEVER_ASKED}
+    assert {one.name for one in tools.definitions()} == {one.name for one in ALWAYS_ALLOWED_TOOLS}
     assert all(one.server == "Built in" for one in make().definitions())
     assert call(tools, "search_chats", words="x").is_error
     tools.close()
@@ -77,10 +77,10 @@ def test_attached_files_are_read_by_piece(make: Make) -> None:
     tools = make(sources=BuiltInSources(files=lambda: (attached("a.txt", text), attached("b.md", "short"))))
     assert call(tools, "read_attachment").text == f"a.txt: {len(text):,} characters\nb.md: 5 characters"
     first = call(tools, "read_attachment", name="a.txt").text
-    assert first.endswith("\n\n" + text[:PIECE_CHARS])
-    assert f"Go on with start={PIECE_CHARS}." in first
-    next_piece = call(tools, "read_attachment", name="a.txt", start=PIECE_CHARS).text
-    assert next_piece.endswith("\n\n" + text[PIECE_CHARS : 2 * PIECE_CHARS])
+    assert first.endswith("\n\n" + text[:ATTACHMENT_PART_CHARS])
+    assert f"Go on with start={ATTACHMENT_PART_CHARS}." in first
+    next_piece = call(tools, "read_attachment", name="a.txt", start=ATTACHMENT_PART_CHARS).text
+    assert next_piece.endswith("\n\n" + text[ATTACHMENT_PART_CHARS : 2 * ATTACHMENT_PART_CHARS])
     found = call(tools, "read_attachment", name="a.txt", find="LINE 1500").text
     assert "line 1500\n" in found
     assert call(tools, "read_attachment", name="b.md", start="2").text.endswith("This is its end.\n\nort")

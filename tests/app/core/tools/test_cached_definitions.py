@@ -9,7 +9,7 @@ from pathlib import Path
 from app.core.tools.built_in import BuiltInTools
 from app.core.tools.interface import ToolResult
 from app.core.tools.policy import ToolPolicy
-from app.core.tools.turn import Ask, Call, Generate, ToolLoop
+from app.core.tools.turn import AskUser, GenerateAnswer, RunCall, ToolLoop
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, ToolFormat
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
@@ -34,17 +34,17 @@ def test_definitions_are_not_read_again(tmp_path: Path) -> None:
     request = ChatRequest(mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=3)
     prompts: list[tuple[int, int]] = []
     for step in range(4):
-        todo = turn.todo
-        assert isinstance(todo, Generate)
+        todo = turn.next_step
+        assert isinstance(todo, GenerateAnswer)
         # The window creates them anew in every turn.
         tools = tuple(json.loads(json.dumps(one)) for one in todo.tools)
         *_, end = session.generate(replace(request, messages=todo.messages, tools=tools, request_id=step))
         assert isinstance(end, Finished)
         prompts.append((end.stats.prompt_tokens, end.stats.prompt_cached_tokens))
-        turn.answered(CALL)
-        while isinstance(turn.todo, Ask | Call):
-            assert isinstance(turn.todo, Call)  # harmless: needs no permission
-            turn.returned(ToolResult(turn.todo.call.id, f"{step}"))
+        turn.add_answer(CALL)
+        while isinstance(turn.next_step, AskUser | RunCall):
+            assert isinstance(turn.next_step, RunCall)  # harmless: needs no permission
+            turn.add_result(ToolResult(turn.next_step.call.id, f"{step}"))
     session.close()
     (first, cached_at_first), *later = prompts
     assert cached_at_first == 0

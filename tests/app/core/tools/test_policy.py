@@ -8,7 +8,7 @@ import pytest
 
 from app.core.domain.tools.permissions import AllowedTool, allowed_line, read_allowed_tools
 from app.core.tools.interface import ToolDefinition
-from app.core.tools.policy import BUILT_IN, CallVerdict, Permission, ToolPolicy, UserDecision, allowing
+from app.core.tools.policy import BUILT_IN, CallVerdict, Permission, ToolPolicy, UserDecision, policy_allowing
 
 READ = ToolDefinition("read", "Read a file.", {"type": "object"}, "files")
 OTHER = replace(READ, server="other")
@@ -18,27 +18,27 @@ SAME_SHORT_DIGEST = (("Tells the size of a file. Changes nothing.", 1894), ("Del
 def test_a_tool_is_asked_about_until_somebody_allows_it() -> None:
     policy = ToolPolicy()
     assert policy.verdict(READ) is CallVerdict.ASK
-    assert policy.after(READ, UserDecision(Permission.ONCE)) == policy
-    assert policy.after(READ, UserDecision(Permission.REFUSED)) == policy
-    in_chat = policy.after(READ, UserDecision(Permission.CHAT))
+    assert policy.after_decision(READ, UserDecision(Permission.ONCE)) == policy
+    assert policy.after_decision(READ, UserDecision(Permission.REFUSED)) == policy
+    in_chat = policy.after_decision(READ, UserDecision(Permission.CHAT))
     assert in_chat.verdict(READ) is CallVerdict.RUN
     assert not in_chat.always
-    always = policy.after(READ, UserDecision(Permission.ALWAYS))
+    always = policy.after_decision(READ, UserDecision(Permission.ALWAYS))
     assert always.verdict(READ) is CallVerdict.RUN
     assert not always.chat
 
 
 def test_what_is_allowed_of_one_server_is_not_of_another() -> None:
-    always = ToolPolicy().after(READ, UserDecision(Permission.ALWAYS))
+    always = ToolPolicy().after_decision(READ, UserDecision(Permission.ALWAYS))
     assert always.verdict(OTHER) is CallVerdict.ASK
 
 
 @pytest.mark.parametrize("change", [{"description": "Send a file."}, {"parameters": {}}, {"title": "Send"}])
 def test_a_tool_that_says_something_else_is_asked_about_again(change: dict[str, object]) -> None:
     changed = replace(READ, **change)  # type: ignore[arg-type]
-    always = ToolPolicy().after(READ, UserDecision(Permission.ALWAYS))
+    always = ToolPolicy().after_decision(READ, UserDecision(Permission.ALWAYS))
     assert always.verdict(changed) is CallVerdict.ASK
-    again = always.after(changed, UserDecision(Permission.ALWAYS))
+    again = always.after_decision(changed, UserDecision(Permission.ALWAYS))
     assert (again.verdict(changed), again.verdict(READ)) == (CallVerdict.RUN, CallVerdict.ASK)
 
 
@@ -48,7 +48,7 @@ def test_a_description_with_the_same_short_digest_is_asked_about() -> None:
     harmless, other = (
         ToolDefinition("do", f"{said} (build {number})", schema, "files") for said, number in SAME_SHORT_DIGEST
     )
-    always = ToolPolicy().after(harmless, UserDecision(Permission.ALWAYS))
+    always = ToolPolicy().after_decision(harmless, UserDecision(Permission.ALWAYS))
     assert (always.verdict(harmless), always.verdict(other)) == (CallVerdict.RUN, CallVerdict.ASK)
     (digest,) = (one.digest for one in always.always)
     short = AllowedTool("files", "do", digest[:8])
@@ -57,7 +57,7 @@ def test_a_description_with_the_same_short_digest_is_asked_about() -> None:
 
 
 def test_always_goes_through_the_settings() -> None:
-    always = ToolPolicy().after(READ, UserDecision(Permission.ALWAYS))
+    always = ToolPolicy().after_decision(READ, UserDecision(Permission.ALWAYS))
     kept = ToolPolicy(frozenset(read_allowed_tools(allowed_line(always.always))))
     assert kept.verdict(READ) is CallVerdict.RUN
     assert ToolPolicy(frozenset(read_allowed_tools("files/read"))).verdict(READ) is CallVerdict.RUN  # written by hand
@@ -72,11 +72,11 @@ def test_only_the_harmless_of_the_built_in_run_unasked() -> None:
 
 
 def test_a_run_allows_by_name_by_server_or_all() -> None:
-    policy, unknown = allowing([READ, OTHER], ["read", "rm"])
+    policy, unknown = policy_allowing([READ, OTHER], ["read", "rm"])
     assert (policy.verdict(READ), policy.verdict(OTHER), unknown) == (CallVerdict.RUN, CallVerdict.RUN, ("rm",))
-    policy, unknown = allowing([READ, OTHER], ["files/*"])
+    policy, unknown = policy_allowing([READ, OTHER], ["files/*"])
     assert (policy.verdict(READ), policy.verdict(OTHER), unknown) == (CallVerdict.RUN, CallVerdict.ASK, ())
-    assert allowing([READ], ["all"])[0].verdict(OTHER) is CallVerdict.RUN
+    assert policy_allowing([READ], ["all"])[0].verdict(OTHER) is CallVerdict.RUN
 
 
 def test_the_model_is_told_of_a_refusal_with_its_reason_in_one_line() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.core.tools.interface import ToolDefinition, ToolResult
 from app.core.tools.policy import ToolPolicy
-from app.core.tools.turn import Call, ToolLoop
+from app.core.tools.turn import RunCall, ToolLoop
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
 from engine.tools.formats import ToolFormat
@@ -37,9 +37,9 @@ CONTROLS = re.compile(r"<[|｜][^<>\s'\"{}]{1,40}[|｜]>|\[/?[A-Z_]{3,20}\]|<(?:
 
 def conversation(result: str) -> tuple[Message, ...]:
     turn = ToolLoop([Message("user", "Look.")], [LOOK], ToolPolicy(allows_all=True), ToolFormat.HERMES)
-    turn.answered('<tool_call>\n{"name": "look", "arguments": {"at": "it"}}\n</tool_call>')
-    assert isinstance(turn.todo, Call)
-    turn.returned(ToolResult(turn.todo.call.id, result))
+    turn.add_answer('<tool_call>\n{"name": "look", "arguments": {"at": "it"}}\n</tool_call>')
+    assert isinstance(turn.next_step, RunCall)
+    turn.add_result(ToolResult(turn.next_step.call.id, result))
     return turn.messages
 
 

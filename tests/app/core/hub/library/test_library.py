@@ -309,7 +309,7 @@ def test_a_disk_without_end_is_not_looked_through(
     deep = put(place / "1" / "2" / "3" / "4" / "5" / "6" / "7" / "deep.gguf")
     assert deep.is_file()
     assert [offer.name for offer in library.find_offers()[0]] == ["m0", "m1", "m2", "m3"]
-    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_SEEN", 2)
+    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_ENTRIES", 2)
     assert [offer.name for offer in library.find_offers()[0]] == ["m0", "m1"]
 
 
@@ -331,7 +331,7 @@ def test_a_link_to_a_large_disk_is_scanned_within_bounds(
     looked: list[object] = []
     scandir = os.scandir
     monkeypatch.setattr("os.scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
-    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_SEEN", 20)
+    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_ENTRIES", 20)
     assert [offer.name for offer in library.find_offers()[0]] == ["own"]
     assert sum(str(tmp_path / "person") in str(folder) for folder in looked) < 40
 

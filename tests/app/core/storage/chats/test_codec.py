@@ -18,7 +18,7 @@ from app.core.storage.chats.codec import (
     stats_to_text,
 )
 from engine.records import GREEDY, ChatRequest, Message, PassProbabilities, RunStats, Source, TokenSpan
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, i18n
 
 PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([0.004, 0.996])
 LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_left_out(text: str) -> None:
 
 
 def test_decisions_are_kept_with_their_templates_or_as_plain_text() -> None:
-    decision = said("token {place}: {reason}", place=3, reason=said("n-gram on: the text repeats"))
+    decision = i18n("token {place}: {reason}", place=3, reason=i18n("n-gram on: the text repeats"))
     stats = RunStats(tokens=4, decisions=("plain text of an older version", decision))
     read = stats_from_text(stats_to_text(stats, keeps_templates=True))
     assert read == stats

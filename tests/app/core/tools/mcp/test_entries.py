@@ -15,11 +15,11 @@ from app.core.tools.mcp.entries import (
     MAX_SERVERS,
     ServerEntry,
     entries_of_line,
-    filled_entry,
+    merge_imported,
     other_program_files,
     read_entries,
     read_entries_file,
-    with_imported,
+    with_variables,
     write_entries_file,
     written_entries,
 )
@@ -106,20 +106,20 @@ def test_variables_and_the_home_folder_are_filled_in(monkeypatch: pytest.MonkeyP
     first, second = read_entries(text)
     assert (first.problem, second.problem) == ("", "")
     assert "secret" not in written_entries((first, second)), "the file keeps the variables"
-    made, not_set = filled_entry(first)
+    made, not_set = with_variables(first)
     assert (made.command, made.cwd, made.env) == (f"{home}/bin/x", home, (("KEY", "secret"), ("N", "7")))
     assert made.args == ("secret-", "a~", "${x + 1}", "$HOME", f"{home}/d")
     assert not_set == "${KEY2}"
-    made, not_set = filled_entry(second)
+    made, not_set = with_variables(second)
     assert (made.url, made.headers, not_set) == ("https://example.com/mcp", (("Authorization", "Bearer secret"),), "")
     monkeypatch.setenv("HOST", "me:secret@a")
-    assert "name or password" in filled_entry(second)[0].problem
+    assert "name or password" in with_variables(second)[0].problem
 
 
 @pytest.mark.parametrize("variable", ["${GONE}", "${env:GONE}", "${input:key}", "${workspaceFolder}"])
 def test_a_variable_that_is_not_set_is_named(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GONE", raising=False)
-    assert filled_entry(ServerEntry("x", "y", args=(f"a{variable}b",)))[1] == variable
+    assert with_variables(ServerEntry("x", "y", args=(f"a{variable}b",)))[1] == variable
 
 
 @pytest.mark.parametrize(
@@ -201,13 +201,13 @@ def test_the_own_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_imported_servers_are_off_and_come_once() -> None:
     own = read_entries('{"mcpServers": {"filesystem": {"command": "mine", "enabled": true}}}')
-    both = with_imported(own, read_entries(CLAUDE))
+    both = merge_imported(own, read_entries(CLAUDE))
     assert [(one.name, one.enabled) for one in both] == [
         ("filesystem", True),
         ("filesystem 2", False),
         ("weather", False),
     ]
-    assert with_imported(both, read_entries(CLAUDE)) == both
+    assert merge_imported(both, read_entries(CLAUDE)) == both
 
 
 def test_files_of_other_programs_are_found(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from app.core.tools.interface import ParsedToolCall, ToolResult
 from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
-from app.core.tools.mcp.limits import LOG_LINES, Limits, ValueCounter
+from app.core.tools.mcp.limits import LOG_LINES, JsonValueCounter, Limits
 from app.core.tools.mcp.provider import McpTools
 
 SERVER = Path(__file__).with_name("hostile_server.py")
@@ -248,7 +248,7 @@ def test_a_message_of_too_many_values_is_not_read(start: Start) -> None:
 def test_values_are_counted_outside_of_strings(size: int) -> None:
     values = [1, "a,b", 'c\\",', "\\\\", {"d,": [2, 3]}, "end\\"]
     text = json.dumps([values, values], separators=(",", ":")).encode()
-    counter = ValueCounter()
+    counter = JsonValueCounter()
     for start_at in range(0, len(text), size):
         counter.feed(text[start_at : start_at + size])
     assert counter.num_values == 2 * (len(values) - 1 + 1) + 1  # commas: of the list, of the inner list, and between

@@ -22,7 +22,7 @@ from mcp_types import TextContent as Text
 from app.core.storage.pictures import PictureCache
 from app.core.tools.mcp import results
 from app.core.tools.mcp.limits import SCHEMAS_BYTES
-from app.core.tools.mcp.results import MOST_PICTURES, result_of, usable_tools
+from app.core.tools.mcp.results import MAX_PICTURES, result_of, select_tools
 from tests.engine.sandbox.pictures import broken, encoded, sample
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
@@ -91,8 +91,8 @@ def test_of_five_hundred_pictures_a_few_are_decoded(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(results, "picture_attachment", counted)
     result = result_of("1", given(*[image(PNG)] * 500), MOST)
-    assert len(decoded) == len(result.pictures) == MOST_PICTURES
-    assert result.text.splitlines()[-1] == f"[{500 - MOST_PICTURES} more pictures were left out]"
+    assert len(decoded) == len(result.pictures) == MAX_PICTURES
+    assert result.text.splitlines()[-1] == f"[{500 - MAX_PICTURES} more pictures were left out]"
 
 
 def test_slow_pictures_have_their_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_slow_pictures_have_their_time_together(monkeypatch: pytest.MonkeyPatch)
     clock = [100.0]
 
     def slow(name: str, data: bytes, limit_s: float) -> object:
-        assert limit_s <= results.PICTURE_S
+        assert limit_s <= results.MAX_PICTURE_S
         clock[0] += 9.5
         return real(name, data)
 
@@ -143,7 +143,7 @@ def test_schemas_of_a_server_are_bounded_together() -> None:
     wide = {"type": "object", "properties": {f"property_{number:03}": {"type": "string"} for number in range(600)}}
     small = {"type": "object"}
     tools = [Tool(name=f"wide{number:03}", input_schema=wide) for number in range(100)]
-    found, left_out = usable_tools([*tools, Tool(name="z_last", input_schema=small)], 128)
+    found, left_out = select_tools([*tools, Tool(name="z_last", input_schema=small)], 128)
     assert 1 < len(found) < 100
     assert "z_last" in found  # a small one still fits
     assert len(left_out) == 101 - len(found)
