@@ -15,7 +15,10 @@ CHECK := sh packaging/setup/check.sh
 PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
 PAIR_DRAFT := qwen2.5-coder-0.5b-instruct-q4_k_m.gguf
 ALONE := smollm2-135m-instruct-q4_1.gguf
-REAL = $(VENV)/bin/python packaging/measure/real.py $(if $(PEER),--peer "llama-server=$(PEER)") $(if $(MINUTES),--minutes $(MINUTES))
+# A home of its own keeps earlier measurements from having an influence.
+REAL = PACELINE_HOME=build/bench-real/home $(VENV)/bin/python -m app bench --prompts assets/workloads/real \
+	--per-category 10 --repeat 3 --temperature 0,0.8 --max-tokens 128 --ctx 4096 \
+	$(if $(PEER),--peer "llama-server=$(PEER)") $(if $(MINUTES),--max-minutes $(MINUTES))
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
@@ -44,10 +47,11 @@ format: ## format the code and apply the safe fixes
 bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=PATH; stopped, it goes on where it was
 	@test -d "$(MODELS)" || { echo "Say where the models are: make bench-real MODELS=DIR" >&2; exit 2; }
 	@$(SETUP) run
-	@$(REAL) --target "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" \
-		--markdown build/bench-real/pair.md --json build/bench-real/pair.json
-	@$(REAL) --target "$(MODELS)/$(ALONE)" --no-draft \
-		--markdown build/bench-real/alone.md --json build/bench-real/alone.json
+	@mkdir -p build/bench-real/home
+	@$(REAL) --model "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" --peer no-draft \
+		--resume build/bench-real/pair.jsonl --markdown build/bench-real/pair.md --json build/bench-real/pair.json
+	@$(REAL) --model "$(MODELS)/$(ALONE)" \
+		--resume build/bench-real/alone.jsonl --markdown build/bench-real/alone.md --json build/bench-real/alone.json
 
 screenshots: ## draw the pictures of the README, with the models of MODELS=DIR
 	@test -d "$(MODELS)" || { echo "Say where the models are: make screenshots MODELS=DIR" >&2; exit 2; }

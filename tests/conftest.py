@@ -47,7 +47,6 @@ os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process set it 
 # These take minutes. Started last, they would leave the other cores idle at the end.
 LONGEST = (
     "packaging/measure/test_measure.py",
-    "packaging/measure/test_real.py",
     "engine/session/test_recurrent.py",
     "app/core/hub/downloads/test_bad_networks.py",
 )

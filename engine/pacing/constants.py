@@ -48,7 +48,7 @@ STEADY = 1.25  # on an undisturbed machine, most tries take at most this multipl
 
 # Acceptance of n-gram tokens with a single known continuation, by match length (up to 1, 2, 8 and more) and by index in
 # the proposal (1st, 2nd, 3rd, later). Counted on 3,300 greedy tokens of answers of Qwen2.5-Coder 1.5B and SmolLM2 135M
-# to prompts of all kinds (packaging/measure/recorded/text_chances.py).
+# to prompts of all kinds.
 MATCH_LENGTHS = (1, 2, 8)
 MATCH_CHANCES = ((0.28, 0.64, 0.74, 0.87), (0.53, 0.77, 0.83, 0.89), (0.51, 0.7, 0.85, 0.9), (0.97, 0.98, 0.98, 0.985))
 # Acceptance with several known continuations, for matches of one token and of more.

@@ -124,7 +124,7 @@ class Runner:
 
     @property
     def runs_per_round(self) -> int:
-        return sum(len(self._pairs(temperature)) for temperature in self._plan.temperatures) * len(self._prompts)
+        return len(self._pairs) * len(self._plan.temperatures) * len(self._prompts)
 
     def run(self) -> None:
         """Run rounds until the plan is fulfilled or time runs out.
@@ -153,10 +153,9 @@ class Runner:
         known = [width for width in widths if width is not None]
         return max(known) if known and len(known) == len(widths) else None
 
-    def _pairs(self, temperature: float) -> list[tuple[Contestant, Variant]]:
-        only = None if self._plan.only is None else self._plan.only[temperature]
-        every = [(contestant, variant) for contestant in self._contestants for variant in contestant.variants]
-        return [pair for pair in every if only is None or pair[1] in only]
+    @property
+    def _pairs(self) -> list[tuple[Contestant, Variant]]:
+        return [(contestant, variant) for contestant in self._contestants for variant in contestant.variants]
 
     def _enough(self) -> bool:
         if self.rounds < self._plan.repeat:
@@ -166,24 +165,22 @@ class Runner:
 
     def _round(self, temperature: float) -> None:
         """Run all prompts until time runs out. Peers begin a new round only if an answer is missing."""
-        pairs, journal = self._pairs(temperature), self._journal
-        contestants = [one for one in self._contestants if any(one is contestant for contestant, _ in pairs)]
-        begun = False
+        pairs, journal, begun = self._pairs, self._journal, False
         for index, prompt in enumerate(self._prompts):
             if journal is None and self._is_over():
                 return
             question: Question | None = None  # None until all contestants have processed the prompt
             for contestant, variant in rotated(pairs, index, self.rounds):
-                run = journal.find(prompt, temperature, variant, self._round_number) if journal is not None else None
+                run = journal.find(prompt, temperature, variant, self.rounds) if journal is not None else None
                 if run is None:
                     if journal is not None and self._is_over():
                         return
-                    for one in () if begun else contestants:
+                    for one in () if begun else self._contestants:
                         one.begin_round()
                     begun = True
                     if question is None:
                         question = self._question(prompt, temperature)
-                        for one in contestants:
+                        for one in self._contestants:
                             one.prepare(question)
                     run = self._measure(contestant, variant, question)
                 self.runs.append(run)
@@ -194,10 +191,6 @@ class Runner:
             self.out_of_time = self._clock() >= self._deadline
         return self.out_of_time
 
-    @property
-    def _round_number(self) -> int:
-        return self._plan.first_round + self.rounds
-
     def _measure(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
         answered = contestant.answer(variant, question)
         run = BenchmarkRun(
@@ -206,7 +199,7 @@ class Runner:
             question.sampling.temperature,
             variant,
             answered.stats,
-            self._round_number,
+            self.rounds,
             answered.token_ids,
             answered.wall_s,
         )
@@ -216,7 +209,7 @@ class Runner:
 
     def _question(self, prompt: BenchmarkPrompt, temperature: float) -> Question:
         plan = self._plan
-        seed = None if plan.sampling.seed is None else plan.sampling.seed + self._round_number
+        seed = None if plan.sampling.seed is None else plan.sampling.seed + self.rounds
         return Question(
             prompt=prompt,
             ids=self._own.prompt_ids(prompt, raw=plan.raw),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,8 +49,7 @@ class BenchmarkPlan:
     """The variants, settings and length of a benchmark.
 
     At least ``repeat`` rounds; with ``until_percent`` more, until the intervals of auto over plain are that narrow, for
-    at most ``max_minutes``. Rounds are numbered from ``first_round``, and each has its own seed. ``only`` lists the
-    variants for each temperature.
+    at most ``max_minutes``. Each round has its own seed.
     """
 
     temperatures: tuple[float, ...]
@@ -61,8 +60,6 @@ class BenchmarkPlan:
     ignore_eos: bool = False
     until_percent: float | None = None
     max_minutes: float | None = None
-    first_round: int = 0
-    only: Mapping[float, Sequence[Variant]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

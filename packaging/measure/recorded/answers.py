@@ -1,4 +1,4 @@
-"""Records answers of real models, token by token, for experiments with pacing (`replay.py`, `text_chances.py`).
+"""Records answers of real models, token by token, for experiments with pacing (`replay.py`).
 
     python packaging/measure/recorded/answers.py OUT.jsonl --target T.gguf [--draft D.gguf] --prompts FILE|FOLDER ...
 

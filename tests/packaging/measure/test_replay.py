@@ -49,10 +49,3 @@ def test_constants_can_be_tried(answers: Path) -> None:
         for more in ((), ("--set", "MAX_DEPTH=1"))
     )
     assert usual["same"] > 1.2 * deep["same"]
-
-
-def test_chances_are_counted_by_class(answers: Path) -> None:
-    lines = said("text_chances.py", str(answers)).splitlines()
-    assert len(lines) > 10
-    assert any(" 1.00 of " in line for line in lines)
-    assert all("believed" in line for line in lines)
