@@ -26,7 +26,7 @@ from engine.sequence import CachedSequence, SequenceState
 from engine.storage.json_store import JsonStore
 
 FILE_NAME = "speeds.json"
-_FORMAT, _MAX_IDENTITIES = 1, 64
+_FORMAT = 1
 _SPEED_RATE = 0.5  # weight of a new measurement
 _RETRY_FACTOR = 1.1  # factor on a speed each time it decides against restoring, so that restoring is tried again
 PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # PROMPT in tokens/s, the others in bytes/s
@@ -45,8 +45,8 @@ class StateSpeeds:
     """Speeds by model and kind. A file that is damaged or cannot be written counts as missing."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = JsonStore(folder / FILE_NAME, "speeds", _FORMAT) if folder is not None else None
-        self._speeds_by_identity = self._file.read(_speeds) if self._file is not None else {}
+        self._store = speed_store(folder)
+        self._speeds_by_identity = self._store.read()
         self._changed = False
 
     def seconds(self, identity: str, kind: str, amount: float) -> float | None:
@@ -59,8 +59,6 @@ class StateSpeeds:
         speed = amount / max(seconds, 1e-6)
         speeds[kind] = speed if kind not in speeds else _SPEED_RATE * speed + (1.0 - _SPEED_RATE) * speeds[kind]
         self._speeds_by_identity[identity] = speeds
-        for old in list(self._speeds_by_identity)[:-_MAX_IDENTITIES]:
-            del self._speeds_by_identity[old]
         self._changed = True
 
     def raise_after_rejection(self, identity: str, kind: str) -> None:
@@ -69,14 +67,17 @@ class StateSpeeds:
             self._speeds_by_identity[identity][kind] *= _RETRY_FACTOR
 
     def save(self) -> None:
-        if not self._changed or self._file is None:
-            return
-        self._changed = False
-        kept = {
-            identity: {k: float(f"{v:.4g}") for k, v in speeds.items()}
-            for identity, speeds in self._speeds_by_identity.items()
-        }
-        self._file.write(kept)
+        if self._changed:
+            self._changed = False
+            self._store.write(self._speeds_by_identity)
+
+
+def speed_store(folder: Path | None) -> JsonStore[dict[str, float]]:
+    return JsonStore(folder, FILE_NAME, "speeds", _FORMAT, _speeds, _rounded_speeds)
+
+
+def _rounded_speeds(speeds: dict[str, float]) -> dict[str, float]:
+    return {kind: float(f"{speed:.4g}") for kind, speed in speeds.items()}
 
 
 def _speeds(entry: dict[str, Any]) -> dict[str, float]:

@@ -262,7 +262,7 @@ class Speculation:
         self._tokens[count : count + kept + 1] = ids
         self._num_tokens = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        sources = [*draft.provenance[:kept], verdict.next_source] if kept else [verdict.next_source]
+        sources = [*[draft.source] * kept, verdict.next_source]
         probabilities = self._probabilities(draft, verdict)
         num_forced, logprobs = min(draft.num_forced, kept), self._logprobs(rows, ids)
         self._drafter.observe(kept)
@@ -282,10 +282,4 @@ class Speculation:
         probs = verdict.probs
         if draft.q is None:
             return PassProbabilities(tuple([(p, None) for p, _ in probs]), verdict.next_p)
-        if draft.sources is not None:  # a chained draft may contain suffix tokens, which have q = 1
-            pairs = zip(probs, draft.sources, strict=False)
-            sampled = (Source.DRAFT, Source.HEAD)
-            return PassProbabilities(
-                tuple([(p, q if source in sampled else None) for (p, q), source in pairs]), verdict.next_p
-            )
         return PassProbabilities(tuple(probs), verdict.next_p)

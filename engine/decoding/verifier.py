@@ -29,7 +29,7 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     accept the same tokens, so it calls `verify`.
 
     Args:
-        draft: ids [k] and q [k], each token sampled from its q; a chained n-gram token has a point mass there.
+        draft: ids [k] and q [k], each token sampled from its q.
         p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
         uniform: numbers in [0, 1), independent of the draft's random numbers.
 

@@ -19,9 +19,8 @@ class Draft:
     sampled, or the output would be biased.
 
     ``scores[i]`` estimates the probability that ``ids[i]`` is accepted if all tokens before it are; None if unknown.
-    ``match_length`` is how many tokens at the end of the history matched earlier text; 0 without matching. ``sources``
-    is the provenance of each token of a chained proposal; without it all come from ``source``. A grammar forced the
-    first ``num_forced`` tokens; ``predicted`` are the indices of tokens from the request's predicted output.
+    ``match_length`` is how many tokens at the end of the history matched earlier text; 0 without matching. A grammar
+    forced the first ``num_forced`` tokens; ``predicted`` are the indices of tokens from the request's predicted output.
     """
 
     ids: list[int]
@@ -29,13 +28,8 @@ class Draft:
     q: list[Distribution] | None = None
     scores: list[float] | None = None
     match_length: int = 0
-    sources: list[Source] | None = None
     num_forced: int = 0
     predicted: Sequence[int] = ()
-
-    @property
-    def provenance(self) -> list[Source]:
-        return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
     def first(self, count: int) -> Draft:
         """Truncate a deterministic draft (q = 1) to ``count`` tokens."""
@@ -48,8 +42,7 @@ class Draft:
         if count == len(self.ids):
             return self
         q = self.q[:count] if self.q is not None else None
-        sources = self.sources[:count] if self.sources is not None else None
-        return replace(self.first(count), q=q, sources=sources)
+        return replace(self.first(count), q=q)
 
     def before(self, ends: frozenset[int]) -> Draft:
         """Truncate a deterministic draft (q = 1) before the first token of ``ends``.

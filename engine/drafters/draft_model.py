@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Protocol
 
@@ -27,8 +27,8 @@ class DraftGate(Protocol):
     def should_sample(self, confidence: float) -> bool:
         """Whether to sample one more token from a known distribution; a sampled token is always proposed."""
 
-    def should_run_model(self, sampled_id: int) -> bool:
-        """Whether to run the draft model once more, after this token was sampled."""
+    def should_run_model(self) -> bool:
+        """Whether to run the draft model once more, after a token was sampled."""
 
 
 class DraftSequence(Protocol):
@@ -115,27 +115,21 @@ class DraftModelDrafter:
         """Whether `propose` would read a long prompt first, which delays the answer's first token."""
         return num_history == self._num_prompt and self.num_unread(num_history) > _MAX_TOKENS_PER_READ
 
-    def propose(
-        self, history: History, limit: int, gate: DraftGate | None = None, pending: Sequence[int] = ()
-    ) -> Draft:
-        """Read new tokens, then draft up to ``limit`` tokens, as far as ``gate`` allows.
-
-        ``pending`` are tokens of the same proposal, from another drafter, that precede the drafted tokens.
-        """
+    def propose(self, history: History, limit: int, gate: DraftGate | None = None) -> Draft:
+        """Read new tokens, then draft up to ``limit`` tokens, as far as ``gate`` allows."""
         model = self._model
         self.num_read, self.read_s, self.was_stopped = 0, 0.0, False
-        limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
+        limit = min(limit, model.n_ctx - len(history) + 1)
         self._num_history = len(history)
         if limit <= 0 or self.sampler is None or self.failure or self.would_delay_first_token(len(history)):
             return _EMPTY
-        before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
         draft = Draft([], self.source, [], [])
         try:
             started = perf_counter()
-            row = self._read_new_tokens(before, ahead=limit > 1)
+            row = self._read_new_tokens(history, ahead=limit > 1)
             self.read_s = perf_counter() - started
             if row is not None:
-                self._sample_tokens(draft, row, before, limit, gate)
+                self._sample_tokens(draft, row, history, limit, gate)
         except DecodeError as error:  # keep the tokens sampled so far: dropping them would bias the output
             self._fail(error)
         except GrammarError:  # the grammar allows none of the draft's tokens
@@ -143,15 +137,12 @@ class DraftModelDrafter:
         self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
-    def _read_new_tokens(self, before: History, *, ahead: bool) -> Row | Candidates | None:
-        """Read the new tokens of ``before``; return the row after the last, None if stopped."""
-        model, uncertain = self._model, len(before) > self._num_history
-        # Pending tokens may be rejected as well; if some of them were already read, a checkpoint after them is useless.
-        if uncertain and model.num_past <= self._num_history:
-            model.checkpoint()
-        if model.num_past >= len(before):  # all were read, but the row was overwritten
-            self.truncate(len(before) - 1)
-        unread: History = before[model.num_past :]
+    def _read_new_tokens(self, history: History, *, ahead: bool) -> Row | Candidates | None:
+        """Read the new tokens of ``history``; return the row after the last, None if stopped."""
+        model = self._model
+        if model.num_past >= len(history):  # all were read, but the row was overwritten
+            self.truncate(len(history) - 1)
+        unread: History = history[model.num_past :]
         if self._lacks_target_ids:
             unread = np.where(unread < model.n_vocab, unread, _PLACEHOLDER_ID)
         self.num_read = len(unread)
@@ -160,7 +151,7 @@ class DraftModelDrafter:
                 return None
             unread = unread[-1:]
         row = self._pass(unread)
-        if ahead and not uncertain:
+        if ahead:
             model.checkpoint()
         return row
 
@@ -202,13 +193,13 @@ class DraftModelDrafter:
         self._steps_s, self._num_steps = 0.0, 0
 
     def _sample_tokens(
-        self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: DraftGate | None
+        self, draft: Draft, row: Row | Candidates, history: History, limit: int, gate: DraftGate | None
     ) -> None:
         """Sample tokens, the first from ``row``, and append them to ``draft``."""
         ids, q, scores, sampler = draft.ids, draft.q, draft.scores, self.sampler
         assert q is not None and scores is not None and sampler is not None  # noqa: S101, PT018  (`propose` sets them)
         while True:
-            found = self._next_distribution(row, before, ids, gate)
+            found = self._next_distribution(row, history, ids, gate)
             if found is None:
                 return
             next_id, confidence, distribution = found
@@ -219,13 +210,13 @@ class DraftModelDrafter:
             if gate is not None and not gate.should_sample(confidence):
                 return
             if distribution is not None:
-                next_id = sampler.sample(distribution, len(before) + len(ids))
+                next_id = sampler.sample(distribution, len(history) + len(ids))
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
             if len(ids) == limit or next_id in self._eog_ids:
                 return
-            if gate is not None and not gate.should_run_model(next_id):
+            if gate is not None and not gate.should_run_model():
                 return
             row = self._pass((next_id,))
 

@@ -182,5 +182,28 @@ class _PacedGate:
         self._room -= 1
         return True
 
-    def should_run_model(self, sampled_id: int) -> bool:  # noqa: ARG002  (exact only because the token is not looked at)
+    def should_run_model(self) -> bool:
         return self._room > 0 and self._pacer.should_run_model(self._sampled, self._alive, self._room)
+
+
+class TextOrModelDrafter:
+    """Implements `Drafter` at a fixed depth: proposes a suffix match, or if there is none, drafted tokens."""
+
+    source = Source.DRAFT
+
+    def __init__(self, text: Drafter, model: DraftModelDrafter) -> None:
+        self._text, self._model = text, model
+        self._used: Drafter = text  # made the last proposal
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        self._text.begin(history, sampler)
+        self._model.begin(history, sampler)
+
+    def propose(self, history: History, limit: int) -> Draft:
+        draft, self._used = self._text.propose(history, limit), self._text
+        if not draft.ids:
+            draft, self._used = self._model.propose(history, limit), self._model
+        return draft
+
+    def observe(self, num_accepted: int) -> None:
+        self._used.observe(num_accepted)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
 from engine.pacing.constants import DRAFT_RATE, DRAFTED_CHANCE, FIRST_DRAFTS, RATE_FORGETS
+from engine.storage.json_store import JsonStore
 
+FILE_NAME = "experience.json"
+_FORMAT = 2  # version of the file
 _MAX_AVERAGE = 1e4  # upper limit of valid averages
+MAX_KINDS = 12
 SavedStats = dict[str, list[float]]
+SavedKinds = dict[str, SavedStats]  # by kind of answer
 
 
 @dataclass(slots=True)
@@ -100,19 +107,19 @@ class StatsByKind:
     """Statistics for each kind of answer."""
 
     def __init__(self) -> None:
-        self._by_kind: dict[str, AcceptanceStats] = {}
-        self._begun: set[str] = set()  # kinds of this process's answers
+        self._by_kind: dict[str, AcceptanceStats] = {}  # the last used one at the end
 
     def begin(self, kind: str, *, greedy: bool) -> AcceptanceStats:
         """Begin an answer of this kind; return the kind's statistics, which the answer updates."""
-        self._begun.add(kind)
-        stats = self._by_kind.setdefault(kind, AcceptanceStats(greedy=greedy))
+        stats = self._by_kind.pop(kind) if kind in self._by_kind else AcceptanceStats(greedy=greedy)
+        self._by_kind[kind] = stats
         stats.begin()
         return stats
 
     @property
-    def saved(self) -> dict[str, SavedStats]:
-        return {kind: stats.saved for kind, stats in self._by_kind.items() if kind in self._begun}
+    def saved(self) -> SavedKinds:
+        """The statistics of the last `MAX_KINDS` kinds, for `restore`."""
+        return {kind: stats.saved for kind, stats in list(self._by_kind.items())[-MAX_KINDS:]}
 
     def restore(self, kept: Mapping[str, SavedStats]) -> None:
         """Load `saved` of an earlier start.
@@ -124,3 +131,26 @@ class StatsByKind:
             stats = AcceptanceStats(greedy=kind.endswith("greedy"))
             stats.restore(saved)
             self._by_kind[kind] = stats
+
+
+class AcceptanceStore(JsonStore[SavedKinds]):
+    """Statistics by pair of models and kind of answer, without any text, in memory, or in ``folder`` if given."""
+
+    def __init__(self, folder: Path | None) -> None:
+        super().__init__(folder, FILE_NAME, "pairs", _FORMAT, _saved_kinds, _rounded_kinds)
+
+
+def _rounded_kinds(kinds: SavedKinds) -> SavedKinds:
+    return {
+        kind: {name: [float(f"{one:.4g}") for one in values] for name, values in numbers.items()}
+        for kind, numbers in kinds.items()
+    }
+
+
+def _saved_kinds(entry: Any) -> SavedKinds:  # noqa: ANN401  (any JSON)
+    """Parse an entry of the file, and check it so that `AcceptanceStats.restore` cannot fail."""
+    kinds: SavedKinds = {}
+    for kind, numbers in entry.items():
+        kinds[str(kind)] = {str(name): [float(one) for one in values] for name, values in numbers.items()}
+        AcceptanceStats(greedy=True).restore(kinds[str(kind)])
+    return kinds

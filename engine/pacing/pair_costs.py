@@ -15,7 +15,6 @@ from engine.errors import DecodeError
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading.loading import Loaded, LoadedModel
-from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import (
     BUDGET_S,
     CHECK_SIZES,
@@ -28,6 +27,7 @@ from engine.pacing.constants import (
 from engine.pacing.cost_curve import CostCurve, tokens_within
 from engine.pacing.draft_costs import DraftCosts
 from engine.pacing.graph_replay import NUM_SLOW_PASSES, NUM_WATCHED_PASSES, GraphReplayCost
+from engine.pacing.learning import AcceptanceStore
 from engine.pacing.measuring import (
     ForeignCpuLoad,
     Interrupted,
@@ -264,7 +264,8 @@ class PairCosts:
         """Store reliable costs for the next start."""
         if self._control is None or self.pacer is None:
             return
-        self._acceptance.put(self._pair_key, self.pacer.saved)
+        if saved := self.pacer.saved:
+            self._acceptance.put(self._pair_key, saved)
         best = self._control.best
         bands = {band: self._curves[threads, band].known_ms for threads, band in self._measured if threads == best}
         bands = {band: points for band, points in bands.items() if max(points) >= _MIN_SAVED_SIZE}
@@ -369,7 +370,7 @@ class PairCosts:
         if self.pacer is None:
             self.pacer = Pacer(curve, rollback=measure_rollback(self._target.sequence), graph_replay=self._graph_replay)
             self.pacer.prices.block_size = self._draft.loaded.block_size if self._draft is not None else 1
-            self.pacer.restore(self._acceptance.get(self._pair_key))
+            self.pacer.restore(self._acceptance.get(self._pair_key) or {})
         elif self.pacer.curve is not curve:
             self.pacer.use_curve(curve)
 
@@ -402,7 +403,7 @@ def keep_sample(
     if weights is not None:
         where = (threads, bool(info.gpu_layers), info.cache_type.value)
         size_bytes = weights.num_bytes if is_own_head else size_of(path)
-        samples.put(PassSample(path.name, size_bytes, weights, *where, points_ms or {}, step_ms))
+        samples.add(PassSample(path.name, size_bytes, weights, *where, points_ms or {}, step_ms))
 
 
 def _identity(loaded: Loaded) -> tuple[object, ...]:

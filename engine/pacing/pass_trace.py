@@ -65,7 +65,9 @@ class PassTracer:
         self._on_trace, self._num_prompt, self._pacer = on_trace, num_prompt, pacer
 
     def on_pass(self, report: PassReport) -> None:
-        self._report(report.num_history, report.num_accepted, report.total_ms, tuple(report.draft.provenance))
+        self._report(
+            report.num_history, report.num_accepted, report.total_ms, (report.draft.source,) * report.num_proposed
+        )
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         for number, milliseconds in enumerate(report.passes_ms):

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from pathlib import Path
+from typing import Any
 
 from engine.errors import EngineError, LoadCancelledError, ModelHeaderError, NotEnoughMemoryError, TooSlowError
 from engine.llama import gpu_verdict, library
@@ -27,8 +28,7 @@ from engine.storage.json_store import JsonStore
 log = logging.getLogger(__name__)
 
 KERNELS_FILE = "kernels.json"
-_KERNELS_FORMAT = 2
-_EXACT = " exact"  # suffix of the key for whether rows have the same bits in every pass
+_KERNELS_FORMAT = 3
 _KERNELS_LIMIT_S = 60.0
 _FALLBACK = i18n(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” "
@@ -40,7 +40,6 @@ _FALLBACK_OF_BUNDLE = i18n(
 )
 GPUS_FILE = "gpus.json"
 _GPUS_FORMAT = 1
-_MAX_VERDICTS = 20
 _GPUS_LIMIT_S = 120.0  # for each of the two trials, since at its first start a driver may compile programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
     GpuVerdict.REDUCED: i18n(
@@ -67,10 +66,9 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
-    file = JsonStore(cache_dir / KERNELS_FILE, "works", _KERNELS_FORMAT) if cache_dir is not None else None
+    store = JsonStore(cache_dir, KERNELS_FILE, "verdicts", _KERNELS_FORMAT, _kernel_verdict)
     key = _hash_of(library.machine_facts())
-    kept = file.read(bool) if file is not None else {}
-    works, exact = kept.get(key), kept.get(key + _EXACT, False)
+    works, exact = store.get(key) or (None, False)
     if works is None:
         try:
             works, exact = True, bool(ask_child("kernels", [sample], _KERNELS_LIMIT_S, should_stop).get("exact"))
@@ -86,13 +84,18 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
                 return True
             log.warning("the kernels for this processor do not work: %s", error.message)
             works = False
-        if file is not None:
-            file.write({key: works, key + _EXACT: exact})
+        store.put(key, (works, exact))
     if not works:
         library.disable_repacking()
     elif not exact:
         library.mark_inexact()
     return works
+
+
+def _kernel_verdict(entry: list[Any]) -> tuple[bool, bool]:
+    """Whether the kernels work, and whether rows have the same bits in every pass."""
+    works, exact = entry
+    return bool(works), bool(exact)
 
 
 def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
@@ -135,21 +138,23 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
     """
     if not sample.is_file() or not library.supports_gpu():
         return gpu_verdict.current()
-    file = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT) if cache_dir is not None else None
-    key, kept = check_key(), file.read(GpuVerdict) if file is not None else {}
-    if key in kept:
-        gpu_verdict.set_current(kept[key])
-        return kept[key]
+    store, key = _gpu_store(cache_dir), check_key()
+    if (stored := store.get(key)) is not None:
+        gpu_verdict.set_current(stored)
+        return stored
     try:
         verdict = _test_gpus(sample, should_stop)
     except LoadCancelledError:
         return gpu_verdict.current()
     log.log(logging.INFO if verdict is GpuVerdict.USABLE else logging.WARNING, "graphics processors: %s", verdict.value)
-    if file is not None and verdict is not GpuVerdict.UNTRIED:
-        newest = dict(list(kept.items())[1 - _MAX_VERDICTS :])
-        file.write({**newest, key: verdict})
+    if verdict is not GpuVerdict.UNTRIED:
+        store.put(key, verdict)
     gpu_verdict.set_current(verdict)
     return verdict
+
+
+def _gpu_store(cache_dir: Path | None) -> JsonStore[GpuVerdict]:
+    return JsonStore(cache_dir, GPUS_FILE, "verdicts", _GPUS_FORMAT, GpuVerdict)
 
 
 def _test_gpus(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
@@ -193,7 +198,7 @@ def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
 
 def stored_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
     """The stored verdict for this machine and its current build and drivers, with a sentence about it."""
-    verdict = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT).read(GpuVerdict).get(check_key())
+    verdict = _gpu_store(cache_dir).get(check_key())
     return verdict, None if verdict is None else _SENTENCES.get(verdict)
 
 

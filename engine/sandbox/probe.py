@@ -26,7 +26,7 @@ from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
 from engine.sandbox.helper import HelperResult, HelperStoppedError, HelperTimeoutError, error_from_json, run_helper
 from engine.sentences import from_json, i18n, replace_field
-from engine.storage.json_store import JsonStore, merge_latest
+from engine.storage.json_store import JsonStore
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,6 @@ CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
 _FORMAT = 2  # version of stored reports in `CACHE_FILE`; reports of other versions are discarded
 _HEADS_AND_SIDES_FORMAT = 1  # the same for `HEADS_FILE` and `SIDES_FILE`
-_MAX_VERDICTS = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
 MIN_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
@@ -89,26 +88,25 @@ def probe(
         report: dict[str, Any] = ask_child("probe", [path], limit_s, should_stop, options)["report"]
         return report
 
-    store = JsonStore(cache_dir / CACHE_FILE, "reports", _FORMAT) if cache_dir is not None else None
-    return ProbeReport(**cached_verdict([path], store, _checked_values, ask))
+    return ProbeReport(**cached_verdict([path], report_store(cache_dir), ask))
 
 
-def cached_verdict(
-    files: Sequence[Path], store: JsonStore | None, checked: Callable[[Any], Entry], ask: Callable[[int], Entry]
-) -> Entry:
+def report_store(cache_dir: Path | None) -> JsonStore[dict[str, Any]]:
+    return JsonStore(cache_dir, CACHE_FILE, "reports", _FORMAT, _checked_values)
+
+
+def cached_verdict(files: Sequence[Path], store: JsonStore[Entry], ask: Callable[[int], Entry]) -> Entry:
     """The stored verdict on these unchanged files, or else the result of ``ask``, called with their size in bytes.
 
     Raises:
         ModelNotFoundError: a file does not exist, or is not readable.
     """
     key, num_bytes = _identity(files)
-    known = store.read(checked) if store is not None else {}
-    if key in known:
-        return known[key]
+    if (stored := store.get(key)) is not None:
+        return stored
     entry = ask(num_bytes)
-    if store is not None and _identity(files)[0] == key:
-        with store.locked():
-            store.write(merge_latest(known, store.read(checked), key, entry, _MAX_VERDICTS))
+    if _identity(files)[0] == key:
+        store.put(key, entry)
     return entry
 
 
@@ -156,7 +154,7 @@ def probe_head(
         NotEnoughMemoryError: they do not fit the free memory.
     """
     files = [target] if head is None else [head, target]
-    _probe_together("heads", files, cache_dir / HEADS_FILE if cache_dir is not None else None, should_stop)
+    _probe_together("heads", files, cache_dir, HEADS_FILE, should_stop)
 
 
 def probe_side(
@@ -168,16 +166,17 @@ def probe_side(
         ModelFileError: they cannot be used together; the message names the side file.
         NotEnoughMemoryError: they do not fit the free memory.
     """
-    _probe_together("sides", [side, target], cache_dir / SIDES_FILE if cache_dir is not None else None, should_stop)
+    _probe_together("sides", [side, target], cache_dir, SIDES_FILE, should_stop)
 
 
-def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_stop: ShouldStop) -> None:
+def _probe_together(
+    job: str, files: Sequence[Path], cache_dir: Path | None, file_name: str, should_stop: ShouldStop
+) -> None:
     def ask(num_bytes: int) -> bool:
         ask_child(job, files, START_LIMIT_S + num_bytes / MIN_BYTES_PER_S, should_stop)
         return True
 
-    store = JsonStore(cache, job, _HEADS_AND_SIDES_FORMAT) if cache is not None else None
-    cached_verdict(files, store, _positive, ask)
+    cached_verdict(files, JsonStore(cache_dir, file_name, job, _HEADS_AND_SIDES_FORMAT, _positive), ask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.llama.vocab import Vocab
 from engine.loading.loading import Loaded, LoadedModel
-from engine.pacing.chained import ChainedDrafter
-from engine.pacing.drafter import PacedDrafter
+from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_within_text
 from engine.records import ChatRequest, Mode, Source, ToolFormat
@@ -27,6 +26,7 @@ from engine.tools.outlines import call_outlines
 # Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) 3 were predicted
 # by prompt lookup only and 6 by suffix decoding only, so combining both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens of a match, without and with a pacer
+MIN_MATCH_WITH_MODEL = 8  # the same without a pacer, if a draft model can draft instead
 _LOOKUP_MODES = frozenset({Mode.NGRAM})
 NO_DRAFT = i18n("No draft model is chosen.")
 _USE_DRAFT_ADVICE = i18n("The chosen draft model drafts instead of the head; choose none to use the head.")
@@ -82,7 +82,8 @@ class DraftersByMode:
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:
-            return ChainedDrafter(suffix, model)
+            suffix.min_match = MIN_MATCH_WITH_MODEL
+            return TextOrModelDrafter(suffix, model)
         return model or text or NoDrafter()
 
 

@@ -38,8 +38,8 @@ from engine.loading.loading import (
     with_draft_memory,
     with_parallel,
 )
-from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import BUDGET_S
+from engine.pacing.learning import AcceptanceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_speed import PlainPasses

@@ -1,7 +1,4 @@
-"""A small JSON file of entries by key: written atomically, and treated as missing if damaged.
-
-The caller checks the entries.
-"""
+"""A small JSON file of entries by key: written atomically, and treated as missing if damaged."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from engine.storage.atomic import write_atomically
 
@@ -68,58 +65,74 @@ def _wait_for(handle: int, file: Path) -> bool:
             return True
 
 
-class JsonStore:
-    """Entries under the key ``noun`` of a file. A file with another ``format_number`` counts as empty."""
+class JsonStore(Generic[Entry]):
+    """Entries under the key ``content_name`` of a file, oldest first; without a folder, or if writing fails, in memory.
 
-    def __init__(self, file: Path, noun: str, format_number: int) -> None:
-        self._file, self._content_name, self._format = file, noun, format_number
+    A file with another ``format_number`` counts as empty. Only the newest ``max_entries`` are kept.
+    """
 
-    def read(self, entry_of: Callable[[Any], Entry]) -> dict[str, Entry]:
-        """All entries, parsed by ``entry_of``; an empty result if the file is invalid."""
+    max_entries = 64
+
+    def __init__(
+        self,
+        folder: Path | None,
+        file_name: str,
+        content_name: str,
+        format_number: int,
+        entry_of: Callable[[Any], Entry],
+        to_json: Callable[[Entry], object] = lambda entry: entry,
+    ) -> None:
+        """``entry_of`` parses an entry of the file, and raises an error if it is invalid."""
+        self._file = folder / file_name if folder is not None else None
+        self._content_name, self._format = content_name, format_number
+        self._entry_of, self._to_json = entry_of, to_json
+        self._in_memory: dict[str, Entry] = {}
+
+    def read(self) -> dict[str, Entry]:
+        """All entries; an empty result if the file is invalid."""
+        if self._file is None:
+            return dict(self._in_memory)
         try:
             with self._file.open("rb") as file:
                 saved = json.loads(file.read(_MAX_BYTES))  # truncates a larger file, which makes it invalid
             entries = saved[self._content_name] if saved["format"] == self._format else {}
-            return {str(key): entry_of(entry) for key, entry in entries.items()}
+            return {str(key): self._entry_of(entry) for key, entry in entries.items()}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             log.info("%s is not used: %r", self._file.name, error)
             return {}
 
+    def get(self, key: str) -> Entry | None:
+        return self.read().get(key)
+
+    def put(self, key: str, entry: Entry) -> None:
+        """Store an entry as the newest; the oldest entries are dropped. Other processes' entries stay."""
+        with self.locked():
+            entries = self.read()
+            entries.pop(key, None)
+            self.write({**entries, key: entry})
+
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock out other processes while entries are read and added."""
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError:  # the write will fail and report it
+        """Lock out other processes while entries are read and written."""
+        with ExitStack() as stack:
+            if self._file is not None:
+                with suppress(OSError):  # the write will fail and report it
+                    self._file.parent.mkdir(parents=True, exist_ok=True)
+                    stack.enter_context(locked(self._file.with_name(f"{self._file.name}.lock")))
             yield
-            return
-        with locked(self._file.with_name(f"{self._file.name}.lock")):
-            yield
 
-    def write(self, entries: Mapping[str, object]) -> None:
-        """Replace the file; a failure is only logged."""
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._file, json.dumps({"format": self._format, self._content_name: entries}).encode())
-        except OSError as error:
-            log.info("%s could not be written: %s", self._file.name, error)
-
-
-def merge_latest(
-    known: Mapping[str, Entry], there: Mapping[str, Entry], key: str, entry: Entry, most: int
-) -> dict[str, Entry]:
-    """Merge entries, oldest first, and keep the last ``most``.
-
-    Args:
-        known: entries read from the file earlier, or put since.
-        there: entries now in the file; they take precedence, since another process may have put them.
-        key: key of the latest entry.
-        entry: the latest entry.
-        most: maximum number of entries.
-    """
-    entries = {known_key: one for known_key, one in known.items() if known_key not in there} | dict(there)
-    entries.pop(key, None)
-    entries[key] = entry
-    return dict(list(entries.items())[-most:])
+    def write(self, entries: Mapping[str, Entry]) -> None:
+        """Replace all entries by the newest of ``entries``; a failure is only logged."""
+        kept = dict(list(entries.items())[-self.max_entries :])
+        if self._file is not None:
+            data = {key: self._to_json(entry) for key, entry in kept.items()}
+            text = json.dumps({"format": self._format, self._content_name: data})
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(self._file, text.encode())
+            except OSError as error:
+                log.info("%s could not be written: %s", self._file.name, error)
+                self._file = None
+        self._in_memory = kept

@@ -15,12 +15,11 @@ from engine.errors import EngineError
 from engine.gguf.header import read_header
 from engine.gguf.model_parts import all_parts
 from engine.gguf.token_weights import TokenWeights, head_weights, token_weights
-from engine.storage.json_store import JsonStore, merge_latest
+from engine.storage.json_store import JsonStore
 
 log = logging.getLogger(__name__)
 
 FILE_NAME = "passes.json"
-MAX_SAMPLES = 24
 _FORMAT = 1
 _MAX_MS, _MAX_BYTES = 3_600_000.0, 1 << 50
 
@@ -47,28 +46,23 @@ class PassSample:
         return self.points_ms.get(1, self.step_ms or 0.0)
 
 
-class SampleStore:
+class SampleStore(JsonStore[PassSample]):
     """Samples of this machine; without a folder in memory only."""
 
+    max_entries = 24
+
     def __init__(self, folder: Path | None = None) -> None:
-        self._file = JsonStore(folder / FILE_NAME, "samples", _FORMAT) if folder is not None else None
-        self._kept = self._file.read(_sample) if self._file is not None else {}
+        super().__init__(folder, FILE_NAME, "samples", _FORMAT, _sample, _data)
 
     @property
     def samples(self) -> tuple[PassSample, ...]:
         """All samples, newest last."""
-        return tuple(self._kept.values())
+        return tuple(self.read().values())
 
-    def put(self, sample: PassSample) -> None:
+    def add(self, sample: PassSample) -> None:
         """Store a sample, replacing an older one; missing parts are taken from the older."""
         key = f"{sample.name} {sample.size_bytes} {sample.threads} {sample.on_gpu} {sample.cache_type}"
-        if self._file is None:
-            self._kept = merge_latest(self._kept, {}, key, _joined(self._kept.get(key), sample), MAX_SAMPLES)
-            return
-        with self._file.locked():
-            there = self._file.read(_sample)
-            self._kept = merge_latest({}, there, key, _joined(there.get(key), sample), MAX_SAMPLES)
-            self._file.write({key: _data(each) for key, each in self._kept.items()})
+        self.put(key, _joined(self.get(key), sample))
 
 
 def size_of(path: Path) -> int:

@@ -14,9 +14,9 @@ from typing import Any
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest_answers, newest_races
 from engine.records import Mode
-from engine.storage.json_store import JsonStore, merge_latest
+from engine.storage.json_store import JsonStore
 
-MAX_PAIRS = 64
+MAX_PAIRS = JsonStore.max_entries
 _FORMAT = 1
 _MOST = 1e12  # larger numbers are invalid
 
@@ -29,7 +29,9 @@ class PairSpeeds:
 
     def __init__(self, file: Path) -> None:
         self._path = file
-        self._file = JsonStore(file, "pairs", _FORMAT)
+        self._file = JsonStore[PairSpeed | None](
+            file.parent, file.name, "pairs", _FORMAT, _pair, lambda pair: pair and _data(pair)
+        )
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[PairSpeeds], tuple[Path]]:
@@ -55,19 +57,18 @@ class PairSpeeds:
         """Delete the records of answers; records of races stay."""
         with self._lock, self._file.locked():
             kept = {key: replace(pair, answers=()) for key, pair in self._read().items() if pair.races}
-            self._file.write({key: _data(pair) for key, pair in kept.items()})
+            self._file.write(kept)
 
     def _read(self) -> dict[str, PairSpeed]:
-        found = self._file.read(_pair)
+        found = self._file.read()
         return {_key(pair.target, pair.draft): pair for pair in found.values() if pair is not None}
 
     def _change(self, target: str, draft: str, change: Callable[[PairSpeed], PairSpeed]) -> None:
         key = _key(target, draft)
         with self._lock, self._file.locked():
             there = self._read()
-            pair = change(there.get(key, PairSpeed(target, draft)))
-            entries = merge_latest({}, there, key, pair, MAX_PAIRS)
-            self._file.write({key: _data(pair) for key, pair in entries.items()})
+            pair = change(there.pop(key, PairSpeed(target, draft)))
+            self._file.write({**there, key: pair})
 
 
 def _key(target: str, draft: str) -> str:

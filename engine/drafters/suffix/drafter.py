@@ -6,7 +6,7 @@ the paper's suffix trees: one for the conversation, and optionally one for past 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +25,6 @@ class SuffixRules:
     """Limits of proposals. ``max_match`` is at most `DEPTH` of the index."""
 
     min_match: int = 2  # a single token nearly always matches, and its continuation is right in one case of four
-    min_match_after_draft: int = (
-        8  # shortest match after drafted tokens, where the draft model's next token is a good alternative
-    )
     max_match: int = 32
     tokens_per_match: float = 4.0  # the paper's alpha: proposed tokens per matched token
     min_probability: float = 0.1  # of the whole proposal, estimated from frequencies
@@ -56,8 +53,6 @@ class SuffixDrafter:
         self.predicted: list[int] = []  # predicted output of the request; replaces the past text from `begin` on
         self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
-        self._draft_match = self._past_draft_match = NO_MATCH  # matches of the history and of proposed tokens after it
-        self._unmatched_ids: list[int] = []  # proposed tokens not matched yet, since they are fewer than a match needs
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index if ``history`` extends the indexed text, else start a new one."""
@@ -73,44 +68,25 @@ class SuffixDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """Propose the most frequent continuation of the longest match, as far as the rules allow."""
         self.extend(history[len(self._index) :].tolist())
-        self._draft_match = self._index.suffix(self._rules.max_match)
-        self._past_draft_match, self._unmatched_ids = self._past_match, []
-        return self._propose_from_match(limit, self.min_match)
-
-    def extend(self, ids: Sequence[int]) -> None:
-        self._index.extend(ids)
-        self._extend_past_match(ids[-self._rules.max_match :])
-
-    def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
-        """Propose a continuation of the last `propose`'s history, followed by all ``ids`` since."""
-        self._unmatched_ids += ids
-        reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched_ids)
-        if reached < self._rules.min_match_after_draft:
-            return _EMPTY  # too few for ``min_match_after_draft``; this check runs after every token of a draft model
-        max_match = self._rules.max_match
-        for token_id in self._unmatched_ids:
-            self._draft_match = self._index.follow(self._draft_match, token_id, max_match)
-            if self.past is not None:
-                self._past_draft_match = self.past.follow(self._past_draft_match, token_id, max_match)
-        self._unmatched_ids = []
-        return self._propose_from_match(limit, self._rules.min_match_after_draft)
-
-    def _propose_from_match(self, limit: int, min_match: int) -> Draft:
-        rules = self._rules
-        if self._draft_match.length < min_match and self._past_draft_match.length < min_match:
+        rules, index, min_match = self._rules, self._index, self.min_match
+        match = index.suffix(rules.max_match)
+        if match.length < min_match and self._past_match.length < min_match:
             return _EMPTY
-        index, match = self._index, self._index.continued_match(self._draft_match)
+        match = index.continued_match(match)
         if self.past is not None:
-            past_match = self.past.continued_match(self._past_draft_match)
+            past_match = self.past.continued_match(self._past_match)
             if past_match.length > match.length or (self.predicted and past_match.length == match.length):
                 index, match = self.past, past_match
         if match.length < min_match:
             return _EMPTY
         limit = min(limit, int(rules.tokens_per_match * match.length))
-        least = min(min_match, rules.min_match)
-        ids, scores = index.continuation(match, limit, least, rules.min_probability)
+        ids, scores = index.continuation(match, limit, min(min_match, rules.min_match), rules.min_probability)
         predicted = range(len(ids)) if self.predicted and index is self.past else ()
         return Draft(ids, self.source, None, scores, match.length, predicted=predicted).before(self.ends)
+
+    def extend(self, ids: Sequence[int]) -> None:
+        self._index.extend(ids)
+        self._extend_past_match(ids[-self._rules.max_match :])
 
     def observe(self, num_accepted: int) -> None: ...
 

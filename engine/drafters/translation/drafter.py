@@ -50,9 +50,9 @@ class TranslatedDrafter(DraftModelDrafter):
         self._ignores_ends = sampler.bans(self._eog_ids)
         super().begin(history, sampler)
 
-    def _read_new_tokens(self, before: History, *, ahead: bool) -> Row | Candidates | None:
+    def _read_new_tokens(self, history: History, *, ahead: bool) -> Row | Candidates | None:
         self._reads_proposal = False
-        return super()._read_new_tokens(before, ahead=ahead)
+        return super()._read_new_tokens(history, ahead=ahead)
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
         model, started = self._translated, perf_counter()
@@ -70,13 +70,13 @@ class TranslatedDrafter(DraftModelDrafter):
         return row
 
     def _sample_tokens(
-        self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: DraftGate | None
+        self, draft: Draft, row: Row | Candidates, history: History, limit: int, gate: DraftGate | None
     ) -> None:
         self._reads_proposal = True
         if self._drafts_text:
             self._draft_text(draft, row, limit, gate)
         else:
-            super()._sample_tokens(draft, row, before, limit, gate)
+            super()._sample_tokens(draft, row, history, limit, gate)
 
     def _draft_text(self, draft: Draft, row: Row | Candidates, limit: int, gate: DraftGate | None) -> None:
         """Let the draft write its most likely text; append the part that the target can spell to ``draft``."""
@@ -91,7 +91,7 @@ class TranslatedDrafter(DraftModelDrafter):
                     return
                 if not text.add(own_id, confidence):
                     return
-                if gate is not None and not gate.should_run_model(own_id):
+                if gate is not None and not gate.should_run_model():
                     return
                 if model.num_free_draft_tokens <= 0:
                     return

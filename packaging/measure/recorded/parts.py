@@ -11,7 +11,6 @@ from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.pacing import acceptance, learning, pacer
 from engine.pacing.acceptance import TEXT_PRIORS, AcceptanceEstimate
-from engine.pacing.chained import ChainedDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.graph_replay import GraphReplayCost
@@ -50,12 +49,6 @@ def _averages_copy(self: AcceptanceStats) -> object:
     return replace(self.average) if self.average is not None else None
 
 
-def _text_else_draft(self: ChainedDrafter, history: Any, limit: int) -> Draft:  # noqa: ANN401
-    text = self._text.propose(history, limit)
-    self._model_ran, self._kinds = not text.ids, []
-    return text if text.ids else self._model.propose(history, limit)
-
-
 _BEGIN = Pacer.begin
 PARTS: dict[str, Callable[[], None]] = {
     "rollback": _setter(lambda *_: 0.0, (PassPrices, "rollback_ms")),
@@ -81,6 +74,5 @@ PARTS: dict[str, Callable[[], None]] = {
     "draft-scaling": _setter(lambda *_: None, (PassPrices, "_scale_drafting")),
     "gate": _setter(lambda *_: True, (Pacer, "should_sample"), (Pacer, "should_run_model")),
     "reading": _setter(lambda *_: 0, (DraftModelDrafter, "num_unread")),
-    "chained": _setter(_text_else_draft, (ChainedDrafter, "propose")),
     "uncertain": _setter(False, (CostCurve, "is_plain_uncertain")),
 }

@@ -35,10 +35,9 @@ from engine.drafters import draft_model
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
-from engine.pacing.chained import ChainedDrafter
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.drafter import PacedDrafter
+from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.pacer import Pacer
 from engine.pacing.rollback_cost import RollbackCost
@@ -126,7 +125,7 @@ class Replay:
         if self.depth is None:
             return PacedDrafter(self.pacer, text, model, may_pause=self.mode != "draft")
         if text is not None and model is not None:
-            return ChainedDrafter(text, model)
+            return TextOrModelDrafter(text, model)
         drafter = text or model
         assert drafter is not None
         return drafter

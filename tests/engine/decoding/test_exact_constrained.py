@@ -15,9 +15,8 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
-from engine.pacing.chained import ChainedDrafter
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.drafter import PacedDrafter
+from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import History, Sampler
@@ -87,19 +86,19 @@ def largest_error(shares: dict[tuple[int, ...], float], answer: list[int]) -> fl
 def paced() -> tuple[Drafter, Pacer | None]:
     pacer = DicePacer(CostCurve(STAIRCASE), 0.05)
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model), pacer
+    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1)), model), pacer
 
 
-def chained() -> tuple[Drafter, Pacer | None]:
+def unpaced() -> tuple[Drafter, Pacer | None]:
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return ChainedDrafter(SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model), None
+    return TextOrModelDrafter(SuffixDrafter(SuffixRules(min_match=1)), model), None
 
 
 def drafted() -> tuple[Drafter, Pacer | None]:
     return DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset()), None
 
 
-@pytest.mark.parametrize("make", [paced, chained, drafted])
+@pytest.mark.parametrize("make", [paced, unpaced, drafted])
 def test_all_outcomes_of_a_pass_are_the_distribution_under_the_grammar(
     monkeypatch: pytest.MonkeyPatch, make: Callable[[], tuple[Drafter, Pacer | None]]
 ) -> None:

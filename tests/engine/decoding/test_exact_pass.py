@@ -199,7 +199,7 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDra
     """The errors of passes in answers whose pacer has learnt from all earlier ones."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     model = model or DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1)), model)
+    drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1)), model)
     prompt = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
     pick, found = np.random.default_rng(5), 0
     for seed in range(1000):
@@ -258,9 +258,8 @@ def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.Monk
         history: History,
         limit: int,
         gate: DraftGate | None = None,
-        pending: tuple[int, ...] = (),
     ) -> Draft:
-        draft = propose(self, history, limit, gate, pending)
+        draft = propose(self, history, limit, gate)
         if draft.q is None:
             return draft
         count = len(draft.ids) - (len(draft.ids) > 1 and draft.ids[-1] == 0)
@@ -268,10 +267,3 @@ def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(DraftModelDrafter, "propose", without_a_zero_at_the_end)
     assert max(errors(Stage(monkeypatch), dice(), Counter())) > 0.001
-
-
-def test_draft_length_may_depend_on_sampled_tokens_if_all_are_submitted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(engine.pacing.drafter._PacedGate, "should_run_model", lambda _self, drawn_id: drawn_id != 0)
-    assert max(errors(Stage(monkeypatch), dice(), Counter())) < 1e-12

@@ -9,11 +9,9 @@ import pytest
 
 from engine.decoding.detokenizer import Detokenizer
 from engine.decoding.loop import StepOutput
-from engine.drafters.base import Draft, NoDrafter
+from engine.drafters.base import NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.records import GREEDY, PassProbabilities, SamplingParams, Source
-from engine.sampling.distribution import point_mass
-from engine.sampling.sampler import History, Sampler
 from engine.session.answer import Answer
 from tests.engine.decoding.test_loop import OPEN, P_LOGITS, Q_LOGITS, Run, draft_model
 from tests.engine.tiny_tokenizer import TinyTokenizer
@@ -60,20 +58,6 @@ def test_text_has_no_chance_of_its_own() -> None:
     told = [probabilities for probabilities in seen if probabilities is not None]
     assert told
     assert all(q is None and 0.0 <= p <= 1.0 for probabilities in told for p, q in probabilities.probs)
-
-
-def test_in_a_mixed_draft_only_the_models_tokens_have_a_chance() -> None:
-    class Mixed(NoDrafter):
-        def begin(self, history: History, sampler: Sampler) -> None:
-            self.q = sampler.distribution(Q_LOGITS[2].astype(np.float32).copy(), history, [])
-
-        def propose(self, history: History, limit: int) -> Draft:
-            return Draft([2, 3], Source.DRAFT, [point_mass(2), self.q], sources=[Source.NGRAM, Source.DRAFT])
-
-    run = Run(Mixed(), OPEN, [1, 1], n_ctx=512)
-    looks = [block.probabilities.probs for _, block in blocks(run, 2) if block.probabilities is not None]
-    assert all(look[0][1] is None for look in looks)
-    assert any(len(look) == 2 and look[1][1] == pytest.approx(share(Q_LOGITS, 2, 3), rel=1e-5) for look in looks)
 
 
 @pytest.mark.parametrize("depth", [0, 3])

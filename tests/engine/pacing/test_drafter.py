@@ -22,12 +22,12 @@ from engine.interfaces import Rows, TokenIds
 from engine.pacing.acceptance import text_kinds
 from engine.pacing.constants import MAX_UNSEARCHED
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.drafter import PacedDrafter
+from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
+from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, Run, likely_path, plain_distribution
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel, RecurrentModel
 from tests.long_form import rounds
@@ -59,11 +59,11 @@ class ScriptedAnswer:
         self.pacer = Pacer(CostCurve(curve), 0.05)
         self.target = CachedSequence(MarkovModel(P_LOGITS))
         self.text = PromptLookupDrafter(1, 3)
-        self.suffix = SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1))
+        self.suffix = SuffixDrafter(SuffixRules(min_match=1))
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         ends = frozenset(likely_path(12)[-4:-2])
         ending = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, ends)
-        to_an_end = SuffixDrafter(SuffixRules(min_match=1, min_match_after_draft=1), ends=ends)
+        to_an_end = SuffixDrafter(SuffixRules(min_match=1), ends=ends)
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
             "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers continue after it
@@ -382,3 +382,10 @@ def test_without_a_draft_model_that_failed_it_goes_on_with_text() -> None:
     assert answering.tokens("failing", GREEDY, 120, path[:3]) == path[3:123]
     assert answering.sources == {Source.NGRAM}
     assert answering.pacer.decision.choice is not Choice.DRAFT
+
+
+def test_at_a_fixed_depth_a_long_match_or_the_model_proposes() -> None:
+    model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
+    run = Run(TextOrModelDrafter(SuffixDrafter(SuffixRules(min_match=8)), model), GREEDY, likely_path(12)[:3])
+    assert run.tokens(120, 7) == likely_path(200)[3:123]
+    assert {Source.NGRAM, Source.DRAFT} <= run.stats.snapshot().provenance.keys()

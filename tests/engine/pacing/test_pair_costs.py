@@ -14,8 +14,8 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
-from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import MEASURED_SIZES
+from engine.pacing.learning import AcceptanceStore
 from engine.pacing.measuring import DraftingTimes, ForeignCpuLoad
 from engine.pacing.pair_costs import PairCosts
 from engine.records import ChatRequest, Device, Finished, FinishReason, LoadRequest, Mode, SamplingParams

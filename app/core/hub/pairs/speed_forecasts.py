@@ -124,8 +124,8 @@ class SpeedForecasts:
         """
         cores = physical_cores()
         with self._lock:
-            store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
-            kept = store.read(_speed).get(str(cores))
+            store = JsonStore(self._cache, _FILE, "speeds", _FORMAT, _speed)
+            kept = store.get(str(cores))
             if kept is not None:
                 return kept
             if time.monotonic() < self._tried_at + RETRY_S:
@@ -140,7 +140,7 @@ class SpeedForecasts:
                 self._tried_at = time.monotonic()
             self._read_speed = max(found, self._read_speed or 0.0)
             if others.is_low:
-                store.write({str(cores): self._read_speed})
+                store.put(str(cores), self._read_speed)
             return self._read_speed
 
 

@@ -26,13 +26,11 @@ from app.core.storage.settings_file import read_settings, write_settings
 from app.core.storage.toml_file import ReadResult, TomlFile
 from engine.cache.states import FILE_NAME as SPEEDS
 from engine.cache.states import StateSpeeds
-from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
-from engine.pacing.acceptance_store import AcceptanceStore
-from engine.pacing.learning import AcceptanceStats, DraftAverage
-from engine.sandbox.probe import _FORMAT, CACHE_FILE, _checked_values
+from engine.pacing.learning import FILE_NAME as EXPERIENCE
+from engine.pacing.learning import AcceptanceStats, AcceptanceStore, DraftAverage
+from engine.sandbox.probe import CACHE_FILE, report_store
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
-from engine.storage.json_store import JsonStore
 from ui.text.formatting import size
 
 HUGE = 10**400
@@ -145,7 +143,7 @@ def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
     for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
         data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
         (tmp_path / EXPERIENCE).write_text(json.dumps(data))
-        for numbers in AcceptanceStore(tmp_path).get("pair").values():
+        for numbers in (AcceptanceStore(tmp_path).get("pair") or {}).values():
             restored = AcceptanceStats(greedy=True)
             restored.restore(numbers)
             assert 0.0 <= restored.text.probability(0) <= 1.0
@@ -169,10 +167,10 @@ def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) ->
 def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
     for name in (EXPERIENCE, COSTS, SPEEDS, CACHE_FILE):
         (tmp_path / name).write_text(text, errors="surrogateescape")
-    assert AcceptanceStore(tmp_path).get("k") == {}
+    assert AcceptanceStore(tmp_path).get("k") is None
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
-    assert JsonStore(tmp_path / CACHE_FILE, "reports", _FORMAT).read(_checked_values) == {}
+    assert report_store(tmp_path).read() == {}
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]

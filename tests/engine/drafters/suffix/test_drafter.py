@@ -56,13 +56,12 @@ def test_limit_zero_proposes_nothing() -> None:
 
 def test_the_end_of_an_answer_and_what_followed_it_are_not_proposed() -> None:
     ids = history(1, 2, 3, 4, 99, 5, 6, 1, 2, 3)
-    drafter = SuffixDrafter(SuffixRules(min_match_after_draft=1), ends=frozenset({99, 100}))
+    drafter = SuffixDrafter(ends=frozenset({99, 100}))
     drafter.begin(ids, SAMPLER)
     draft = drafter.propose(ids, 15)
     assert draft.ids == [4]
     assert draft.scores is not None
     assert len(draft.scores) == 1
-    assert drafter.propose_after([4], 15).ids == []
 
 
 def test_a_short_match_proposes_few() -> None:
@@ -187,26 +186,3 @@ def test_on_a_text_that_repeats_it_is_right_wherever_prompt_lookup_is() -> None:
         lookup.begin(here, SAMPLER)
         if lookup.propose(here, 1).ids == [ids[end]]:
             assert propose(here, 1).ids == [ids[end]]
-
-
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=60),
-    st.lists(st.integers(0, 3), max_size=30),
-    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=20),
-    st.integers(1, 9),
-)
-def test_tokens_ahead_are_looked_for_together_and_nothing_is_missed(
-    ids: list[int], past: list[int], steps: list[list[int]], tail_match: int
-) -> None:
-    rules = SuffixRules(min_match_after_draft=tail_match)
-    lazy = SuffixDrafter(rules, SuffixIndex(past))
-    eager = SuffixDrafter(rules, SuffixIndex(past))
-    for drafter in (lazy, eager):
-        drafter.begin(history(*ids), SAMPLER)
-        drafter.propose(history(*ids), 4)
-    for step in steps:
-        for token_id in step:
-            eager._draft_match = eager._index.follow(eager._draft_match, token_id, rules.max_match)
-            assert eager.past is not None
-            eager._past_draft_match = eager.past.follow(eager._past_draft_match, token_id, rules.max_match)
-        assert lazy.propose_after(step, 6) == eager._propose_from_match(6, tail_match)

@@ -23,7 +23,7 @@ def keep_passes(cache: Path, path: Path, plain_ms: float) -> None:
     weights = weights_of_file(path)
     assert weights is not None
     points = {1: plain_ms, 2: 1.4 * plain_ms, 4: 1.3 * plain_ms, 8: 2.1 * plain_ms, 16: 4.1 * plain_ms}
-    SampleStore(cache).put(PassSample(path.name, size_of(path), weights, 2, False, "f16", points))
+    SampleStore(cache).add(PassSample(path.name, size_of(path), weights, 2, False, "f16", points))
 
 
 def test_a_pair_whose_passes_are_known(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_measured_model_is_better_than_the_memory(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(speed_forecasts, "measure_read_speed", lambda _threads: pytest.fail("measured for nothing"))
     monkeypatch.setattr(speed_forecasts, "physical_cores", lambda: 2)
     padded = TokenWeights({"Q4_0": 223_000_000, "Q8_0": 3_000_000}, 6)
-    SampleStore(tmp_path).put(PassSample("padded.gguf", 226_000_000, padded, 2, False, "f16", {1: 7.0, 8: 14.0}))
+    SampleStore(tmp_path).add(PassSample("padded.gguf", 226_000_000, padded, 2, False, "f16", {1: 7.0, 8: 14.0}))
     found = SpeedForecasts(tmp_path).of_list(SEVEN_B, None, Conditions(threads=2))
     assert found is not None
     assert found.plain.middle == pytest.approx(1000.0 / (7.0 * 4680 / 226), rel=0.35)
