@@ -17,7 +17,7 @@ _OPTIONS = {
     "whitespace_flexible": False,
     "item_separator": ", ",
     "key_separator": ": ",
-    "ignoring_unknown_fields": True,
+    "lenient": True,
 }
 _JSON, _OPTIONS_KEY = "%json ", "x-guidance"
 
