@@ -88,7 +88,7 @@ def test_files_beyond_the_limit_of_a_folder_are_told(
     capsys: Capture, papers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("app.cli.projects", "app.core.projects.indexing"):
-        monkeypatch.setattr(f"{module}.MOST_FILES", 2)
+        monkeypatch.setattr(f"{module}.MAX_FILES", 2)
     (papers / "third.txt").write_text("More.")
     assert main(["projects", "add", "House", str(papers)]) == 0
     told = capsys.readouterr()

@@ -254,7 +254,7 @@ def test_an_engine_that_sends_a_byte_now_and_then_is_not_waited_for(
     head: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither headers nor body end, and pauses are short."""
-    monkeypatch.setattr(client_module, "ASK_S", 0.5)
+    monkeypatch.setattr(client_module, "REQUEST_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def drip() -> None:
