@@ -253,7 +253,7 @@ def lane_verdicts(
                 parting=find_difference(runs, own, other, inexact) if are_alike else None,
                 temperature=runs[0].temperature,
                 is_complete=complete,
-                is_same_model=are_alike,
+                are_alike=are_alike,
             )
         )
     return verdicts
@@ -393,7 +393,7 @@ def _verdict_as_dict(verdict: LaneVerdict, labels: Sequence[str]) -> dict[str, o
         "ratio": {"value": verdict.ratio, **interval} if verdict.ratio is not None else None,
         "rounds": verdict.num_rounds,
         "complete": verdict.is_complete,
-        "same_target": verdict.is_same_model,
+        "same_target": verdict.are_alike,
         "difference": asdict(verdict.parting) if verdict.parting is not None else None,
         "sentence": verdict_sentence(verdict, labels),
     }
@@ -404,7 +404,7 @@ def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane])
     for verdict in result.verdicts:
         lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
         if (
-            not (verdict.is_complete and verdict.is_same_model)
+            not (verdict.is_complete and verdict.are_alike)
             or verdict.ratio is None
             or base.choice.mode is not Mode.OFF
         ):

@@ -86,7 +86,7 @@ class AnswerDifference:
 class LaneVerdict:
     """A lane's speed over its base lane, with a 95% interval over rounds.
 
-    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal. ``is_same_model``: False for
+    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal. ``are_alike``: False for
     lanes of two targets, whose answers are not compared.
     """
 
@@ -99,7 +99,7 @@ class LaneVerdict:
     parting: AnswerDifference | None
     temperature: float
     is_complete: bool = True
-    is_same_model: bool = True
+    are_alike: bool = True
 
     @property
     def has_interval(self) -> bool:
@@ -188,7 +188,7 @@ def speed_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
 def answers_sentence(verdict: LaneVerdict) -> Sentence:
     """Whether the answers are identical, and what a difference means."""
     found = verdict.parting
-    if not verdict.is_same_model:
+    if not verdict.are_alike:
         return i18n("It is another model, so the answers are not compared.")
     if found is None and verdict.is_complete:
         return i18n("Same answer, token for token.")

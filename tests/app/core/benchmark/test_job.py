@@ -204,7 +204,7 @@ def test_another_model_is_compared_by_speed_alone(session: Session, store: RaceS
     result = result_of(race(session, store, replace(SETUP, lanes=(other, PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))))
     by_lane = {verdict.lane: verdict for verdict in result.verdicts}
     assert {number: verdict.base for number, verdict in by_lane.items()} == {0: 1, 2: 1}
-    assert [by_lane[number].is_same_model for number in (0, 2)] == [False, True]
+    assert [by_lane[number].are_alike for number in (0, 2)] == [False, True]
     assert by_lane[0].parting is None
     assert by_lane[0].ratio is not None
     assert "another model, so the answers are not compared" in result.markdown
