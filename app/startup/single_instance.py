@@ -22,7 +22,7 @@ _RETRY_S = 0.05
 
 
 class SingleInstance(QObject):
-    """Holds the lock from `acquire` on, and answers later starts from `listen` on.
+    """Holds the lock from `acquire` on, and answers later starts from `accept_others` on.
 
     ``other_answered``: whether the other instance responded, after `acquire` failed. ``file``: a model to open, by the
     other instance if there is one.
@@ -51,7 +51,7 @@ class SingleInstance(QObject):
         # After a crash another program may have the lock's process number, but it does not hold the file.
         return not self._raise_other() and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
 
-    def listen(self) -> None:
+    def accept_others(self) -> None:
         from PySide6.QtNetwork import QLocalServer  # noqa: PLC0415  (the first paint does not wait for it)
 
         if self._server is not None:

@@ -112,7 +112,7 @@ def _run(
     instance.file_requested.connect(lambda path: open_file(window, path))
     # Preload after the first paint, so that the first answer is not interrupted.
     FirstPaint(window, preload_wrappers, after_ms=HIDDEN_WINDOW_MS)
-    FirstPaint(window, instance.listen)
+    FirstPaint(window, instance.accept_others)
     FirstPaint(window, painted.set)
     if isinstance(application, Application):
         application.file_opened.connect(lambda path: open_file(window, path))

@@ -403,11 +403,7 @@ def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane])
     """Record the speed of each lane's pair against plain decoding of its target."""
     for verdict in result.verdicts:
         lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
-        if (
-            not (verdict.is_complete and verdict.are_alike)
-            or verdict.ratio is None
-            or base.choice.mode is not Mode.OFF
-        ):
+        if not (verdict.is_complete and verdict.are_alike) or verdict.ratio is None or base.choice.mode is not Mode.OFF:
             continue
         ready = lanes[verdict.lane].session.ready()
         speed = RaceSpeed(

@@ -116,7 +116,7 @@ def test_a_folder_may_have_a_name_that_is_no_utf_8(qtbot: QtBot, tmp_path: Path)
     folder.mkdir()
     first = SingleInstance(folder / "lock")
     assert first.acquire()
-    first.listen()
+    first.accept_others()
     first.release()
 
 
@@ -184,7 +184,7 @@ def test_a_second_window_says_so_and_ends_well(tmp_path: Path) -> None:
 def test_nobody_else_on_the_machine_can_knock(tmp_path: Path) -> None:
     instance = SingleInstance(tmp_path / "lock")
     assert instance.acquire()
-    instance.listen()
+    instance.accept_others()
     assert instance._server is not None
     socket = Path(instance._server.fullServerName())
     try:
