@@ -233,17 +233,10 @@ def ink(widget: QWidget, part: QWidget) -> tuple[int, int]:
     return place.x() + columns[0], place.x() + columns[-1]
 
 
-@pytest.mark.parametrize("density", ["comfortable", "compact"])
-def test_the_arrows_of_versions_stand_in_line_with_the_text(page: MainWindow, density: str, qtbot: QtBot) -> None:
-    page.set_density(density)
+def test_the_arrows_of_versions_end_with_the_text(page: MainWindow) -> None:
     page.composer.setFocus()
-    answer, question = answer_card(page, 3), user_card(page, 2)
-    assert answer.versions is not None
+    question = user_card(page, 2)
     assert question.versions is not None
-    qtbot.waitUntil(lambda: answer.body.segments[0].x() == 0, timeout=30_000)
-    text = answer.body.mapTo(answer, QPoint(0, 0)).x()
-    assert abs(ink(answer, answer.versions.back)[0] - text) <= 1
-    assert answer.versions.x() >= 0  # its focus ring is not cut
     text_end = question.body.mapTo(question, QPoint(0, 0)).x() + question.body.width() - 1
     assert abs(ink(question, question.versions.forth)[1] - text_end) <= 2  # text rarely ends exactly at its edge
     assert question.versions.geometry().right() < question.width()
@@ -261,13 +254,3 @@ def test_tab_goes_through_a_question_from_left_to_right(page: MainWindow, qtbot:
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
     assert names[:3] == ["Copy message", "Edit message", "More actions for this message"]
     assert names[3] == card.versions.forth.accessibleName()  # the other arrow is disabled
-
-
-def test_the_button_that_continues_takes_the_colors_of_the_theme(page: MainWindow) -> None:
-    button = answer_card(page, 3).continue_button
-    assert button is not None
-    pictures = []
-    for name in ("light", "dark"):
-        page.set_theme(name)
-        pictures.append(button.icon().pixmap(14, 14).toImage())
-    assert pictures[0] != pictures[1]

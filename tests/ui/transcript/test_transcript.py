@@ -147,7 +147,7 @@ def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -
     card = window.transcript.last_answer()
     assert card is not None
     whole = "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft · 388 tokens, the first after 213 ms"
-    assert card.figures.whole_text == whole
+    assert card.figures.text() == whole
     assert card.notice.text() == ""
     assert not window.transcript.is_streaming
 

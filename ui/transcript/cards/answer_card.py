@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.projects import SOURCE_LINK
 from app.core.domain.thinking import split_thinking, without_thinking
-from engine.records import Source, TokenSpan
-from ui.text.formatting import count, percent
+from engine.records import RunStats, Source, TokenSpan
+from ui.text.answer_metrics import footer_parts
+from ui.text.formatting import count, percent, tooltip
 from ui.text.language import Translator, mark, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.transcript.cards.action_bar import AnswerActionBar
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.card import CardState, CodeBlockState, MessageCard
+from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import PassView, SourceRuns
-from ui.widgets.building import label, show_text, vbox
+from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.exact_text import VerbatimTextEdit
 
 tr = Translator("AnswerCard")
@@ -36,12 +37,46 @@ STATE_NOTICES = {
     MessageState.FAILED: mark("MessageCard", "The answer could not be completed."),
 }
 
+BUTTON_PX = 31  # width of an icon button and its gap, reserved for the menu button that appears on hover
+SIDE_PX, FOOTER_GAP_PX = 14, 8
 UNKNOWN_AUTHOR = "Paceline"  # old versions of Paceline did not store the model of an answer
 
 
 def state_notice(state: MessageState) -> str:
     """Why an answer did not end normally; empty if it did."""
     return translate("MessageCard", STATE_NOTICES[state]) if state in STATE_NOTICES else ""
+
+
+class AnswerFooter(QLabel):
+    """An answer's statistics, on as many lines as they need; the tool tip explains each. Hidden without statistics."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("kind", "caption")
+        theme.set_font(self, -1)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.hide()
+
+    def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
+        parts = footer_parts(stats, seed)
+        self.setText(" · ".join(text for text, _ in parts))
+        self.setToolTip(tooltip("\n".join(f"{text}: {meaning}" for text, meaning in parts)))
+        self.setAccessibleName(self.text())
+        self.setAccessibleDescription(" ".join(meaning for _, meaning in parts))
+        self.setVisible(bool(parts))
+
+    def hasHeightForWidth(self) -> bool:
+        """False: its card sets the height, so that the layouts of the page ask no height twice."""
+        return False
+
+    def sizeHint(self) -> QSize:
+        """The size of a single line."""
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 4, self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, self.fontMetrics().height())
 
 
 class AnswerCard(MessageCard):
@@ -81,9 +116,8 @@ class AnswerCard(MessageCard):
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(tr("Reading the prompt"))
         self.notice = label("", "caption", wrap=True)
-        self._action_bar = AnswerActionBar(theme, self.versions)
-        self._action_bar.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
-        self.figures = self._action_bar.figures
+        self.figures = AnswerFooter(theme)
+        self.continue_button: QPushButton | None = None  # created when first offered
         self.copy_button = self.add_copy_action(tr("Copy answer"))
         again = tr("Regenerate this answer")
         self.regenerate_button = self.add_action(
@@ -91,7 +125,6 @@ class AnswerCard(MessageCard):
         )
         self._is_streaming = self._is_whole = False
         self._waits_for_servers = False
-        self._state_to_restore: CardState | None = None  # state to restore once all parts are built
         self._is_last = False
         self.can_continue = False
         self._arrange()
@@ -99,22 +132,40 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def _arrange(self) -> None:
-        self._action_bar.add_buttons((self.copy_button, self.regenerate_button))
-        self._action_bar.fit(self._text_width)
+        versions = () if self.versions is None else (self.versions, 4)
+        buttons = (self.copy_button, self.regenerate_button)
+        self._row = hbox(*versions, *buttons, Stretch(), margins=(0, 0, BUTTON_PX, 0), spacing=2)
+        self._footer = hbox(self.figures, (self._row, 1), spacing=FOOTER_GAP_PX)
         self._column = vbox(
             self.author,
             self.progress_label,
             self.progress,
             self.body,
             self.notice,
-            self._action_bar.indented_layout(),
+            self._footer,
             parent=self,
-            margins=(14, 0, 14, 0),
+            margins=(SIDE_PX, 0, SIDE_PX, 0),
             spacing=6,
         )
 
+    def _fit_footer(self) -> None:
+        """Put the buttons beside the statistics if they fit there, else below."""
+        if self.figures.isHidden() or self._text_width <= 0:
+            return
+        own_px = self.figures.sizeHint().width()
+        is_beside = own_px + FOOTER_GAP_PX + self._row.sizeHint().width() <= self._text_width
+        directions = QBoxLayout.Direction
+        self._footer.setDirection(directions.LeftToRight if is_beside else directions.TopToBottom)
+        self.figures.setFixedHeight(self.figures.heightForWidth(own_px if is_beside else self._text_width))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._text_width = event.size().width() - 2 * SIDE_PX
+        self._fit_footer()
+
     def add_more_actions(self) -> None:
-        self.add_menu_button(self.regenerate_button, self._action_bar.row)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self.add_menu_button(self.regenerate_button, self._row)
         self.more_button.setEnabled(not self._is_streaming)
 
     def _show_text(self, view: MessageView) -> None:
@@ -165,10 +216,6 @@ class AnswerCard(MessageCard):
         """Build one more part, from the end; False if all are built."""
         if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
-        if self._state_to_restore is not None:
-            for one, code in self._matching_codes(self._state_to_restore):
-                code.wrap_button.setChecked(one.wraps)
-            self._state_to_restore = None
         parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_rejected)]
         if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
             return True
@@ -178,7 +225,14 @@ class AnswerCard(MessageCard):
     @property
     def is_in_use(self) -> bool:
         is_growing = self._is_streaming or (self.reasoning is not None and self.reasoning.is_building)
-        return is_growing or not self._is_whole or self.editor is not None or super().is_in_use
+        in_use = is_growing or not self._is_whole or self.editor is not None
+        return in_use or any(code.is_adjusted for code in self._codes) or super().is_in_use
+
+    @property
+    def _codes(self) -> Iterator[CodeBlock]:
+        bodies = (self.body, self.reasoning.body if self.reasoning is not None else None)
+        for body in bodies:
+            yield from (part for part in body.segments if isinstance(part, CodeBlock)) if body is not None else ()
 
     @property
     def wrapping_px(self) -> int:
@@ -192,17 +246,8 @@ class AnswerCard(MessageCard):
         return self._is_streaming or not self._is_whole
 
     def save_state(self) -> CardState | None:
-        """Includes unfolded reasoning, line wrapping and scroll positions."""
         state = super().save_state()
-        if state is None:
-            return None
-        codes = [
-            CodeBlockState(in_reasoning, number, code.view.wraps, code.view.horizontalScrollBar().value())
-            for in_reasoning in (False, True)
-            for number, code in self._codes(in_reasoning=in_reasoning)
-        ]
-        changed = tuple(code for code in codes if code.wraps or code.scroll_x)
-        return replace(state, expanded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
+        return state and replace(state, expanded=self.reasoning is not None and self.reasoning.is_open)
 
     def can_show(self, view: MessageView) -> bool:
         """Whether the message is a finished answer without other versions."""
@@ -235,37 +280,15 @@ class AnswerCard(MessageCard):
         super().rebind(view, text_width)
         self._text_width = text_width
         self.body.expect_width(text_width)
-        self._action_bar.fit(text_width)
         self._runs = SourceRuns()
         self._num_fed = self._words_at = 0
         self._is_whole = self._is_last = False
-        self._state_to_restore = None
         self._show_text(view)
         self._set_state(view)
 
     def restore_state(self, state: CardState) -> None:
-        """Unfold the reasoning; line wrapping is restored as code is built."""
-        self._state_to_restore = state
         if state.expanded and self.reasoning is not None:
             self.reasoning.reopen()
-
-    def finish_restore(self, state: CardState) -> None:
-        for code_state, code in self._matching_codes(state):
-            code.view.horizontalScrollBar().setValue(code_state.scroll_x)
-
-    def _codes(self, *, in_reasoning: bool) -> Iterator[tuple[int, CodeBlock]]:
-        body = self.body
-        if in_reasoning:
-            if self.reasoning is None or self.reasoning.body is None:
-                return
-            body = self.reasoning.body
-        yield from ((number, part) for number, part in enumerate(body.segments) if isinstance(part, CodeBlock))
-
-    def _matching_codes(self, state: CardState) -> Iterator[tuple[CodeBlockState, CodeBlock]]:
-        for one in state.codes:
-            code = dict(self._codes(in_reasoning=one.in_reasoning)).get(one.number)
-            if code is not None:
-                yield one, code
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         if wanted or self._marked:
@@ -443,12 +466,17 @@ class AnswerCard(MessageCard):
     def _update_actions(self) -> None:
         self.always_show((self.copy_button, self.regenerate_button) if self._is_last and not self._is_streaming else ())
         self.can_continue = self._is_last and self._unfinished
-        self._action_bar.show_continue(self.can_continue)
-
-    @property
-    def continue_button(self) -> QPushButton | None:
-        """The Continue button; created when first offered."""
-        return self._action_bar.continue_button
+        if self.can_continue and self.continue_button is None:
+            self.continue_button = button(
+                tr(" Continue").strip(),
+                lambda: self.continue_requested.emit(self.message_id),
+                name=tr("Continue this answer"),
+                tip=tr("Continue the answer where it was cut off"),
+            )
+            self._row.insertWidget(self._row.count() - 1, self.continue_button)
+        if self.continue_button is not None:
+            self.continue_button.setVisible(self.can_continue)
+        self._fit_footer()
 
     def show_title(self, target: str = "") -> None:
         self.set_author(title_of(target or self.view.target) or UNKNOWN_AUTHOR)
@@ -458,7 +486,7 @@ class AnswerCard(MessageCard):
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
+        self.figures.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
         self.show_title(view.target)
         self.author.setVisible(not self._view.follows_calls)  # the tool calls above already name the author
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)

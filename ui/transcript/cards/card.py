@@ -65,19 +65,6 @@ class VersionSwitch(QWidget):
             self.wanted.emit(self._versions[self._at + by])
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlockState:
-    """A code block that the user wrapped or scrolled: widget ``number`` of the answer or its reasoning.
-
-    ``scroll_x``: how far it is scrolled sideways, in pixels.
-    """
-
-    in_reasoning: bool
-    number: int
-    wraps: bool
-    scroll_x: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CardState:
     """A message, the height of its card in pixels, and the user's changes to the card.
@@ -89,7 +76,6 @@ class CardState:
     height: int
     wrapping: int = 0
     expanded: bool = False  # whether the reasoning is unfolded
-    codes: tuple[CodeBlockState, ...] = ()
 
     @property
     def message_id(self) -> int:
@@ -260,9 +246,6 @@ class MessageCard(QFrame):
 
     def restore_state(self, state: CardState) -> None:
         """Restore the user's changes to a former card of the message, before the first `build_next`."""
-
-    def finish_restore(self, state: CardState) -> None:
-        """Restore the changes that need a laid out card."""
 
     def release_height(self) -> None:
         self.setMinimumHeight(0)

@@ -132,6 +132,11 @@ class CodeBlock(QFrame):
         bar = hbox(self.label, Stretch(), self.wrap_button, self.copy_button, margins=(12, 4, 4, 0))
         vbox(bar, self.view, parent=self, margins=0, spacing=0)
 
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether the user wrapped or scrolled the code: then its card keeps its widgets."""
+        return self.view.wraps or self.view.horizontalScrollBar().value() > 0
+
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
         """Show code; appended text is only inserted. Each complete line is coloured soon after.
 

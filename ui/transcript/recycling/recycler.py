@@ -295,14 +295,14 @@ class CardRecycler(QObject):
             self._filled.add(card)
             return False
         self._filled.remove(card)
-        state, column = self._restoring.pop(card), self._column()
+        del self._restoring[card]
+        column = self._column()
         # Lay out the content while the height is still fixed: otherwise the page would shrink and grow.
         self.layout_changed.emit()
         card.release_height()
         if column.top_of(column.entries.index(card)) < self._page.verticalScrollBar().value():
             self.restored_above.emit()
         self.restored.emit(card)
-        card.finish_restore(state)
         return False
 
     def _restore_near(self) -> None:

@@ -77,7 +77,7 @@ def seeded(harness: AppHarness, qtbot: QtBot) -> AppHarness:
 
 def test_a_seeded_answer_is_given_again_beside_the_old_one(seeded: AppHarness, qtbot: QtBot) -> None:
     assert seeds_of(seeded, qtbot)[0] == f"Seed {SEED}"
-    assert last_card(seeded, qtbot).figures.whole_text.endswith(f"seed {SEED}")
+    assert last_card(seeded, qtbot).figures.text().endswith(f"seed {SEED}")
     before = seeded.messages()[-1]
     choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
     first, again = seeded.engine.requests
@@ -187,7 +187,7 @@ def test_at_temperature_0_there_is_nothing_to_repeat(harness: AppHarness, qtbot:
     own(harness, seed=SEED, temperature=0.0)
     answer(harness, qtbot, "one", "first")
     assert seeds_of(harness, qtbot) == ("", {})
-    assert "seed" not in last_card(harness, qtbot).figures.whole_text
+    assert "seed" not in last_card(harness, qtbot).figures.text()
 
 
 def test_one_that_goes_on_is_drawn_as_it_began(seeded: AppHarness, qtbot: QtBot) -> None:

@@ -49,7 +49,7 @@ def look_of(card: MessageCard) -> object:
         [part.label.text() for part in card.body.segments if isinstance(part, CodeBlock)],
         [part.view.wraps for part in card.body.segments if isinstance(part, CodeBlock)],
         None if card.reasoning is None else (card.reasoning.heading, card.reasoning.text, card.reasoning.is_open),
-        (card.figures.whole_text, card.notice.text(), card.can_continue, card.copy_button.isEnabled()),
+        (card.figures.text(), card.notice.text(), card.can_continue, card.copy_button.isEnabled()),
     )
 
 

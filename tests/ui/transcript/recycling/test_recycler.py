@@ -98,7 +98,7 @@ def look_of(card: AnswerCard) -> Sequence[object]:
         [[(mark.start, mark.end, mark.color) for mark in shown_marks(view)] for view in views],
         [part.geometry() for part in card.body.segments],
         [view.accessibleName() for view in views],
-        card.figures.whole_text,
+        card.figures.text(),
         card.notice.text(),
         card.accessibleName(),
     )
@@ -186,14 +186,12 @@ def test_an_answer_comes_back_as_it_was(page: MainWindow, qtbot: QtBot) -> None:
     last = HISTORY[-3].id
     go_to(page, qtbot, last)
     code = next(part for part in answer_of(page, last).body.segments if isinstance(part, CodeBlock))
-    qtbot.mouseClick(code.wrap_button, LEFT)
     page.composer.edit.setFocus()
     qtbot.waitUntil(lambda: bool(code.view.document().findBlockByNumber(1).layout().formats()), timeout=WAIT_MS)
     before, size = look_of(answer_of(page, last)), answer_of(page, last).size()
     card = far_and_back(page, qtbot, last)
     again = next(part for part in card.body.segments if isinstance(part, CodeBlock))
     qtbot.waitUntil(lambda: bool(again.view.document().findBlockByNumber(1).layout().formats()), timeout=WAIT_MS)
-    assert again.view.wraps
     assert look_of(card) == before
     assert card.size() == size
 
@@ -246,6 +244,14 @@ def in_use_by_figures(card: MessageCard, page: MainWindow) -> QWidget:
     return card.figures
 
 
+def in_use_by_wrapped_code(card: MessageCard, page: MainWindow) -> QWidget:
+    assert isinstance(card, AnswerCard)
+    code = next(part for part in card.body.segments if isinstance(part, CodeBlock))
+    code.wrap_button.setChecked(True)
+    page.composer.edit.setFocus()
+    return code
+
+
 def in_use_by_editor(card: MessageCard, page: MainWindow) -> QWidget:
     assert isinstance(card, UserCard)
     card.begin_edit()
@@ -259,6 +265,7 @@ def in_use_by_editor(card: MessageCard, page: MainWindow) -> QWidget:
     [
         (-3, in_use_by_focus),
         (-3, in_use_by_figures),
+        (-3, in_use_by_wrapped_code),
         (-4, in_use_by_editor),
     ],
 )
@@ -363,20 +370,6 @@ def test_an_unfolded_summary_is_unfolded_again(page: MainWindow, qtbot: QtBot) -
     assert again.text.isVisibleTo(again)
     page.transcript.summaries.set_views({})
     assert page.transcript.summaries.line_of(far_and_back(page, qtbot, at)) is None
-
-
-def test_code_stays_scrolled_sideways(page: MainWindow, qtbot: QtBot) -> None:
-    long = "```\n" + "wide " * 100 + "\n```"
-    history = [*HISTORY, MessageView(9_000, "assistant", long), *(replace(v, id=v.id + 1000) for v in HISTORY[:2])]
-    page.show_conversation("Long", history)
-    qtbot.waitUntil(lambda: not page.transcript.is_building, timeout=WAIT_MS)
-    page.transcript.go_to(9_000)
-    view = texts_of(answer_of(page, 9_000))[0]
-    view.horizontalScrollBar().setValue(333)
-    height = answer_of(page, 9_000).height()
-    card = far_and_back(page, qtbot, 9_000)
-    assert texts_of(card)[0].horizontalScrollBar().value() == 333
-    assert card.height() == height
 
 
 def test_tab_goes_through_the_messages_as_they_stand(page: MainWindow, qtbot: QtBot) -> None:
