@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPainterPath, QPixmap
+from PySide6.QtGui import QBrush, QColor, QIcon, QKeyEvent, QPainter, QPainterPath, QPixmap
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, QSizePolicy, QWidget
 
 from app.core.domain.context import ContextParts
@@ -116,25 +116,18 @@ class ContextMeter(CompactButton):
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
         self._painted_values: tuple[object, ...] = ()  # the values from which the bar was painted
-        self._needs_description = False
-        theme.changed.connect(self._show_settled)
-        self._show_settled()
+        theme.changed.connect(self._show)
+        self._show()
 
-    def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
-        """Set the parts of the context.
-
-        If not ``settled``, more updates follow: the description is only created when needed.
-        """
+    def set_parts(self, parts: ContextParts) -> None:
         if parts != self.parts:
             self.parts = parts
-            self._show_settled(settled=settled)
+            self._show()
             self.parts_changed.emit(parts)
-        elif settled:
-            self._update_description()
 
     def set_policy(self, policy: str) -> None:
         self._policy = policy
-        self._show_settled()
+        self._show()
 
     def set_compact(self, compact: bool) -> None:
         """Hide the meter in a narrow header, unless it shows a warning."""
@@ -143,8 +136,7 @@ class ContextMeter(CompactButton):
 
     def width_px(self, *, compact: bool) -> int:
         """The width in pixels; 0 if the meter is hidden."""
-        speaks_up = self.parts.nearly_full or self.parts.refused > 0
-        is_gone = not self.parts.size or (compact and not speaks_up)
+        is_gone = not self.parts.size or (compact and not self._is_warning)
         return 0 if is_gone else super().width_px(compact=False)
 
     def sizeHint(self) -> QSize:
@@ -161,60 +153,41 @@ class ContextMeter(CompactButton):
         self.set_policy(policy)
         self.policy_chosen.emit(policy)
 
-    def _show_settled(self, *, settled: bool = True) -> None:
+    def _show(self) -> None:
         parts = self.parts
         self.set_compact(self._compact)
-        drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
-        if drawn != self._painted_values:
-            self._painted_values = drawn
+        painted = (self._theme.tokens, self.devicePixelRatioF(), self._is_warning, *self._bar_parts())
+        if painted != self._painted_values:
+            self._painted_values = painted
             self.setIcon(QIcon(self._bar()))
-        text, self._needs_description = f" {_short_words(parts)}", True
-        stays = text == self.text()
-        if not stays:  # Qt lays out the whole header after `setText`, even for the same text
+        text = f" {_short_words(parts)}"
+        if text != self.text():  # Qt lays out the whole header after `setText`, even for the same text
             self.setText(text)
-        if settled or not stays or self.underMouse() or QAccessible.isActive():
-            self._update_description()
-
-    def _update_description(self) -> None:
-        if not self._needs_description:
-            return
-        self._needs_description = False
-        words = summary_words(self.parts)
+        words = summary_words(parts)
         after = tr("When it is full: {policy}.").format(policy=tr(POLICIES.get(self._policy, POLICIES["drop"])))
         self.setToolTip(tooltip(f"{words} {after}"))
         self.setAccessibleName(words)
         self.setAccessibleDescription(after)
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """Create the description, which the tool tip is about to show."""
-        self._update_description()
-        super().enterEvent(event)
+    @property
+    def _is_warning(self) -> bool:
+        return self.parts.nearly_full or self.parts.refused > 0
 
-    def _lengths(self) -> list[tuple[int, float]]:
-        """The parts of the bar from the left, with their widths in pixels."""
-        parts = self.parts
-        left, width = 1.0, BAR.width() - 2.0
+    def _bar_parts(self) -> list[tuple[int, float, float]]:
+        """The parts of the bar from the left, each with its begin and end, rounded to pixels of the screen."""
+        parts, ratio, left = self.parts, self.devicePixelRatioF(), 1.0
         held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
         found = []
         for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
             share = min(tokens / parts.size if parts.size else 0.0, 1.0)
-            length = min(width * share, BAR.width() - 1.0 - left)
-            found.append((part, length))
-            left += length
-        return found
-
-    def _edges(self) -> list[object]:
-        """The edges of the parts, rounded to pixels: painting depends on nothing else."""
-        parts, ratio = self.parts, self.devicePixelRatioF()
-        found: list[object] = [parts.nearly_full or parts.refused > 0]
-        right = 1.0
-        for part, length in self._lengths():
-            right += length
-            found += [part, math.floor(right * ratio + 0.5)]
+            right = min(left + (BAR.width() - 2.0) * share, BAR.width() - 1.0)
+            begin, end = (math.floor(edge * ratio + 0.5) / ratio for edge in (left, right))
+            found.append((part, begin, end))
+            left = right
         return found
 
     def _bar(self) -> QPixmap:
-        parts, palette, ratio = self.parts, self._theme.tokens, self.devicePixelRatioF()
+        palette, ratio = self._theme.tokens, self.devicePixelRatioF()
         pixmap = QPixmap(BAR * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
@@ -225,14 +198,9 @@ class ContextMeter(CompactButton):
         shape.addRoundedRect(area, RADIUS_PX, RADIUS_PX)
         painter.fillPath(shape, QColor(palette.border))
         painter.setClipPath(shape)
-        left = 1.0
-        for part, length in self._lengths():
-            begin, end = (
-                math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length)
-            )  # as in `_run_boundaries`
+        for part, begin, end in self._bar_parts():
             paint_part(painter, QRectF(begin, 1.0, end - begin, BAR.height() - 2.0), part, palette)
-            left += length
-        if parts.nearly_full or parts.refused:
+        if self._is_warning:
             painter.setClipping(False)
             painter.setPen(QColor(palette.caution))
             painter.drawPath(shape)

@@ -8,29 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter, QTextCursor
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QWidget,
 )
 
 from app.core.domain.settings.layers import SavedPrompt
 from ui.text.language import Translator, translate
-from ui.text.one_line import elided
-from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
 
 tr = Translator("Prompts")
 
 MAX_ROWS = 8
-NAME_SHARE = 0.26  # share of the row's width; a longer name is cut
-LIST_INSET_PX = 12
 FIRST_LINE_CHARS = 90
 _NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _INSERT_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
@@ -76,34 +70,12 @@ def builtin_prompts() -> tuple[SavedPrompt, ...]:
     )
 
 
-class _TwoColumns(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        super().paint(painter, option, index)
-        area = option.rect.adjusted(LIST_INSET_PX, 0, -LIST_INSET_PX, 0)
-        name_px = round(area.width() * NAME_SHARE)
-        texts = (f"/{index.data(_NAME)}", " ".join(str(index.data(_TEXT)).split())[:FIRST_LINE_CHARS])
-        places = (area.adjusted(0, 0, name_px - area.width() - LIST_INSET_PX, 0), area.adjusted(name_px, 0, 0, 0))
-        tokens = self._theme.tokens
-        painter.save()
-        for text, place, color in zip(texts, places, (tokens.text, tokens.text_muted), strict=True):
-            painter.setPen(QColor(color))
-            shown = elided(text, option.fontMetrics, place.width())
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
-        painter.restore()
-
-
 class PromptList(QFrame):
     """Shown above the text box, which keeps the focus."""
 
     manage_requested = Signal()  # open the settings of the prompts
 
-    def __init__(self, theme: Theme, edit: QPlainTextEdit, above: QWidget) -> None:
+    def __init__(self, edit: QPlainTextEdit, above: QWidget) -> None:
         super().__init__(above)
         self.setObjectName("promptList")
         self._edit = edit
@@ -117,7 +89,6 @@ class PromptList(QFrame):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setUniformItemSizes(True)
-        self.list.setItemDelegate(_TwoColumns(theme, self.list))
         self.list.itemClicked.connect(self._insert_prompt)
         self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
         self._arrange()
@@ -172,7 +143,7 @@ class PromptList(QFrame):
         self.list.clear()
         for prompt in prompts:
             first_line = " ".join(prompt.text.split())[:FIRST_LINE_CHARS]
-            item = QListWidgetItem()
+            item = QListWidgetItem(f"/{prompt.name}   {first_line}")
             item.setData(_NAME, prompt.name)
             item.setData(_TEXT, prompt.text)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{prompt.name}: {first_line}")

@@ -12,15 +12,14 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QStyle, QWidget
 
-from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
 from app.core.domain.settings.table import SPECULATION
 from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
-from ui.text.formatting import tooltip, without_markup
+from ui.text.formatting import without_markup
 from ui.text.language import Translator, translate
-from ui.text.mode_words import mode_words, unavailable_text
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     PageSwitch,
@@ -74,25 +73,6 @@ _HIDDEN: dict[Layer, str] = {
 }
 
 
-class ModeChoiceRow(ChoiceRow):
-    """The mode as a list, for a narrow panel; its explanation is below."""
-
-    def _show_reason(self) -> None:
-        self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote a file
-        for place in range(self.combo.count()):
-            lines = self._lines(place)
-            self.combo.setItemData(place, tooltip("\n".join(lines)), Qt.ItemDataRole.ToolTipRole)
-            if place == self.combo.currentIndex():
-                self.help.setText("\n".join(lines))
-                self.combo.setAccessibleDescription(" ".join(lines))
-
-    def _lines(self, place: int) -> tuple[str, ...]:
-        value = str(self.combo.itemData(place))
-        lines = mode_words(Mode(value)).lines
-        reason = unavailable_text(self._reasons.get(value, ""))
-        return (*lines, reason) if reason else lines
-
-
 class LayerRow(QWidget):
     """A setting at the edited layer."""
 
@@ -102,8 +82,7 @@ class LayerRow(QWidget):
     def __init__(self, field: SettingField) -> None:
         super().__init__()
         self.field = field
-        # Mode cards are too tall beside other rows; this list shows their texts.
-        self.row = ModeChoiceRow(field, stacked=True) if field.kind is FieldKind.MODE else make_row(field, stacked=True)
+        self.row = make_row(field, stacked=True)
         self.origin = label("", "key")
         self.hidden = label("", "caption")
         self.reset_button = button(tr("Reset"), self.reset.emit, kind="link")

@@ -187,7 +187,7 @@ class SettingsDialog(Dialog):
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         for row in self.rows.values():
             if isinstance(row, ModeRow):
-                row.cards.set_unavailable(reasons)
+                row.explain({mode.value: reason for mode, reason in reasons.items()})
 
     def set_devices(self, devices: Sequence[Device]) -> None:
         for row in self.rows.values():

@@ -6,18 +6,15 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QMouseEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
     QComboBox,
     QFileDialog,
-    QFrame,
     QLabel,
     QLineEdit,
     QPushButton,
-    QRadioButton,
     QStyledItemDelegate,
     QVBoxLayout,
     QWidget,
@@ -27,12 +24,12 @@ from app.core.domain.settings.fields import FieldKind, SettingField, SettingValu
 from app.core.domain.settings.table import value_problem
 from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device, Mode
-from ui.text.formatting import escape_mnemonics, number_text, size, without_markup
+from ui.text.formatting import escape_mnemonics, number_text, size, tooltip, without_markup
 from ui.text.language import Translator, locale, mark, translate
-from ui.text.mode_words import MODE_ORDER, mode_words, unavailable_text
+from ui.text.mode_words import mode_words, unavailable_text
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words, sentence
-from ui.widgets.building import Stretch, button, grid, hbox, label, set_style_property, show_text, vbox
+from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.dialogs import open_dialog
 from ui.widgets.exact_text import VerbatimTextEdit
 from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
@@ -489,103 +486,25 @@ def _device_words(device: Device) -> str:
     )
 
 
-INDENT_PX = 24  # indent of the text below a radio button
+class ModeRow(ChoiceRow):
+    """The mode, with its effect, needs and costs below."""
 
-
-class ModeCard(QFrame):
-    def __init__(self, mode: Mode) -> None:
-        super().__init__()
-        self.mode = mode
-        self.setObjectName("modeCard")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        words = mode_words(mode)
-        self.radio = QRadioButton(words.name)
-        self.radio.setProperty("kind", "strong")
-        self.radio.setAccessibleName(words.name)
-        self.radio.installEventFilter(self)
-        self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
-        self.reason = label("", "warning", wrap=True)
-        self.reason.hide()
-        self._mode_text = " ".join(words.lines)
-        below = grid(gaps=(8, 2), margins=(INDENT_PX, 0, 0, 0))
-        below.setColumnStretch(1, 1)
-        below.addWidget(label(words.does, wrap=True), 0, 0, 1, 2)
-        for row, (name, text) in enumerate(
-            ((translate("Modes", "Needs"), words.needs), (translate("Modes", "Costs"), words.costs)), start=1
-        ):
-            below.addWidget(label(name, "caption"), row, 0, Qt.AlignmentFlag.AlignTop)
-            below.addWidget(label(text, "caption", wrap=True), row, 1)
-        below.addWidget(self.reason, 3, 0, 1, 2)
-        vbox(self.radio, below, parent=self, margins=(12, 10, 12, 12), spacing=4)
-        self._show("chosen", False)
-        self._show("focusWithin", False)
-        self.set_reason("")
-
-    def set_reason(self, reason: str) -> None:
-        text = unavailable_text(reason)
-        self.reason.setText(text)
-        self.reason.setVisible(bool(reason))
-        self.radio.setAccessibleDescription(f"{self._mode_text} {text}".strip())
-
-    def _show(self, name: str, value: bool) -> None:
-        set_style_property(self, name, "true" if value else "false")
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self.radio.setFocus(Qt.FocusReason.MouseFocusReason)
-            self.radio.click()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self._show("focusWithin", event.type() == QEvent.Type.FocusIn)
-        return super().eventFilter(watched, event)
-
-
-class ModeCards(QWidget):
-    """Cards of all modes, one of them selected."""
-
-    changed = Signal()  # another mode was selected
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName(translate("Modes", "How tokens are proposed"))
-        self._group = QButtonGroup(self)
-        self.cards = {mode: ModeCard(mode) for mode in MODE_ORDER}
-        layout = vbox(parent=self, margins=0, spacing=8)
-        for card in self.cards.values():
-            self._group.addButton(card.radio)
-            card.radio.clicked.connect(self.changed)
-            layout.addWidget(card)
-        self.set_mode(Mode.AUTO)
-
-    @property
-    def mode(self) -> Mode:
-        return next(mode for mode, card in self.cards.items() if card.radio.isChecked())
-
-    def set_mode(self, mode: Mode) -> None:
-        """Select a mode without a signal."""
-        self.cards[mode].radio.setChecked(True)
-
-    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Show why modes cannot run now; they can still be selected for later."""
-        for mode, card in self.cards.items():
-            card.set_reason(reasons.get(mode, ""))
-
-
-class ModeRow(SettingRow):
     is_wide = True
 
-    def make_control(self) -> QWidget:
-        self.cards = ModeCards()
-        self.name(self.cards)
-        self.cards.changed.connect(self.changed)
-        return self.cards
+    def _show_reason(self) -> None:
+        self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote a file
+        for place in range(self.combo.count()):
+            lines = self._lines(place)
+            self.combo.setItemData(place, tooltip("\n".join(lines)), Qt.ItemDataRole.ToolTipRole)
+            if place == self.combo.currentIndex():
+                self.help.setText("\n".join(lines))
+                self.combo.setAccessibleDescription(" ".join(lines))
 
-    def value(self) -> SettingValue:
-        return self.cards.mode.value
-
-    def set_value(self, value: SettingValue) -> None:
-        self.cards.set_mode(Mode(str(value)))
+    def _lines(self, place: int) -> tuple[str, ...]:
+        value = str(self.combo.itemData(place))
+        lines = mode_words(Mode(value)).lines
+        reason = unavailable_text(self._reasons.get(value, ""))
+        return (*lines, reason) if reason else lines
 
 
 class SettingsPage(QWidget):

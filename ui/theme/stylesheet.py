@@ -230,10 +230,6 @@ QProgressBar::chunk { background: $accent; border-radius: 2px; }
 """
 
 _SETTINGS = """
-#modeCard { background: $raised; border: 1px solid $edge; border-radius: 8px; }
-#modeCard:hover { border-color: $text_muted; }
-#modeCard[chosen="true"] { background: $selected; border-color: $accent; }
-#modeCard[focusWithin="true"] { border: 2px solid $focus; }
 #chatSettings { background: $page; border-left: 1px solid $border; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $border_strong; }
 QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: $accent; }
@@ -244,8 +240,6 @@ QSlider::handle:horizontal:focus { border: 2px solid $focus; width: 10px; height
 QPushButton#promptInUse { background: $page; border: none; border-bottom: 1px solid $border; border-radius: 0; }
 QPushButton#promptInUse:hover { background: $hover; }
 QPushButton#promptInUse:focus { border: 2px solid $focus; }
-QRadioButton[kind="strong"] { font-weight: 600; }
-QRadioButton[kind="strong"]:focus { border-color: transparent; }
 QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $text_muted; border-radius: 8px;
   background: $raised; }
 QRadioButton::indicator:hover { border-color: $accent; }
@@ -300,7 +294,6 @@ QPlainTextEdit#composerText { background: transparent; border: none; font-size: 
 #problemBanner QLabel { color: $warning_text; }
 #noticeBanner { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #problemBanner[onPage="true"], #noticeBanner[onPage="true"] { margin: 4px 0 10px 0; }
-#dropOverlay { background: $page; }
 #dropHint { background: $page; }
 #dropHintFrame { border: 2px dashed $accent; border-radius: 12px; }
 QPushButton[kind="chip"] { background: $tint; border: 1px solid $edge; border-radius: 8px; padding: 0;
@@ -310,9 +303,6 @@ QPushButton[kind="chip"]:pressed { background: $pressed; }
 QPushButton[kind="chip"]:focus { border: 2px solid $focus; padding: 0; }
 #userCard QPushButton[kind="chip"] { background: $raised; }
 #userCard QPushButton[kind="chip"]:hover { background: $hover; }
-QPushButton#dropChoice { border: 2px dashed $edge; border-radius: 12px; font-weight: 600; padding: 28px; }
-QPushButton#dropChoice:hover { border-color: $accent; background: $selected; }
-QPushButton#dropChoice:focus { border: 2px solid $focus; }
 """
 
 

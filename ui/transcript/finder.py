@@ -11,19 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QHideEvent,
     QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
 from app.core.domain.thinking import split_thinking
 from ui.conversations.search_results import SearchBox
@@ -35,14 +31,13 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import shown_text
-from ui.transcript.found_words import FoundWords, View, forget_found
+from ui.transcript.found_words import FoundWords, forget_found, mark_current
 from ui.transcript.transcript import Transcript
 from ui.widgets.icon_button import IconButton
 
 tr = Translator("FindBar")
 
 SLICE_S = 0.008
-FRAME_PX = 2
 PAUSE_MS = 120  # a pause in typing starts the search
 
 
@@ -65,44 +60,6 @@ class FoundText(FoundWords):
         return self._match.in_reasoning and has_reasoning, self._match.number
 
 
-class MatchFrame(QWidget):
-    """A frame around the current match; moves with the text."""
-
-    def __init__(self, theme: Theme, view: View, cursor: QTextCursor) -> None:
-        super().__init__(view.viewport())
-        self._theme, self._view, self._cursor = theme, view, cursor
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setGeometry(view.viewport().rect())
-        view.viewport().installEventFilter(self)
-        for bar in (view.horizontalScrollBar(), view.verticalScrollBar()):
-            bar.valueChanged.connect(self.update)
-        self.show()
-
-    def eventFilter(self, watched: QObject, event: object) -> bool:  # noqa: ARG002
-        """Move the frame when the view is laid out again."""
-        self.setGeometry(self._view.viewport().rect())
-        return False
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.paint_cache.color(self._theme.tokens.text), FRAME_PX))
-        for rect in self.rects():
-            painter.drawRoundedRect(rect, 3, 3)
-
-    def rects(self) -> list[QRect]:
-        """The lines of the match, in the view's pixels."""
-        caret, lines = QTextCursor(self._cursor), list[QRect]()
-        for position in range(self._cursor.selectionStart(), self._cursor.selectionEnd() + 1):
-            caret.setPosition(position)
-            rect = self._view.cursorRect(caret)
-            if lines and abs(lines[-1].top() - rect.top()) < rect.height() // 2:
-                lines[-1] = lines[-1].united(rect)
-            else:
-                lines.append(rect)
-        return [line.adjusted(-1, 0, 1, 0) for line in lines if line.width() > 1]
-
-
 class ChatFinder(QObject):
     """Searches the page and marks the matches."""
 
@@ -115,7 +72,6 @@ class ChatFinder(QObject):
         self._matches: list[TextMatch] = []
         self._current = -1
         self._step_wanted = 0
-        self._frame: MatchFrame | None = None
         self._words: dict[int, tuple[str, str, str]] = {}  # by message id: stored text, reasoning, visible text
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._count)
@@ -215,24 +171,10 @@ class ChatFinder(QObject):
         is_current = card.message_id == match.message_id
         here = match if is_current else TextMatch(card.message_id, in_reasoning=False, number=0)
         found = FoundText(self._pattern, here).mark(card, self._theme.tokens)
-        if is_current:
-            self._remove_frame()
-            if found is not None:
-                self._frame = MatchFrame(self._theme, *found)
-                self._frame.destroyed.connect(self._on_frame_gone)
-
-    def _on_frame_gone(self) -> None:
-        self._frame = None
-
-    def _remove_frame(self) -> None:
-        frame, self._frame = self._frame, None
-        if frame is not None:
-            frame.destroyed.disconnect(self._on_frame_gone)
-            frame.hide()
-            frame.deleteLater()
+        if is_current and found is not None:
+            mark_current(*found, self._theme.tokens)
 
     def _clear_marks(self) -> None:
-        self._remove_frame()
         self._transcript.forget_found()
         forget_found(self._transcript.cards, self._theme.tokens)
 

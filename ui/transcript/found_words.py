@@ -24,6 +24,7 @@ from ui.transcript.cards.user_card import UserCard
 Excerpt = tuple[tuple[str, bool], ...]
 TINT_ALPHA = 110
 FOUND_PROPERTY = QTextFormat.Property.UserProperty.value + 11
+CURRENT_PROPERTY = FOUND_PROPERTY + 1
 View = QTextEdit | QPlainTextEdit
 
 
@@ -92,18 +93,28 @@ def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
     others = [one for one in view.extraSelections() if not one.format.hasProperty(FOUND_PROPERTY)]
     color = QColor(tokens.accent)
     color.setAlpha(TINT_ALPHA)
-    found = []
-    for cursor in cursors:
-        selection = QTextEdit.ExtraSelection()
-        selection.cursor = cursor
-        selection.format = QTextCharFormat()
-        selection.format.setBackground(color)
-        selection.format.setForeground(QColor(tokens.text))
-        selection.format.setFontUnderline(True)  # not by colour alone, for accessibility
-        selection.format.setProperty(FOUND_PROPERTY, True)
-        found.append(selection)
+    found = [_selection(cursor, color, tokens.text) for cursor in cursors]
     if found or len(others) != len(view.extraSelections()):
         view.setExtraSelections([*others, *found])
+
+
+def mark_current(view: View, cursor: QTextCursor, tokens: Palette) -> None:
+    """Fill the current match with the accent colour, in place of its mark."""
+    current = _selection(cursor, QColor(tokens.accent), tokens.on_accent)
+    current.format.setProperty(CURRENT_PROPERTY, True)
+    others = [one for one in view.extraSelections() if one.cursor != cursor]
+    view.setExtraSelections([*others, current])
+
+
+def _selection(cursor: QTextCursor, background: QColor, text: str) -> QTextEdit.ExtraSelection:
+    selection = QTextEdit.ExtraSelection()
+    selection.cursor = cursor
+    selection.format = QTextCharFormat()
+    selection.format.setBackground(background)
+    selection.format.setForeground(QColor(text))
+    selection.format.setFontUnderline(True)  # not by colour alone, for accessibility
+    selection.format.setProperty(FOUND_PROPERTY, True)
+    return selection
 
 
 def forget_found(cards: Iterable[MessageCard], tokens: Palette) -> None:

@@ -1,12 +1,12 @@
-"""A banner above the composer: a problem and its solution, or a notice that disappears after a while."""
+"""Banners above the composer: a problem and its solution, a notice, or an offer to undo a deletion."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from engine.records import Problem
 from ui.text.language import translate
@@ -17,10 +17,13 @@ from ui.widgets.icon_button import IconButton
 
 MAX_NOTICES = 3
 NOTICE_MS = 20_000  # a notice disappears after this; a problem stays
+UNDO_SHOWN_MS = 8_000
 
 
 class Banner(QFrame):
     """A banner with text and buttons; hidden while empty."""
+
+    dismissed = Signal()  # closed by its button, or after a while
 
     def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +35,7 @@ class Banner(QFrame):
         self.icon.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.title = label("", "strong", wrap=True, selectable=True)
         self.message = label(wrap=True, selectable=True)
-        self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"), self.hide)
+        self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"), self.dismiss)
         self.action_button = button("", self._on_action, name=translate("Banner", "Take the suggestion"))
         self.action_button.hide()
         self._action: Callable[[], object] | None = None
@@ -76,6 +79,9 @@ class Banner(QFrame):
         """Show a suggestion with a button; it stays until it is accepted or dismissed."""
         self._announce("", text)
         self._leave_timer.stop()
+        self._offer(action, do)
+
+    def _offer(self, action: str, do: Callable[[], object]) -> None:
         self._action = do
         self.action_button.setText(action)
         self.action_button.setAccessibleName(action)
@@ -101,9 +107,14 @@ class Banner(QFrame):
         focus = QApplication.focusWidget()
         is_away = QApplication.applicationState() is not Qt.ApplicationState.ApplicationActive
         if is_away or self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
-            self._leave_timer.start(NOTICE_MS)
+            self._leave_timer.start()
         else:
+            self.dismiss()
+
+    def dismiss(self) -> None:
+        if not self.isHidden():
             self.hide()
+            self.dismissed.emit()
 
     def _announce(self, title: str, text: str) -> None:
         self._action = None
@@ -120,3 +131,40 @@ class Banner(QFrame):
         tokens = self._theme.tokens
         name, color = ("triangle-alert", tokens.warning_text) if self._is_problem else ("info", tokens.text_muted)
         self.icon.setPixmap(self._theme.pixmap(name, color, 16, self.devicePixelRatioF()))
+
+
+class UndoBar(Banner):
+    """Offers to undo a deletion for some seconds. The deletion is final once the bar is ``dismissed``."""
+
+    undone = Signal()  # undo the deletion
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, problem=False)
+        self.action_button.setToolTip(translate("UndoBar", "Undo"))
+
+    def show_deleted(self, words: str) -> None:
+        self.dismiss()
+        self.show_suggestion(words, translate("UndoBar", "Undo"), self.undone.emit)
+        self._leave_timer.start(UNDO_SHOWN_MS)
+
+    def undo(self) -> None:
+        if not self.isHidden():
+            self.action_button.click()
+
+    def watch_editor(self, editor: QPlainTextEdit) -> None:
+        """Use this bar for Ctrl+Z in an editor that has nothing to undo."""
+        editor.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Handle Ctrl+Z: editors claim it even if they have nothing to undo."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and isinstance(watched, QPlainTextEdit)
+            and not self.isHidden()
+            and event.matches(QKeySequence.StandardKey.Undo)
+            and not watched.document().isUndoAvailable()
+        ):
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)

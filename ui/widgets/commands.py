@@ -1,7 +1,4 @@
-"""The window's commands with descriptions and keys, for shortcuts, overview, menu bar and tool tips.
-
-On Linux and Windows Alt shows the menu bar; macOS always shows it.
-"""
+"""The window's commands with descriptions and keys, for shortcuts, overview, tool tips and the menu bar of macOS."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
 from ui.text.language import Translator
@@ -34,13 +31,6 @@ EDITS = (
     ("selectAll", tr.mark("Select all"), QKeySequence.StandardKey.SelectAll),
 )
 LONG_ROW = 3
-_OTHER_INPUT_EVENTS = (
-    QEvent.Type.ShortcutOverride,
-    QEvent.Type.KeyPress,
-    QEvent.Type.MouseButtonPress,
-    QEvent.Type.Wheel,
-    QEvent.Type.WindowDeactivate,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +53,6 @@ class Commands(QObject):
         self._suspendable: dict[str, list[QAction]] = {}  # by group
         self.help_actions: Sequence[QAction] = ()
         self.bar: QMenuBar | None = None
-        self._alt_is_alone = False
 
     def add(
         self,
@@ -118,28 +107,20 @@ class Commands(QObject):
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 
-    def make_menu_bar(self, *, is_native: bool) -> QMenuBar:
-        """Create the menu bar: the system's, or one in the window that Alt shows."""
-        bar = self.bar = QMenuBar(self._window)
-        bar.setNativeMenuBar(is_native)
+    def make_menu_bar(self) -> None:
+        self.bar = bar = QMenuBar(self._window)
         for group, title in MENUS.items():
-            menu = self._add_menu(title)
-            menu.addActions(self._actions.get(group, []))
+            self._add_menu(bar, title).addActions(self._actions.get(group, []))
             if group == CHAT:
-                self._fill_edit_menu(self._add_menu(EDIT))
-        self._add_menu(HELP).addActions(list(self.help_actions))
+                self._fill_edit_menu(self._add_menu(bar, EDIT))
+        self._add_menu(bar, HELP).addActions(list(self.help_actions))
         self._window.setMenuBar(bar)
-        if not is_native:
-            bar.hide()
-            bar.installEventFilter(self)
-        return bar
 
-    def _add_menu(self, title: str) -> Menu:
-        menu = Menu(self.bar)
+    @staticmethod
+    def _add_menu(bar: QMenuBar, title: str) -> Menu:
+        menu = Menu(bar)
         menu.setTitle(tr(title))
-        menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self._hide_bar))
-        if self.bar is not None:
-            self.bar.addMenu(menu)
+        bar.addMenu(menu)
         return menu
 
     def _fill_edit_menu(self, menu: Menu) -> None:
@@ -150,43 +131,6 @@ class Commands(QObject):
             # The keys are only shown: text widgets handle them, and a shortcut would take them away.
             action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
             action.triggered.connect(partial(_edit_slot, slot))
-
-    def alt_pressed(self) -> None:
-        """Handle Alt: if it is released without another key, the menu bar is shown."""
-        application = QApplication.instance()
-        if application is not None and (self.bar is None or not self.bar.isNativeMenuBar()):
-            self._alt_is_alone = True
-            application.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle the release of Alt; hide the menu bar when it loses the focus."""
-        kind = event.type()
-        is_alt = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Alt
-        if watched is self.bar and kind is QEvent.Type.FocusOut:
-            QTimer.singleShot(0, self._hide_bar)
-        elif kind is QEvent.Type.KeyRelease and is_alt:
-            if (application := QApplication.instance()) is not None:
-                application.removeEventFilter(self)
-            if self._alt_is_alone:
-                self._alt_is_alone = False
-                self._open_bar()
-        elif kind in _OTHER_INPUT_EVENTS and not is_alt:
-            self._alt_is_alone = False
-        return False
-
-    def _open_bar(self) -> None:
-        bar = self.bar or self.make_menu_bar(is_native=False)
-        if bar.isVisible():
-            bar.hide()
-            return
-        bar.show()
-        bar.setActiveAction(bar.actions()[0])
-
-    def _hide_bar(self) -> None:
-        bar = self.bar
-        if bar is not None and not bar.isNativeMenuBar() and QApplication.activePopupWidget() is None:
-            bar.setActiveAction(None)  # type: ignore[arg-type]
-            bar.hide()
 
     def rows(self) -> list[CommandRow]:
         groups = list(dict.fromkeys(group for group, _, _ in self._rows))

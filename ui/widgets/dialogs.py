@@ -72,9 +72,9 @@ class ConfirmDialog(Dialog):
         self.column = vbox(heading, words, spacing=8)
         self.accept_button = button(accept_text, self.accept, kind="danger" if danger else "primary")
         self.cancel_button = button(translate("ConfirmDialog", "Cancel"), self.reject)
-        buttons = hbox(Stretch(), self.cancel_button, self.accept_button, spacing=8)
+        self.buttons = hbox(Stretch(), self.cancel_button, self.accept_button, spacing=8)
         (self.cancel_button if danger else self.accept_button).setDefault(True)
-        vbox(self.column, buttons, parent=self, margins=(24, 20, 24, 20), spacing=20)
+        vbox(self.column, self.buttons, parent=self, margins=(24, 20, 24, 20), spacing=20)
 
 
 def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:

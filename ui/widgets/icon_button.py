@@ -22,7 +22,8 @@ class CompactButton(QToolButton):
     """An icon with a text that is hidden in a narrow window and then shown in the tool tip."""
 
     usual_words: tuple[str, ...] = ()  # texts that it may show; the button is wide enough for each
-    hides_when_compact = False  # hidden completely in a narrow window, after other buttons lost their text
+
+    hides_when_compact = False  # hidden completely in a narrow window
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

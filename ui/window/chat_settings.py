@@ -113,7 +113,7 @@ class ChatSettings(QObject):
         self.side = QHBoxLayout()  # holds the panel beside the chat
         self.prompt_line = PromptLine(theme)
         self.prompt_line.clicked.connect(self.open_prompt)
-        self.prompt_list = PromptList(theme, composer.edit, composer)
+        self.prompt_list = PromptList(composer.edit, composer)
         self.prompt_list.manage_requested.connect(window.dialogs.open_prompts)
         window.empty.completing_chosen.connect(self.set_completing)
         window.tool_servers.changed.connect(self.show_servers)

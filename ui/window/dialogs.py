@@ -12,12 +12,9 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QDialog,
     QGridLayout,
     QLabel,
     QLayout,
-    QScrollArea,
-    QStyle,
     QSystemTrayIcon,
     QWidget,
 )
@@ -25,68 +22,43 @@ from PySide6.QtWidgets import (
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
-from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
+from ui.widgets.building import Stretch, button, grid, hbox, label, scroll_area, vbox
 from ui.widgets.commands import CommandRow
-from ui.widgets.dialogs import EnterInDialog, link_dialog
+from ui.widgets.dialogs import Dialog, link_dialog, within_screen
 
 if TYPE_CHECKING:  # the first paint does not wait for dialogs
     from ui.settings.dialog import SettingsDialog
     from ui.window.main_window import MainWindow
-SCREEN_EDGE_PX = 64  # screen space around a maximized window: frame, title, panels
 MARGINS_PX, GROUPS_PX = 24, 20
-BORDER_PX = 1  # border of the focus
 
 
-class ShortcutsDialog(QDialog):
+class ShortcutsDialog(Dialog):
     """Every shortcut by group; scrolls on a small screen."""
 
     def __init__(self, parent: QWidget, rows: Sequence[CommandRow]) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
         title = translate("ShortcutsDialog", "Keyboard shortcuts")
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(parent, title, modal=False)
         close = button(translate("ShortcutsDialog", "Close"), self.accept)
         self.content = QWidget()
-        self.content.setObjectName("page")
         self.columns = self._columns(rows)
         self.content.setLayout(self.columns)
-        self.area = QScrollArea()
+        self.area = scroll_area(self.content, title)
         self.area.setObjectName("keyScrolled")
-        self.area.setWidget(self.content)
-        self.area.setWidgetResizable(True)
-        self.area.setAccessibleName(title)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         parts = (label(title, "heading"), (self.area, 1), (close, 0, Qt.AlignmentFlag.AlignRight))
         vbox(*parts, parent=self, margins=(MARGINS_PX, 20, MARGINS_PX, 20), spacing=16)
         close.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Fit the size, which depends on the fonts that are only known now."""
-        room, parent = self.screen().availableSize(), self.parentWidget()
-        if parent is not None:
-            room = room.expandedTo(parent.window().size())  # a window may span two screens
-        self._fit(room - QSize(SCREEN_EDGE_PX, SCREEN_EDGE_PX))
-        super().showEvent(event)
-
-    def _fit(self, most: QSize) -> None:
-        """Fit the content, within the size ``most``; use one column on narrow screens."""
-        sides, bar = 2 * (MARGINS_PX + BORDER_PX), self._bar_px(most)
-        if self.content.sizeHint().width() + sides + bar > most.width():
-            self.columns.setDirection(QBoxLayout.Direction.TopToBottom)
-            self.columns.setSpacing(GROUPS_PX)
-            bar = self._bar_px(most)
-        wanted, chrome = self.content.sizeHint(), self.sizeHint() - self.area.sizeHint()
-        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if bar else Qt.FocusPolicy.NoFocus)
         for layout in (self.columns, *self.columns.findChildren(QLayout)):
             layout.invalidate()  # the layouts were computed before the fonts were applied
-        self.resize((wanted + QSize(sides + bar, chrome.height() + 2 * BORDER_PX)).boundedTo(most))
-
-    def _bar_px(self, most: QSize) -> int:
-        """The scroll bar's width if a scroll bar is needed, else 0."""
-        around = self.sizeHint().height() - self.area.sizeHint().height() + 2 * BORDER_PX
-        if self.content.sizeHint().height() + around <= most.height():
-            return 0
-        return self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        around = self.sizeHint() - self.area.sizeHint() + QSize(GROUPS_PX, GROUPS_PX)
+        if self.content.sizeHint().width() + around.width() > self.screen().availableSize().width():
+            self.columns.setDirection(QBoxLayout.Direction.TopToBottom)
+            self.columns.setSpacing(GROUPS_PX)
+        self.resize(within_screen(self, self.content.sizeHint() + around))
+        super().showEvent(event)
 
     def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
         """Put the first group at the left, the others at the right."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
-from shiboken6 import isValid
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QWidget
 
 from ui.composer.message_edit import local_paths
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, vbox
+from ui.widgets.building import Stretch, button, label, vbox
+from ui.widgets.dialogs import ConfirmDialog
 
 tr = Translator("DropZone")
 
@@ -23,75 +23,19 @@ _EXPORT_EXTENSIONS = (".json", ".zip")
 CHOICE_PX = 240
 
 
-class DropOverlay(QFrame):
-    """Asks whether a dropped model is to be the target or the draft."""
-
-    chosen = Signal(str, str)  # path and "target" or "draft"
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._window = parent
-        self._focus: QWidget | None = None  # the previously focused widget
-        self.path = ""
-        self.setObjectName("dropOverlay")
-        self.setAccessibleName(translate("DropOverlay", "Use the dropped file as"))
-        self.name = label("", "title", wrap=True)
-        self.target_button = self._choice(translate("DropOverlay", "Use as target"), "target")
-        self.draft_button = self._choice(translate("DropOverlay", "Use as draft"), "draft")
-        self.cancel_button = button(translate("DropOverlay", "Cancel"), self.close_overlay)
-        for stop in (self.target_button, self.draft_button, self.cancel_button):
-            stop.installEventFilter(self)
-        words = translate(
-            "DropOverlay",
-            "The target writes the answers. A draft is a smaller model, best with the same vocabulary, that "
-            "proposes tokens for it.",
-        )
-        hint, centre = label(words, "muted", wrap=True), Qt.AlignmentFlag.AlignCenter
-        for each in (self.name, hint):
-            each.setAlignment(centre)
-        row = hbox(Stretch(), self.target_button, self.draft_button, Stretch(), spacing=16)
-        parts = (self.name, hint, row, (self.cancel_button, 0, centre))
-        vbox(Stretch(), *parts, Stretch(), parent=self, margins=48, spacing=16)
-        self.hide()
-
-    def _choice(self, text: str, role: str) -> QPushButton:
-        made = button(text, lambda: self._choose_role(role))
-        made.setObjectName("dropChoice")
-        made.setMinimumWidth(CHOICE_PX)
-        return made
-
-    def ask(self, path: str) -> None:
-        focus = self._window.focusWidget()
-        if focus is None or not self.isAncestorOf(focus):
-            self._focus = focus
-        self.path = path
-        self.name.setText(PurePath(path).name)
-        self.setGeometry(self._window.rect())
-        self.show()
-        self.raise_()
-        self.target_button.setFocus()
-
-    def close_overlay(self) -> None:
-        focus, self._focus = self._focus, None
-        self.hide()
-        if focus is not None and isValid(focus):
-            focus.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tab cycles among the three buttons, since the rest of the window is covered."""
-        is_tab = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
-        if not is_tab or not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
-            return super().eventFilter(watched, event)
-        by = -1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or event.key() == Qt.Key.Key_Backtab else 1
-        stops = [self.target_button, self.draft_button, self.cancel_button]
-        at = next((number for number, stop in enumerate(stops) if stop is watched), 0)
-        reason = Qt.FocusReason.TabFocusReason if by > 0 else Qt.FocusReason.BacktabFocusReason
-        stops[(at + by) % len(stops)].setFocus(reason)
-        return True
-
-    def _choose_role(self, role: str) -> None:
-        self.close_overlay()
-        self.chosen.emit(self.path, role)
+def ask_model_role(parent: QWidget, path: str, take: Callable[[str, str], object]) -> ConfirmDialog:
+    """A question whether a dropped model is to be the target or the draft; ``take`` gets the path and the role."""
+    words = translate(
+        "DropOverlay",
+        "The target writes the answers. A draft is a smaller model, best with the same vocabulary, that "
+        "proposes tokens for it.",
+    )
+    question = ConfirmDialog(parent, PurePath(path).name, words, translate("DropOverlay", "Use as target"))
+    question.accepted.connect(lambda: take(path, "target"))
+    draft = button(translate("DropOverlay", "Use as draft"), question.reject)
+    draft.clicked.connect(lambda: take(path, "draft"))
+    question.buttons.insertWidget(question.buttons.count() - 1, draft)
+    return question
 
 
 def is_model(path: str) -> bool:

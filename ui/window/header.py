@@ -33,8 +33,6 @@ HEIGHT_PX, TEXT_MARGINS_PX = 48, 30  # minimum height of the header; height arou
 PROGRESS_PX = 4
 BUTTON_CHROME_PX = 40  # width of the models button without its text
 MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
-MIN_NAME_LETTERS = 8  # letter widths of the target's name; if fewer fit, the draft's name beside it is dropped
-MIN_TITLE_LETTERS = 20  # letter widths of a title; if fewer fit, the indicator beside it is hidden
 # The engine's names for the origin of a chat template.
 TEMPLATE_NAMES = (tr.mark("from the model"), tr.mark("fallback"))
 
@@ -227,17 +225,6 @@ def _layers_text(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
-def _distinct_names(target: str, draft: str) -> tuple[str, str]:
-    """The parts in which both names differ; never empty."""
-    first, second = target.split(), draft.split()
-    while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
-        del first[-1], second[-1]
-    shared = 0
-    while shared < min(len(first), len(second) - 1) and first[shared] == second[shared]:
-        shared += 1
-    return " ".join(first), " ".join(second[shared:])
-
-
 class Header(QFrame):
     models_opening = Signal()  # the model list opens; answer with `set_models`
     # a path from the model list
@@ -259,7 +246,7 @@ class Header(QFrame):
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
         self._indicators: list[CompactButton] = []
-        self._is_compact_text = self._is_sparse = False  # whether indicators have no text, and some are hidden
+        self._is_compact = False  # whether the indicators have no text
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
         self.stats_button = IconButton(theme, "panel-right", tr("Show or hide the statistics"))
@@ -384,7 +371,7 @@ class Header(QFrame):
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
         if isinstance(indicator, CompactButton):
             self._indicators.append(indicator)
-            indicator.set_compact(self._is_compact(indicator))
+            indicator.set_compact(self._is_compact)
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
@@ -427,53 +414,20 @@ class Header(QFrame):
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """Fit title and models: first the indicators lose their text, then model names are shortened.
-
-        An indicator is hidden if even the short names and a part of the title do not fit.
-        """
+        """Fit title and models: first the indicators lose their text, then the names are elided."""
+        names = self.model_button.fontMetrics()
         if self._view.state is not EngineState.LOADING:  # texts during loading are short and disappear soon
-            title, least = self._title_px(), MIN_TITLE_LETTERS * self.title.fontMetrics().averageCharWidth()
-            names = self.model_button.fontMetrics().horizontalAdvance
-            self._is_sparse = False
-            self._is_compact_text = names(self._summary()) + title > self._free_px(compact=False)
-            if self._is_compact_text:
-                self._is_sparse = names(self._short_summary()) + min(title, least) > self._free_px(compact=True)
+            wanted = names.horizontalAdvance(self._summary()) + self._title_px()
+            self._is_compact = wanted > self._free_px(compact=False)
             for indicator in self._indicators:
-                indicator.set_compact(self._is_compact(indicator))
-        text = escape_mnemonics(self._fitting_summary())
-        if text != self.model_button.text():
+                indicator.set_compact(self._is_compact)
+        shown = names.elidedText(self._summary(), Qt.TextElideMode.ElideMiddle, self._models_px())
+        if (text := escape_mnemonics(shown)) != self.model_button.text():
             self.model_button.setText(text)
-
-    def _is_compact(self, indicator: CompactButton) -> bool:
-        return self._is_sparse if indicator.hides_when_compact else self._is_compact_text
-
-    def _short_summary(self) -> str:
-        """The models' names; the draft's without the words of the target's."""
-        view = self._view
-        if not view.target or not view.draft:
-            return self._summary()
-        return " · ".join(_distinct_names(shown_name(view.target), shown_name(view.draft)))
-
-    def _fitting_summary(self) -> str:
-        """The names that fit: both, the shortened draft, or the target alone."""
-        metrics, room = self.model_button.fontMetrics(), self._models_px()
-        view = self._view
-        target = shown_name(view.target) if view.state is not EngineState.LOADING else ""
-        summary = self._summary()
-        if not target or metrics.horizontalAdvance(summary) <= room:
-            return metrics.elidedText(summary, Qt.TextElideMode.ElideMiddle, room)
-        draft = ""
-        if view.draft:
-            target, other = _distinct_names(target, shown_name(view.draft))
-            draft = f" · {other}"
-        left = room - metrics.horizontalAdvance(draft)
-        if left < min(metrics.horizontalAdvance(target), MIN_NAME_LETTERS * metrics.averageCharWidth()):
-            target, left, draft = shown_name(view.target), room, ""
-        return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
         """The width for model names: more than half if space is scarce, but a part of the title stays."""
-        room, title = self._free_px(compact=self._is_compact_text), self._title_px()
+        room, title = self._free_px(compact=self._is_compact), self._title_px()
         least = min(title, self._title_px(tr("New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
 
@@ -486,14 +440,13 @@ class Header(QFrame):
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
-            if isinstance(widget, CompactButton) and widget.hides_when_compact:
-                width = widget.width_px(compact=self._is_sparse)
-                taken += spacing + width if width else 0
-            elif part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
-                if isinstance(widget, CompactButton) and widget in self._indicators:
-                    taken += spacing + widget.width_px(compact=compact)
-                else:
-                    taken += spacing + part.sizeHint().width()
+            width = 0
+            is_empty = part is None or part.isEmpty()
+            if isinstance(widget, CompactButton) and (widget.hides_when_compact or not is_empty):
+                width = widget.width_px(compact=compact and widget in self._indicators)
+            elif part is not None and not is_empty and widget not in (self.title, self.model_button):
+                width = part.sizeHint().width()
+            taken += spacing + width if width else 0
             invalidate_item(part)
         return self.width() - taken
 

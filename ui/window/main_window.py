@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QCoreApplication,
     QEvent,
     QLocale,
-    QObject,
     QRect,
     QRectF,
     QSize,
@@ -22,12 +21,9 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QAction,
     QCloseEvent,
     QContextMenuEvent,
-    QEnterEvent,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -36,9 +32,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QFrame,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
     QPlainTextEdit,
     QSplitter,
@@ -69,15 +63,14 @@ from ui.transcript.finder import FindBar
 from ui.transcript.keys import PassTipKeys, TranscriptKeys, VersionFocusKeeper
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
-from ui.widgets.banner import Banner
-from ui.widgets.building import ElidedLabel, Stretch, button, hbox, set_style_property, vbox
+from ui.widgets.banner import Banner, UndoBar
+from ui.widgets.building import Stretch, hbox, set_style_property, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
 from ui.widgets.dialogs import press_button
-from ui.widgets.icon_button import IconButton
 from ui.widgets.tab_order import set_tab_order
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs
-from ui.window.drop_zone import DropOverlay, DropZone
+from ui.window.drop_zone import DropZone, ask_model_role
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 from ui.window.layout import WindowLayout
@@ -88,157 +81,25 @@ from ui.window.speech import AnswerSpeech
 DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
 IS_MAC = sys.platform == "darwin"
-_Key = Qt.Key
-# The combining character that a dead key adds to the next letter.
-DEAD_KEY_MARKS: dict[int, str] = {
-    _Key.Key_Dead_Grave: "\u0300",
-    _Key.Key_Dead_Acute: "\u0301",
-    _Key.Key_Dead_Circumflex: "\u0302",
-    _Key.Key_Dead_Tilde: "\u0303",
-    _Key.Key_Dead_Macron: "\u0304",
-    _Key.Key_Dead_Breve: "\u0306",
-    _Key.Key_Dead_Abovedot: "\u0307",
-    _Key.Key_Dead_Diaeresis: "\u0308",
-    _Key.Key_Dead_Abovering: "\u030a",
-    _Key.Key_Dead_Doubleacute: "\u030b",
-    _Key.Key_Dead_Caron: "\u030c",
-    _Key.Key_Dead_Cedilla: "\u0327",
-    _Key.Key_Dead_Ogonek: "\u0328",
-}
 COMPOSED_LANGUAGES = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # need several keys
-UNDO_SHOWN_MS = 8_000
 FOOTER_PX = 24  # margin beside the parts below a page
 
 
-class UndoBar(QFrame):
-    """A bar that offers to undo a deletion. It stays while hovered or while a button has the focus."""
-
-    undone = Signal()  # undo the deletion
-    expired = Signal()  # the time has passed, or the bar was dismissed
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self.setObjectName("noticeBanner")
-        self.icon, self.words = QLabel(), ElidedLabel()
-        words = translate("UndoBar", "Undo")
-        self.undo_button = button(words, self.undo, tip=words)
-        self.close_button = IconButton(theme, "x", translate("UndoBar", "Dismiss"), self.expire)
-        parts = (self.icon, (self.words, 1), self.undo_button, self.close_button)
-        hbox(*parts, parent=self, margins=(12, 6, 6, 6), spacing=10)
-        self._timer = QTimer(self, singleShot=True, interval=UNDO_SHOWN_MS)
-        self._timer.timeout.connect(self._on_timeout)
-        theme.changed.connect(self._recolor)
-        self._recolor()
-        self.hide()
-
-    def show_deleted(self, words: str) -> None:
-        self.expire()
-        self.words.setText(words)
-        self.setAccessibleName(words)
-        self.show()
-        self._timer.start()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
-
-    def undo(self) -> None:
-        if not self.isHidden():
-            self._close_bar()
-            self.undone.emit()
-
-    def expire(self) -> None:
-        if not self.isHidden():
-            self._close_bar()
-            self.expired.emit()
-
-    def watch_editor(self, editor: QPlainTextEdit) -> None:
-        """Use this bar for Ctrl+Z in an editor that has nothing to undo."""
-        editor.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle Ctrl+Z: editors claim it even if they have nothing to undo."""
-        if (
-            event.type() is QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and isinstance(watched, QPlainTextEdit)
-            and not self.isHidden()
-            and event.matches(QKeySequence.StandardKey.Undo)
-            and not watched.document().isUndoAvailable()
-        ):
-            event.ignore()
-            return True
-        return super().eventFilter(watched, event)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """Stop the timer while hovered."""
-        self._timer.stop()
-        super().enterEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Restart the timer."""
-        if not self.isHidden():
-            self._timer.start()
-        super().leaveEvent(event)
-
-    def _on_timeout(self) -> None:
-        if self.undo_button.hasFocus() or self.close_button.hasFocus():
-            self._timer.start()
-        else:
-            self.expire()
-
-    def _close_bar(self) -> None:
-        self._timer.stop()
-        if self.undo_button.hasFocus() or self.close_button.hasFocus():
-            self.focusNextChild()
-        self.hide()
-
-    def _recolor(self) -> None:
-        self.icon.setPixmap(self._theme.pixmap("trash-2", self._theme.tokens.text_muted, 16, self.devicePixelRatioF()))
-
-
-class KeyForwarder:
-    """Sends typing keys to ``edit`` and focuses it; ignores all others.
-
-    The window passes keys that no widget used. A button has no input method, so dead keys are combined here.
-    """
-
-    def __init__(self, edit: QPlainTextEdit) -> None:
-        self._edit = edit
-        self._mark = ""  # combining character of a dead key, until its letter follows
-        self._marked_at: QWidget | None = None
-
-    def forward(self, event: QKeyEvent) -> bool:
-        """Use a key; returns False if it types nothing."""
-        if self._edit.hasFocus():  # the window also receives keys that the text box ignored
-            return False
-        if event.matches(QKeySequence.StandardKey.Paste):
-            return self._paste()
-        if event.key() in DEAD_KEY_MARKS and not event.text():
-            self._mark, self._marked_at = DEAD_KEY_MARKS[event.key()], QApplication.focusWidget()
-            return True
-        return types_text(event) and self._insert(event)
-
-    def _paste(self) -> bool:
-        if not self._edit.canPaste() or not self._focus():
-            return False
-        self._edit.paste()
-        return True
-
-    def _insert(self, event: QKeyEvent) -> bool:
-        mark = self._mark if self._marked_at is QApplication.focusWidget() else ""
-        self._mark, self._marked_at = "", None
-        if not self._focus():
-            return False
-        if QGuiApplication.inputMethod().locale().language() in COMPOSED_LANGUAGES:
-            return True  # the key bypassed the input method, so its Latin letter would be wrong
-        together = unicodedata.normalize("NFC", event.text() + mark)
-        text = together if len(together) == len(event.text()) else event.text()
-        key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())
-        QCoreApplication.sendEvent(self._edit, key)
-        return True
-
-    def _focus(self) -> bool:
-        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
-        return self._edit.hasFocus()
+def forward_typing(edit: QPlainTextEdit, event: QKeyEvent) -> bool:
+    """Give a key that no widget used to ``edit``, and focus it. Returns False if the key types and pastes nothing."""
+    pastes = event.matches(QKeySequence.StandardKey.Paste) and edit.canPaste()
+    if edit.hasFocus() or not (pastes or types_text(event)):  # the window also gets keys that the text box ignored
+        return False
+    edit.setFocus(Qt.FocusReason.OtherFocusReason)
+    if not edit.hasFocus():
+        return False
+    if pastes:
+        edit.paste()
+    # For composed languages the key bypassed the input method, so its Latin letter would be wrong.
+    elif QGuiApplication.inputMethod().locale().language() not in COMPOSED_LANGUAGES:
+        key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), event.text(), event.isAutoRepeat())
+        QCoreApplication.sendEvent(edit, key)
+    return True
 
 
 def types_text(event: QKeyEvent) -> bool:
@@ -287,7 +148,6 @@ class MainWindow(QMainWindow):
         self.notice_banner = Banner(self.theme, problem=False)
         self.space_banner = Banner(self.theme, problem=True)
         self.composer = Composer(self.theme)
-        self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
         self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
@@ -297,7 +157,6 @@ class MainWindow(QMainWindow):
         self.find_bar = FindBar(self.theme, self.transcript)
         self.find_bar.closed.connect(self.composer.setFocus)
         self._arrange()
-        self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
         self.local_server = LocalServer(self)
@@ -306,7 +165,7 @@ class MainWindow(QMainWindow):
         self.chat_settings.add_commands(self.commands)
         TranscriptKeys(self.transcript, self.commands)
         if IS_MAC:
-            self.commands.make_menu_bar(is_native=True)
+            self.commands.make_menu_bar()
 
     def _arrange(self) -> None:
         self.pages = _make_pages((self.empty, self.transcript))
@@ -497,9 +356,7 @@ class MainWindow(QMainWindow):
 
     def on_escape(self) -> None:
         """Close the topmost panel, or stop the answer."""
-        if self.drop_overlay.isVisible():
-            self.drop_overlay.close_overlay()
-        elif self.models.is_open:
+        if self.models.is_open:
             self.models.panel.close_panel()
         elif self.race.is_open:
             self.race.page.close_page()
@@ -527,16 +384,12 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a focused button; unused letters go to the composer."""
-        if event.key() == Qt.Key.Key_Alt and event.modifiers() == Qt.KeyboardModifier.AltModifier:
-            self.commands.alt_pressed()
-        in_chat = self.shows_chat and not self.drop_overlay.isVisible()
-        if not (press_button(event) or (in_chat and self._key_forwarder.forward(event))):
+        if not (press_button(event) or (self.shows_chat and forward_typing(self.composer.edit, event))):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Resize the overlay, which covers everything; narrow windows close the statistics."""
+        """Close the statistics in a narrow window."""
         super().resizeEvent(event)
-        self.drop_overlay.setGeometry(self.rect())
         self.layout_state.adapt_to_width(event.size().width())
         self.layout_state.changed.emit()
 
@@ -623,8 +476,8 @@ def _connect_models(window: MainWindow) -> None:
     empty.builtin_button.clicked.connect(window.composer.setFocus)  # the button disappears, and a message comes next
     empty.builtin_button.clicked.connect(header.use_builtin)
     empty.open_button.clicked.connect(lambda: dialogs.browse("target"))
-    window.drop_overlay.chosen.connect(dialogs.file_chosen)
-    window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
+    ask = partial(ask_model_role, window, take=dialogs.file_chosen.emit)
+    window.drop_zone.model_dropped.connect(lambda path: ask(path).open())
 
 
 def _connect_conversation(window: MainWindow) -> None:
@@ -675,7 +528,7 @@ def _add_list_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
     commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
     commands.describe(CHATS, mark("Commands", "Delete the selected chats"), ("Del", "Backspace"))
-    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.undo_button,))
+    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.action_button,))
     commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
 
 

@@ -232,7 +232,7 @@ class ContextController(PartsController):
             return
         if asked.conversation_id == self._state.chat_id:
             parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
-            self.meter.set_parts(self._with_total(parts, stats.context_used), settled=isinstance(event, Finished))
+            self.meter.set_parts(self._with_total(parts, stats.context_used))
 
     @staticmethod
     def _with_total(parts: ContextParts, used: int) -> ContextParts:

@@ -57,7 +57,7 @@ class DeletionController(PartsController):
         )
         signals.folder_deleted.connect(self.delete_folder)
         bar.undone.connect(self.undo_deletion)
-        bar.expired.connect(self.wipe)
+        bar.dismissed.connect(self.wipe)
 
     def start(self) -> None:
         """Make the engine drop the cached states of chats that were deleted for good at this start."""
@@ -90,7 +90,7 @@ class DeletionController(PartsController):
             self._conversations.refresh()
 
     def show_deleted(self) -> None:
-        self._window.undo_bar.expire()
+        self._window.undo_bar.dismiss()
         dialog = ConfirmDialog(
             self._window,
             tr("Recently deleted"),

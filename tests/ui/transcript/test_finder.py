@@ -12,7 +12,7 @@ from app.core.domain.messages import MessageView
 from ui.transcript import finder
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.finder import FindBar
-from ui.transcript.found_words import FOUND_PROPERTY
+from ui.transcript.found_words import CURRENT_PROPERTY, FOUND_PROPERTY
 from ui.window.main_window import MainWindow
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -45,23 +45,23 @@ def found_in(view: QTextEdit | QPlainTextEdit) -> list[str]:
     return [one.cursor.selectedText() for one in view.extraSelections() if one.format.hasProperty(FOUND_PROPERTY)]
 
 
-def framed(window: MainWindow) -> tuple[int, str]:
-    """The message and text in the frame; checks that the frame is visible."""
-    frame = window.find_bar.finder._frame
-    assert frame is not None
-    (rect, *_) = frame.rects()
-    place = frame.mapTo(window.transcript.viewport(), rect.center())
-    assert window.transcript.viewport().rect().contains(place)
-    card = next(card for card in window.transcript.cards if card.isAncestorOf(frame))
-    return card.message_id, frame._cursor.selectedText()
+def current(window: MainWindow) -> tuple[int, QTextEdit | QPlainTextEdit, str] | None:
+    """The message, view and text of the current match; None if no match is visible."""
+    port = window.transcript.viewport()
+    for card in window.transcript.cards:
+        for view in (*card.findChildren(QTextEdit), *card.findChildren(QPlainTextEdit)):
+            found = [one for one in view.extraSelections() if one.format.hasProperty(CURRENT_PROPERTY)]
+            places = [view.viewport().mapTo(port, view.cursorRect(one.cursor).center()) for one in found]
+            if any(port.rect().contains(place) for place in places):
+                return card.message_id, view, found[0].cursor.selectedText()
+    return None
 
 
 def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", long_chat())
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     bar = find(window, qtbot, "KINGFISHER", "3 of 3")  # the page is at its end
-    qtbot.waitUntil(lambda: bar.finder._frame is not None)
-    assert framed(window) == (120, "Kingfisher")
+    qtbot.waitUntil(lambda: (current(window) or ())[::2] == (120, "Kingfisher"))
     for key, modifier, number, message in (
         (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "1 of 3", 1),
         (Qt.Key.Key_F3, Qt.KeyboardModifier.NoModifier, "2 of 3", 61),
@@ -71,15 +71,11 @@ def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainW
         QTest.keyClick(bar.edit, key, modifier)
         qtbot.waitUntil(lambda number=number: bar.number.text() == number)
 
-        def is_framed(message: int = message) -> None:
-            assert framed(window) == (message, "Kingfisher")
-
-        qtbot.waitUntil(lambda: bar.finder._frame is not None)
-        qtbot.waitUntil(lambda check=is_framed: check() is None)
+        qtbot.waitUntil(lambda message=message: (current(window) or ())[::2] == (message, "Kingfisher"))
     QTest.keyClick(bar.edit, Qt.Key.Key_Escape)
     assert bar.isHidden()
     assert window.composer.edit.hasFocus()
-    assert bar.finder._frame is None
+    assert current(window) is None
     assert not any(found_in(view) for view in window.transcript.findChildren(QTextEdit))
 
 
@@ -89,13 +85,13 @@ def test_reasoning_markdown_and_code_are_searched_as_shown(window: MainWindow, q
     assert card.reasoning is not None
     assert not card.reasoning.is_open
     bar = find(window, qtbot, "heron", "1 of 4")
-    qtbot.waitUntil(lambda: bar.finder._frame is not None)
+    qtbot.waitUntil(lambda: current(window) is not None)
     assert card.reasoning.is_open
     seen = []
     for _ in range(4):
-        frame = bar.finder._frame
-        assert frame is not None
-        seen.append((card.reasoning.isAncestorOf(frame), isinstance(frame._view, QPlainTextEdit)))
+        shown = current(window)
+        assert shown is not None
+        seen.append((card.reasoning.isAncestorOf(shown[1]), isinstance(shown[1], QPlainTextEdit)))
         QTest.mouseClick(bar.next_button, Qt.MouseButton.LeftButton)
     assert seen == [(True, False), (False, False), (False, False), (False, True)]
 

@@ -1,4 +1,4 @@
-"""Tests the chat's settings, presets, mode keys and mode cards with mouse and keys."""
+"""Tests the chat's settings, presets and mode keys with mouse and keys."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, Layer
 from engine.records import Mode
 from tests.ui.conftest import FIELDS, NO_DRAFT
 from tests.ui.window.test_accessibility import nameless
-from ui.settings.chat_panel import ChatSettingsPanel, ModeChoiceRow
-from ui.settings.dialog import SettingsDialog
+from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.rows import ModeRow, NumberRow
 from ui.text.mode_words import mode_words
 from ui.widgets.dialogs import ConfirmDialog
@@ -124,14 +123,14 @@ def test_the_button_opens_it_and_says_how_many_values_are_its_own(window: MainWi
 def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsPanel) -> None:
     window.set_engine(NO_DRAFT)
     row = dialog.rows["mode"].row
-    assert isinstance(row, ModeChoiceRow)
+    assert isinstance(row, ModeRow)
     assert row.help.text().endswith(f"Not available: {NO_DRAFT.unavailable[Mode.DRAFT]}")
     assert NO_DRAFT.unavailable[Mode.DRAFT] in row.combo.accessibleDescription()
 
 
 def test_the_chosen_mode_tells_what_it_does_needs_and_costs(dialog: ChatSettingsPanel) -> None:
     row = dialog.rows["mode"].row
-    assert isinstance(row, ModeChoiceRow)
+    assert isinstance(row, ModeRow)
     row.combo.setFocus()
     seen = set()
     QTest.keyClick(row.combo, Qt.Key.Key_Home)
@@ -310,47 +309,6 @@ def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
     assert chosen == []
     assert window.notice_banner.isVisible()
     assert NO_DRAFT.unavailable[Mode.DRAFT] in window.notice_banner.message.text()
-
-
-@pytest.fixture
-def cards(window: MainWindow, qtbot: QtBot) -> ModeRow:
-    window.set_engine(NO_DRAFT)
-    window.dialogs.open_settings()
-    settings = window.findChild(SettingsDialog)
-    assert settings is not None
-    settings.nav.setCurrentRow(1)
-    row = settings.rows["mode"]
-    assert isinstance(row, ModeRow)
-    return row
-
-
-def test_cards_are_one_choice_by_arrow_keys(cards: ModeRow, qtbot: QtBot) -> None:
-    first, second, *_ = cards.cards.cards.values()
-    first.radio.setFocus()
-    first.radio.click()
-    QTest.keyClick(first.radio, Qt.Key.Key_Down)
-    assert second.radio.isChecked()
-    assert second.radio.hasFocus()
-    assert not first.radio.isChecked()
-    assert cards.value() == second.mode.value
-    assert second.property("focusWithin") == "true"
-
-
-def test_a_click_anywhere_on_a_card_takes_its_mode(cards: ModeRow) -> None:
-    card = cards.cards.cards[Mode.SUFFIX]
-    QTest.mouseClick(card, Qt.MouseButton.LeftButton, pos=card.rect().center())
-    assert cards.value() == "suffix"
-
-
-def test_a_card_tells_a_screen_reader_all_that_it_shows(cards: ModeRow) -> None:
-    card = cards.cards.cards[Mode.DRAFT]
-    said = card.radio.accessibleDescription()
-    assert "Needs: " in said
-    assert "Costs: " in said
-    assert NO_DRAFT.unavailable[Mode.DRAFT] in said
-    assert NO_DRAFT.unavailable[Mode.DRAFT] in card.reason.text()
-    assert card.reason.isVisibleTo(card)
-    assert not cards.cards.cards[Mode.OFF].reason.isVisibleTo(cards.cards.cards[Mode.OFF])
 
 
 def test_words_that_are_longer_than_usual_make_it_wider(window: MainWindow, qtbot: QtBot) -> None:

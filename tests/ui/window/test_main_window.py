@@ -6,25 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
-import PySide6
 import pytest
 from PySide6.QtCore import (
     QCoreApplication,
     QEvent,
     QLocale,
-    QMimeData,
     QObject,
     QPoint,
-    QPointF,
     QRect,
     Qt,
     QTimer,
-    QUrl,
 )
 from PySide6.QtGui import (
-    QDragEnterEvent,
     QDragLeaveEvent,
-    QDropEvent,
     QGuiApplication,
     QInputMethod,
     QInputMethodEvent,
@@ -167,47 +161,6 @@ def test_a_model_of_the_user_is_not_called_tiny(window: MainWindow) -> None:
     assert "built-in" not in window.header.model_button.toolTip()
 
 
-def _drop(window: MainWindow, path: str) -> bool:
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(path)])
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    # PySide 6.12 deprecated the constructor with integers and added the other one.
-    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
-    enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
-    enter.ignore()
-    QApplication.sendEvent(window, enter)
-    if enter.isAccepted():
-        QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, buttons, keys))
-    return enter.isAccepted()
-
-
-@pytest.mark.parametrize("role", ["target", "draft"])
-def test_a_dropped_gguf_is_asked_about(window: MainWindow, qtbot: QtBot, role: str) -> None:
-    assert _drop(window, "/models/new.GGUF")
-    overlay = window.drop_overlay
-    assert overlay.isVisible()
-    assert overlay.name.text() == "new.GGUF"
-    button = overlay.target_button if role == "target" else overlay.draft_button
-    with qtbot.waitSignal(window.dialogs.file_chosen) as caught:
-        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert caught.args == ["/models/new.GGUF", role]
-    assert not overlay.isVisible()
-
-
-def test_esc_leaves_the_drop(window: MainWindow, qtbot: QtBot) -> None:
-    assert _drop(window, "/models/new.gguf")
-    qtbot.keyClick(window.drop_overlay.target_button, Qt.Key.Key_Escape)
-    assert not window.drop_overlay.isVisible()
-
-
-def test_other_files_are_reported_and_the_drag_says_what_comes(window: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
-        assert _drop(window, "/notes/readme.txt")
-    assert caught.args == [["/notes/readme.txt"]]
-    assert not window.drop_overlay.isVisible()
-    assert not window.drop_zone.hint.isVisible()
-
-
 @pytest.mark.parametrize(
     ("names", "words"),
     [
@@ -224,17 +177,6 @@ def test_the_hint_says_what_a_drop_does(window: MainWindow, names: list[str], wo
     assert window.drop_zone.hint.names.text() == "\n".join(names)
     QApplication.sendEvent(window, QDragLeaveEvent())
     assert not window.drop_zone.hint.isVisible()
-
-
-def test_an_address_of_the_web_is_not_taken(window: MainWindow) -> None:
-    mime = QMimeData()
-    mime.setUrls([QUrl("https://example.org/a.gguf")])
-    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
-    enter.ignore()
-    QApplication.sendEvent(window, enter)
-    assert not enter.isAccepted()
 
 
 def test_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
@@ -259,15 +201,6 @@ def test_an_unreadable_layout_changes_nothing(window: MainWindow, data: bytes) -
     window.layout_state.restore(data)
     assert window.splitter.sizes() == before
     assert window.sidebar.isVisible()
-
-
-def test_a_narrow_window_gives_the_text_its_room(window: MainWindow, qtbot: QtBot) -> None:
-    window.resize(1280, 800)
-    qtbot.waitUntil(window.stats.isVisible)
-    window.resize(920, 600)
-    qtbot.waitUntil(lambda: not window.stats.isVisible())
-    window.resize(1280, 800)
-    qtbot.waitUntil(window.stats.isVisible)
 
 
 def test_the_models_menu_opens_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
@@ -554,31 +487,6 @@ def test_the_page_of_an_answer_gives_its_letters_away(window: MainWindow) -> Non
     assert window.composer.text == ""
     QTest.keyClicks(prose, "y")
     assert window.composer.text == "y"
-
-
-@pytest.mark.parametrize(
-    ("dead", "letter", "typed"),
-    [
-        (Qt.Key.Key_Dead_Circumflex, "e", "ê"),
-        (Qt.Key.Key_Dead_Acute, "é", "é"),
-        (Qt.Key.Key_Dead_Diaeresis, "q", "q"),
-    ],
-)
-def test_a_dead_key_waits_for_its_letter(window: MainWindow, dead: Qt.Key, letter: str, typed: str) -> None:
-    button = focus(window.composer.attach_button)
-    QTest.keyClick(button, dead)
-    assert button.hasFocus()
-    QTest.keyClick(button, Qt.Key.Key_Shift)
-    type_letter(button, letter)
-    assert window.composer.text == typed
-    QTest.keyClicks(window.composer.edit, "e")
-    assert window.composer.text == typed + "e"
-
-
-def test_a_dead_key_is_forgotten_elsewhere(window: MainWindow) -> None:
-    QTest.keyClick(focus(window.composer.attach_button), Qt.Key.Key_Dead_Acute)
-    QTest.keyClicks(focus(window.sidebar.new_button), "e")
-    assert window.composer.text == "e"
 
 
 @pytest.mark.parametrize(("language", "typed"), [("Japanese", ""), ("German", "k")])

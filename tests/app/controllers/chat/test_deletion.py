@@ -14,9 +14,9 @@ from app.core.domain.messages import MessageState
 from engine.records import FinishReason
 from tests.app.controllers.chat.test_branches import answer, texts
 from tests.app.fakes import AppHarness, open_app
+from ui.widgets.banner import UNDO_SHOWN_MS, UndoBar
 from ui.widgets.choice_list import ChoiceList
 from ui.widgets.dialogs import ConfirmDialog
-from ui.window.main_window import UNDO_SHOWN_MS, UndoBar
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: AppHarness, qtb
     assert current is not None
     chats.window.sidebar.list.rename_requested.emit(current, "Tales of giraffes…")
     press_del(chats, qtbot)
-    assert "“Tales of giraffes…”" in bar(chats).words.text()
-    assert "”." not in bar(chats).words.text()
+    assert "“Tales of giraffes…”" in bar(chats).message.text()
+    assert "”." not in bar(chats).message.text()
 
 
 def test_a_deleted_chat_comes_back_by_the_button(chats: AppHarness, qtbot: QtBot) -> None:
@@ -64,8 +64,8 @@ def test_a_deleted_chat_comes_back_by_the_button(chats: AppHarness, qtbot: QtBot
     assert chats.rows() == ["about zebras"]
     assert chats.window.shown[-1] == ("", ())
     assert not bar(chats).isHidden()
-    assert "about giraffes" in bar(chats).words.text()
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert "about giraffes" in bar(chats).message.text()
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton)
     assert bar(chats).isHidden()
     assert chats.rows() == ["about giraffes", "about zebras"]
     assert chats.controller.state.chat_id == gone
@@ -96,8 +96,8 @@ def test_the_composer_keeps_its_own_undo(chats: AppHarness, qtbot: QtBot) -> Non
 
 def test_after_some_seconds_it_can_be_restored_from_recently_deleted(chats: AppHarness, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
-    assert bar(chats)._timer.interval() == UNDO_SHOWN_MS
-    bar(chats)._timer.setInterval(1)
+    assert bar(chats)._leave_timer.interval() == UNDO_SHOWN_MS
+    bar(chats)._leave_timer.start(1)
     qtbot.waitUntil(bar(chats).isHidden)
     assert not wiped(chats)
     assert chats.engine.forgotten_states == [gone]
@@ -150,15 +150,15 @@ def test_several_chats_are_selected_deleted_and_taken_back_at_once(chats: AppHar
     listing.setFocus()
     qtbot.keyClick(listing, Qt.Key.Key_Backspace)
     assert chats.rows() == []
-    assert bar(chats).words.text() == "Deleted 2 chats."
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).message.text() == "Deleted 2 chats."
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton)
     assert chats.rows() == ["about giraffes", "about zebras"]
 
 
 def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
-    bar(chats).undo_button.setFocus()
-    bar(chats)._timer.setInterval(1)
+    bar(chats).action_button.setFocus()
+    bar(chats)._leave_timer.start(1)
     qtbot.wait(50)
     assert not bar(chats).isHidden()
 
@@ -167,7 +167,7 @@ def test_a_second_deletion_lets_go_of_the_first(chats: AppHarness, qtbot: QtBot)
     press_del(chats, qtbot)
     chats.window.sidebar.list.delete_requested.emit(chats.store.conversations()[0].id)
     assert chats.rows() == []
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton)
     assert chats.rows() == ["about zebras"]
     _dialog, rows = recently_deleted(chats)
     assert [row.title for row in rows.rows.rows] == ["about giraffes"]
@@ -200,8 +200,8 @@ def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: A
     press_del_on_folder(chats, qtbot, folder)
     assert chats.store.library.folders() == ()
     assert folders_of(chats) == [None, None]
-    assert bar(chats).words.text() == "Deleted the folder “Animals”; its 2 chats were kept."
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).message.text() == "Deleted the folder “Animals”; its 2 chats were kept."
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton)
     assert bar(chats).isHidden()
     assert [one.name for one in chats.store.library.folders()] == ["Animals"]
     assert folders_of(chats) == [folder, folder]
@@ -211,8 +211,8 @@ def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: A
 def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: AppHarness, qtbot: QtBot) -> None:
     folder = folder_with(chats)
     press_del_on_folder(chats, qtbot, folder)
-    assert bar(chats).words.text() == "Deleted the empty folder “Animals”."
-    bar(chats).expire()
+    assert bar(chats).message.text() == "Deleted the empty folder “Animals”."
+    bar(chats).dismiss()
     assert chats.engine.forgotten_states == []
     assert len(chats.rows()) == 2
     qtbot.keyClick(chats.window.sidebar.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -233,7 +233,7 @@ def test_one_message_goes_without_those_after_it_and_is_in_no_prompt(chats: AppH
     answer(chats, qtbot, "and then", "That.")
     assert gone.text not in [message.content for message in chats.engine.requests[-1].messages]
     chats.window.transcript.delete_one_requested.emit(chats.messages()[0].id)
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
     assert texts(chats.messages()) == [before[0], *before[2:], "and then", "That."]
 
 
@@ -243,8 +243,8 @@ def test_messages_come_back_as_well(chats: AppHarness, qtbot: QtBot) -> None:
     chats.window.transcript.delete_requested.emit(chats.messages()[2].id)
     assert texts(chats.messages()) == before[:2]
     assert texts(chats.window.shown[-1][1]) == before[:2]
-    assert "2" in bar(chats).words.text()
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
+    assert "2" in bar(chats).message.text()
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
     assert texts(chats.messages()) == before
     assert texts(chats.window.shown[-1][1]) == before
 
@@ -257,7 +257,7 @@ def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: 
     assert chats.engine.num_stops == 1
     chats.engine.finish(FinishReason.CANCELLED)
     qtbot.waitUntil(lambda: not chats.controller.state.answers)
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton)
     assert texts(chats.messages())[-2:] == ["more", "begun"]
     assert chats.messages()[-1].state is MessageState.STOPPED
 
@@ -280,7 +280,7 @@ def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Ap
     chats.window.composer.submitted.emit("better")
     chats.engine.say("Begun")
     qtbot.waitUntil(lambda: chats.window.text == "Begun")
-    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar(chats).action_button, Qt.MouseButton.LeftButton)
     assert texts(chats.messages())[-2:] == ["better", "Begun"]
     assert chats.window.transcript.is_streaming
     chats.engine.say(" and ended.")
@@ -297,7 +297,7 @@ def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Ap
 def test_it_stays_while_the_pointer_is_near(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
     place = QPointF(5, 5)
-    bar(chats)._timer.setInterval(50)
+    bar(chats)._leave_timer.start(50)
     QApplication.sendEvent(bar(chats), QEnterEvent(place, place, place))
     qtbot.wait(200)
     assert bar(chats).isVisible()

@@ -237,7 +237,7 @@ def test_a_deleted_chat_ends_its_own_answer_only(two: AppHarness, qtbot: QtBot) 
     two.engine.say("one", 0)
     two.engine.say("two", 1)
     two.window.sidebar.list.delete_requested.emit(first)
-    two.window.undo_bar.expire()
+    two.window.undo_bar.dismiss()
     assert {*two.engine.cancelled} == {two.engine.requests[0].request_id}
     two.engine.finish(FinishReason.CANCELLED, 0)
     qtbot.waitUntil(lambda: two.controller.state.answering == {second}, timeout=WAIT_MS)

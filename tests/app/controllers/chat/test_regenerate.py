@@ -133,7 +133,7 @@ def test_an_answer_that_was_deleted_meanwhile_is_not_given_again(harness: AppHar
     qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
     assert len(harness.engine.requests) == 1
     assert [view.text for view in harness.messages()] == ["question"]
-    qtbot.mouseClick(harness.window.undo_bar.undo_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(harness.window.undo_bar.action_button, Qt.MouseButton.LeftButton)
     assert harness.messages() == before
 
 
