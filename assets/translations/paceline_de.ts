@@ -1690,20 +1690,12 @@
 <context>
     <name>DropOverlay</name>
     <message>
-        <source>Use the dropped file as</source>
-        <translation>Abgelegte Datei verwenden als</translation>
-    </message>
-    <message>
         <source>Use as target</source>
         <translation>Als Zielmodell verwenden</translation>
     </message>
     <message>
         <source>Use as draft</source>
         <translation>Als Entwurfsmodell verwenden</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>The target writes the answers. A draft is a smaller model, best with the same vocabulary, that proposes tokens for it.</source>
@@ -3443,20 +3435,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>Modes</name>
     <message>
-        <source>Needs</source>
-        <translation>Braucht</translation>
-    </message>
-    <message>
-        <source>Costs</source>
-        <translation>Kostet</translation>
-    </message>
-    <message>
         <source>Not available: {reason}</source>
         <translation>Nicht verfügbar: {reason}</translation>
-    </message>
-    <message>
-        <source>How tokens are proposed</source>
-        <translation>Wie Token vorgeschlagen werden</translation>
     </message>
     <message>
         <source>Needs: {words}</source>
@@ -12273,10 +12253,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Undo</source>
         <translation>Rückgängig</translation>
-    </message>
-    <message>
-        <source>Dismiss</source>
-        <translation>Ausblenden</translation>
     </message>
 </context>
 <context>
