@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from engine.llama import library
 from engine.loading.loading import Loaded
-from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, never_stop
-from engine.pacing.thread_choice import choose_threads
+from engine.pacing.measuring import DraftingTimes, ShouldStop, choose_threads, measure_drafting, never_stop
 from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts
 from engine.tuning.free_cores import FreeCores

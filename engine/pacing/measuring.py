@@ -18,6 +18,7 @@ import psutil
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
+from engine.loading.loading import Loaded
 from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, MEASURED_SIZES, QUIET_CORES, STEADY
 from engine.pacing.graph_replay import NUM_WATCHED_PASSES
 from engine.pacing.rollback_cost import RollbackCost
@@ -25,6 +26,7 @@ from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sandbox.helper import WINDOW_PID
 from engine.sequence import CachedSequence
+from engine.tuning import threads
 
 _TRIES = 3
 _DRAFT_TOKENS, _DRAFT_TRIES = 4, 5
@@ -285,3 +287,40 @@ def make_room(sequence: CachedSequence, num_tokens: int) -> int:
     if not sequence.rollback(past):
         sequence.clear()
     return sequence.num_past
+
+
+def choose_threads(
+    loaded: Loaded,
+    asked: int | None,
+    sizes: tuple[int, ...],
+    budget_s: float,
+    *,
+    should_stop: ShouldStop = never_stop,
+) -> int:
+    """Set and return the number of threads: ``asked`` if given, on a GPU the default, else the fastest.
+
+    Args:
+        loaded: the model; its cache does not change.
+        asked: the user's number, or None.
+        sizes: tokens of the passes that are compared.
+        budget_s: approximate seconds for the measurement.
+        should_stop: called before each pass.
+
+    Raises:
+        DecodeError: a pass failed; the number of threads is unchanged.
+        Interrupted: ``should_stop`` returned True; the number of threads is unchanged.
+    """
+    now = loaded.context.threads
+    others = [count for count in threads.candidates(library.physical_cores()) if count != now]
+    counts = [now, *others]
+    if asked is not None or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
+        return asked or now
+    try:
+        with measured_passes(loaded.sequence, should_stop) as run_pass:
+            costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)
+    except (DecodeError, Interrupted):
+        loaded.context.set_threads(now)
+        raise
+    chosen = threads.choose(costs_ms)
+    loaded.context.set_threads(chosen)
+    return chosen

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.errors import DecodeError
+from engine.gguf.model_parts import size_of_files
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading.loading import Loaded, LoadedModel
@@ -32,6 +33,7 @@ from engine.pacing.measuring import (
     ForeignCpuLoad,
     Interrupted,
     ShouldStop,
+    choose_threads,
     few_passes_ms,
     measure_graph_replay,
     measure_passes,
@@ -40,10 +42,9 @@ from engine.pacing.measuring import (
 )
 from engine.pacing.pacer import Pacer
 from engine.pacing.plain_speed import band_of
-from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.storage.pass_samples import PassSample, SampleStore, size_of, weights_of_file, weights_of_head
+from engine.storage.pass_samples import PassSample, SampleStore, weights_of_file, weights_of_head
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
 
@@ -402,7 +403,7 @@ def keep_sample(
         weights = weights_of_file(path)
     if weights is not None:
         where = (threads, bool(info.gpu_layers), info.cache_type.value)
-        size_bytes = weights.num_bytes if is_own_head else size_of(path)
+        size_bytes = weights.num_bytes if is_own_head else size_of_files(path)
         samples.add(PassSample(path.name, size_bytes, weights, *where, points_ms or {}, step_ms))
 
 

@@ -11,7 +11,8 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from typing import IO
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
 
 from engine.records import (
     EngineFailed,
@@ -27,6 +28,9 @@ from engine.records import (
 from engine.requests import JobEnded, PassTraced
 from engine.session.worker import UNEXPECTED
 
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
 log = logging.getLogger(__name__)
 
 # Events are sent at most this often. The window shows them every 25 ms at the soonest; sending each token alone would
@@ -37,6 +41,43 @@ _SIZE = struct.Struct("<Q")
 _SENT_WITH_TEXT = (StatsUpdate, PassTraced)
 _LAST_EVENTS = (Finished, EngineReady, JobEnded, EngineFailed)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The first message to a new process.
+
+    ``formatter`` formats exceptions in the process, since log records are sent as text.
+    """
+
+    make_session: Callable[[], Session]
+    formatter: logging.Formatter
+    log_level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """To the engine: `engine.requests.Engine.cancel`, or `skip_summary` if ``only_summary``."""
+
+    number: int
+    only_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """To the engine, the last message: `engine.requests.Engine.close`."""
+
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """From the engine: a log record."""
+
+    name: str
+    level: int
+    message: str
+    thread: str
 
 
 def pack(message: object) -> bytes:

@@ -14,8 +14,7 @@ import sys
 from contextlib import suppress
 from typing import IO
 
-from engine.process.channel import SWITCH_S, BatchingSender, read_packed
-from engine.process.messages import Cancel, Close, Logged
+from engine.process.channel import SWITCH_S, BatchingSender, Cancel, Close, Logged, read_packed
 from engine.requests import Request
 from engine.sandbox.limits import quiet_crashes
 from engine.session.worker import EngineWorker

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.process.messages import Cancel, Close, Logged, Setup
+from engine.process.channel import Cancel, Close, Logged, Setup
 from engine.records import EngineEnded, Event, Problem
 from engine.requests import OnEvent, Request, SetStateLimit, StateOrder, failure_event, is_last_event
 from engine.sentences import Sentence, i18n

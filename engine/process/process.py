@@ -15,8 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from engine.process.channel import pack, read_packed
-from engine.process.messages import Setup
+from engine.process.channel import Setup, pack, read_packed
 from engine.sandbox.helper import ENGINE_FLAG, WINDOW_PID, child_environment, creation_flags
 from engine.sentences import Sentence, i18n
 

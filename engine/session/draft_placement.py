@@ -24,8 +24,7 @@ from engine.loading.loading import (
     open_model,
     target_options,
 )
-from engine.pacing.measuring import measure_drafting
-from engine.pacing.thread_choice import choose_threads
+from engine.pacing.measuring import choose_threads, measure_drafting
 from engine.records import Device, LoadRequest, Placement
 from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.gguf.header import read_header
-from engine.gguf.model_parts import all_parts
+from engine.gguf.model_parts import size_of_files
 from engine.gguf.token_weights import TokenWeights, head_weights, token_weights
 from engine.storage.json_store import JsonStore
 
@@ -65,15 +65,10 @@ class SampleStore(JsonStore[PassSample]):
         self.put(key, _joined(self.get(key), sample))
 
 
-def size_of(path: Path) -> int:
-    """Bytes of all existing files of a split model; raises `OSError`."""
-    return sum(part.stat().st_size for part in all_parts(path))
-
-
 def weights_of_file(path: Path) -> TokenWeights | None:
     """The weights that a pass of a model reads; None if its header cannot be read."""
     try:
-        header, size = read_header(path), size_of(path)
+        header, size = read_header(path), size_of_files(path)
     except (EngineError, OSError) as error:
         log.info("no weights of %s: %s", path.name, error)
         return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from itertools import count
 
+import numpy as np
 import pytest
 
 from engine.sandbox.helper import child_command
@@ -41,3 +43,10 @@ def warm_helpers(helper_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
             return child_command(name, *words) if is_own else client_command(helper_address, name, *words)
 
         monkeypatch.setattr("engine.sandbox.helper.child_command", command)
+
+
+@pytest.fixture
+def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make answers without a seed sample the same numbers in every run."""
+    numbers = count()
+    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from engine.heads.loading import LoadedHead
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, SamplingParams
 from engine.session.session import Session
@@ -39,6 +40,25 @@ class Chain:
             both = np.flatnonzero((p > 0.0) & (q > 0.0))
             found[last] = sum(1.0 / np.maximum(p / p[x], q / q[x]).sum() for x in both)
         return found
+
+
+def chain_of(session: Session, temperature: float) -> Chain:
+    """The distributions of a target whose next token depends on the last one only, and of its head."""
+    head = session._draft
+    assert isinstance(head, LoadedHead)
+    target, number = session._loaded().sequence, session._loaded().model.vocab.n_vocab
+    head.record_rows(on=False)
+    chain = Chain(np.zeros((number, number)), np.zeros((number, number)))
+    for token_id in range(number):
+        for sequence, found in ((target, chain.p), (head.sequence, chain.q)):
+            sequence.clear()
+            logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
+            weights = np.exp(logits - logits.max())
+            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as requested of the answers
+            found[token_id] = weights / weights.sum()
+    target.clear()
+    head.sequence.clear()
+    return chain
 
 
 def check_acceptance(session: Session, chain: Chain, temperature: float, *, seeded: bool, undrafted: int = 0) -> None:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,6 @@ from engine.errors import DraftRefusedError
 from engine.gguf.head_files import block_shape, head_method
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file
-from engine.heads.loading import LoadedHead
 from engine.interfaces import Candidates, TokenIds
 from engine.records import ChatRequest, LoadRequest, Mode, Source
 from engine.sampling.sampler import History
@@ -40,7 +38,7 @@ from tests.engine.heads.head_factory import (
     tiny_gemma4,
 )
 from tests.engine.heads.head_sessions import PROMPT, agrees, answer, load, longer
-from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
+from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution
 from tests.engine.heads.medusa_factory import markov_llama, tensor
 from tests.engine.session.test_parallel import Asker, question
 
@@ -96,32 +94,6 @@ def markov_dspark(target: GgufFile, noise: float, *, seed: int = 0) -> GgufFile:
 def dspark_session(folder: Path, noise: float) -> Session:
     target = without_mask(markov_llama())
     return load(folder, target, markov_dspark(target, noise), n_ctx=1024)[0]
-
-
-def chain_of(session: Session, temperature: float) -> Chain:
-    """The distributions of the target and of a block's first token."""
-    head = session._draft
-    assert isinstance(head, LoadedHead)
-    target = session._loaded().sequence
-    head.record_rows(on=False)
-    chain = Chain(np.zeros((N_VOCAB, N_VOCAB)), np.zeros((N_VOCAB, N_VOCAB)))
-    for token_id in range(N_VOCAB):
-        for sequence, found in ((target, chain.p), (head.sequence, chain.q)):
-            sequence.clear()
-            logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
-            weights = np.exp(logits - logits.max())
-            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as requested of the answers
-            found[token_id] = weights / weights.sum()
-    target.clear()
-    head.sequence.clear()
-    return chain
-
-
-@pytest.fixture
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make answers without a seed sample the same numbers in every run."""
-    numbers = count()
-    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
 @dataclass

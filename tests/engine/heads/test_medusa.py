@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from engine.records import EngineReady, LoadRequest, Mode, Source
 from engine.sandbox.probe import probe_head
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, Tensor, tiny_llama
-from tests.engine.heads.head_sessions import agrees, answer, load, longer
+from tests.engine.heads.head_sessions import answer, load, longer
 from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
 from tests.engine.heads.medusa_factory import (
     N_EMBD,
@@ -29,52 +27,8 @@ from tests.engine.heads.medusa_factory import (
     tokens_of,
     unit_embeddings,
 )
-from tests.long_form import LONG
 
 KEPT = np.arange(3, 260, 3, dtype=np.int32)
-KINDS: dict[str, Callable[[GgufFile], GgufFile]] = {
-    "medusa": random_heads,
-    "medusa, two blocks, few tokens": lambda target: random_heads(target, num_blocks=2, kept=KEPT),
-    "medusa, the target's output": lambda target: random_heads(target, kept=KEPT, output="lent"),
-    "hydra": lambda target: random_heads(target, "hydra", output="shared"),
-    "hydra, the target's output": lambda target: random_heads(target, "hydra", output="lent", num_blocks=2),
-}
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    target = longer(tiny_llama)
-    session, ready = load(tmp_path_factory.mktemp("medusa"), target, KINDS[request.param](target))
-    assert ready.draft is not None, ready.unavailable
-    yield session
-    session.close()
-
-
-def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
-    plain, proposed = answer(loaded, Mode.OFF), 0
-    for mode in (Mode.HEAD, Mode.AUTO):
-        for depth in (None, 1, 3, 7):
-            end = answer(loaded, mode, depth=depth)
-            assert agrees(loaded, plain, end)
-            assert not any("left out" in why for why in end.stats.decisions)
-            proposed += end.stats.proposed
-    assert proposed > 200
-
-
-@pytest.mark.parametrize("kind", ["medusa", "hydra"])
-def test_a_head_gives_the_plain_tokens_of_many_prompts(kind: str, tmp_path: Path) -> None:
-    target = longer(tiny_llama)
-    session, _ready = load(tmp_path, target, random_heads(target, kind))
-    dice, proposed, number_of_prompts = np.random.default_rng(5), 0, 200 if LONG else 20
-    words = ("the", "a", "cat", "dog", "sat", "on", "mat", "once", "time", "more", "of", "lake", "water", "red", "b")
-    for number in range(number_of_prompts):
-        prompt = " ".join(dice.choice(words, int(dice.integers(1, 30))))
-        plain = answer(session, Mode.OFF, prompt)
-        end = answer(session, Mode.HEAD, prompt, depth=1 + number % 4)
-        assert end.token_ids == plain.token_ids
-        proposed += end.stats.proposed
-    assert proposed > 30 * number_of_prompts
-    session.close()
 
 
 def test_at_most_a_token_per_head_is_proposed_and_only_mapped_ones(tmp_path: Path) -> None:
@@ -139,13 +93,6 @@ def by_formula(file: GgufFile, k: int, z: NDArray[np.float64]) -> NDArray[np.flo
 
 
 # ---- known acceptance -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make answers without a seed sample the same numbers in every run."""
-    numbers = count()
-    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
 def markov(folder: Path, noise: float) -> tuple[Session, EngineReady]:

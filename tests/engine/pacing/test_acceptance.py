@@ -20,7 +20,6 @@ from engine.pacing.acceptance import (
 )
 from engine.pacing.constants import (
     AMBIGUOUS_CHANCES,
-    CONFIDENCES,
     GREEDY_CHANCES,
     MATCH_CHANCES,
     MATCH_LENGTHS,
@@ -52,15 +51,6 @@ def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
         assert estimate.probability(UNSURE) == pytest.approx(chances[UNSURE])
 
 
-def test_every_confidence_has_a_class_and_surer_ones_are_likelier() -> None:
-    kinds = [draft_kind(confidence / 1000) for confidence in range(1001)]
-    assert kinds == sorted(kinds)
-    assert set(kinds) == set(range(len(CONFIDENCES) + 1))
-    for chances in (GREEDY_CHANCES, SAMPLED_CHANCES):
-        assert len(chances) == len(CONFIDENCES) + 1
-        assert list(chances) == sorted(chances)
-
-
 def test_what_changes_is_forgotten() -> None:
     estimate = draft_estimate(greedy=True)
     for _ in range(300):
@@ -85,13 +75,6 @@ def test_tokens_count_up_to_the_first_rejection() -> None:
     assert estimate.probability(0) > 0.9
     assert estimate.probability(1) < 0.1
     assert estimate.probability(2) == estimate.probability(3) == 0.5  # nothing is known
-
-
-def test_of_what_was_kept_to_its_end_no_token_after_it_is_counted() -> None:
-    estimate = AcceptanceEstimate([0.5])
-    for _ in range(200):
-        estimate.observe([0, 0], 2)
-    assert estimate.probability(0) > 0.9
 
 
 def test_an_unusual_answer_is_noticed_and_forgotten_at_its_end() -> None:
@@ -149,14 +132,6 @@ def test_match_length_and_index_count_for_a_single_continuation(length: int) -> 
     assert once[0] == pytest.approx(MATCH_CHANCES[bisect_left(MATCH_LENGTHS, length)][0])
     assert once == chances_of(Draft([1] * 20, Source.NGRAM, scores=[0.95] * 20, match_length=length))
     assert once == chances_of(Draft([1] * 20, Source.NGRAM, match_length=length))  # nothing is known of it
-
-
-def test_long_matches_are_nearly_sure_and_single_tokens_mostly_wrong() -> None:
-    for place in range(20):
-        chances = [chances_of(Draft([1] * 20, Source.NGRAM, match_length=length))[place] for length in (1, 2, 20)]
-        assert chances == sorted(chances)
-    assert chances_of(Draft([1], Source.NGRAM, match_length=40))[0] > 0.9
-    assert chances_of(Draft([1], Source.NGRAM, match_length=1))[0] < 0.5
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.65, 0.74])

@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drafters.base import Draft
-from engine.pacing.acceptance import text_kinds
 from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, UNKNOWN_SHAPE
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.pacer import Pacer
-from engine.records import Source
 
 STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
 
@@ -20,11 +16,6 @@ def test_a_pass_is_padded_up_to_a_cheaper_size() -> None:
     curve = CostCurve(STAIRCASE)
     assert [curve.padded(n) for n in (1, 2, 3, 4, 6)] == [1, 4, 4, 4, 8]
     assert curve.cost_ms(3) == curve.cost_ms(4) == pytest.approx(1.57)
-
-
-def test_a_flat_curve_pads_nothing() -> None:
-    curve = CostCurve({1: 5.0, 32: 5.2})
-    assert all(curve.padded(n) == n for n in range(1, MAX_PASS + 1))
 
 
 def test_unmeasured_sizes_are_interpolated_and_continue_the_shape() -> None:
@@ -91,16 +82,6 @@ def test_jumps_after_tiles_of_16_and_32_rows_are_not_smoothed() -> None:
     curve = CostCurve({n: AMX[n] for n in MEASURED_SIZES})
     assert curve.points_ms == pytest.approx(AMX, rel=0.01)
     assert [n for n in range(1, MAX_PASS + 1) if curve.padded(n) != n] == []
-
-
-def test_a_pass_before_a_jump_is_used_and_one_behind_it_is_not() -> None:
-    pacer = Pacer(CostCurve({n: AMX[n] for n in MEASURED_SIZES}))
-    sure = text_kinds(Draft([1] * 32, Source.NGRAM, match_length=32))
-    for _ in range(100):
-        pacer.observe_text(sure, 32)
-    assert pacer.text_gain(sure)[1] == 31
-    uncertain = sure[:14] + text_kinds(Draft([1] * 4, Source.NGRAM, [], [0.3] * 4, match_length=32))
-    assert 10 < pacer.text_gain(uncertain)[1] <= 15
 
 
 def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
@@ -194,15 +175,6 @@ def test_plain_passes_correct_only_a_hurried_measurement_at_once() -> None:
     assert thorough.cost_ms(1) > 50.0
 
 
-def test_larger_passes_keep_their_cost_if_a_plain_one_is_cheaper() -> None:
-    curve = CostCurve({1: 60.0})
-    for _ in range(3):
-        curve.observe(4, 96.0)
-    curve.observe(1, 15.0)
-    assert curve.cost_ms(1) == pytest.approx(15.0)
-    assert curve.cost_ms(4) == pytest.approx(96.0)
-
-
 @pytest.mark.parametrize(
     ("measured_ms", "largest"),
     [
@@ -219,14 +191,6 @@ def test_no_pass_is_larger_than_the_cheapest_a_token(measured_ms: dict[int, floa
     assert CostCurve(measured_ms).largest in largest
 
 
-def test_the_largest_pass_follows_what_passes_take() -> None:
-    curve = CostCurve({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9})
-    for _ in range(200):
-        curve.observe(16, 9.0)
-        curve.observe(32, 8.0)
-    assert curve.largest > 16
-
-
 @pytest.mark.parametrize("now_ms", [2.0, 30.0])
 def test_a_guessed_curve_is_soon_right_at_all_sizes(now_ms: float) -> None:
     curve = CostCurve({1: 10.0, 4: 16.0, 8: 27.0}, guessed=True)
@@ -234,16 +198,6 @@ def test_a_guessed_curve_is_soon_right_at_all_sizes(now_ms: float) -> None:
         curve.observe(1, now_ms)
     assert curve.points_ms[1] == pytest.approx(now_ms, rel=0.1)
     assert curve.points_ms[8] == pytest.approx(2.7 * now_ms, rel=0.1)
-
-
-def test_a_guessed_curve_becomes_as_steady_as_a_measured_one() -> None:
-    guessed, measured = CostCurve(STAIRCASE, guessed=True), CostCurve(STAIRCASE)
-    for _ in range(200):
-        guessed.observe(1, 1.0)
-        measured.observe(1, 1.0)
-    guessed.observe(1, 10.0)
-    measured.observe(1, 10.0)
-    assert guessed.points_ms[1] == pytest.approx(measured.points_ms[1], rel=0.01)
 
 
 def test_the_first_passes_alone_do_not_decide_about_a_guessed_curve() -> None:

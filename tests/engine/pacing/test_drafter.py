@@ -163,15 +163,6 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
     assert proposals["draft"].count(0) >= 10
 
 
-def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> None:
-    answering = ScriptedAnswer(NEVER)
-    drafter = PacedDrafter(answering.pacer, answering.text, None, may_pause=False)
-    drafter.begin(np.array([1, 2, 1, 2, 1], dtype=np.int32), Sampler(GREEDY))
-    assert drafter.propose(np.array([1, 2, 1, 2, 1], dtype=np.int32), 8).ids == []
-    drafter.observe(0)
-    assert drafter.pause_length(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
-
-
 def report(draft: Draft, total_ms: float) -> PassReport:
     """The report of a pass that accepted the whole draft in its expected time; the rest is drafting and overhead."""
     count, forward_ms = len(draft.ids), CostCurve(FLAT).cost_ms(len(draft.ids) + 1)
@@ -352,10 +343,6 @@ def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.Monke
     for number in range(1, count + 1):
         assert not drafter.ends_pause(np.arange(number, dtype=np.int32))
     return lengths
-
-
-def test_every_token_is_looked_at_where_a_pass_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert looks(7.0, 0.02, 200, monkeypatch) == list(range(1, 201))
 
 
 @pytest.mark.parametrize(("look_ms", "least"), [(0.004, 60), (0.03, 20), (30.0, 20)])

@@ -7,8 +7,6 @@ from statistics import mean
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
@@ -212,22 +210,3 @@ def test_what_was_learnt_outlives_a_measurement_that_is_no_longer() -> None:
     assert curve.points_ms[8] == pytest.approx(15.0)
     curve.replace({1: 5.0, 8: 20.0, 16: 40.0})
     assert curve.points_ms[8] == pytest.approx(20.0)
-
-
-def test_tries_change_no_cost_that_was_measured() -> None:
-    curve = CostCurve({1: 10.0, 2: 18.0})
-    for _ in range(3):
-        curve.observe(16, 500.0)
-    assert curve.points_ms[1] == pytest.approx(10.0)
-    assert curve.points_ms[2] == pytest.approx(18.0)
-
-
-@given(
-    st.dictionaries(st.integers(2, 20), st.floats(0.01, 1000), max_size=4),
-    st.lists(st.tuples(st.integers(1, 40), st.floats(0.001, 1000)), max_size=60),
-)
-def test_it_stays_positive_whatever_is_tried(measured: dict[int, float], seen: list[tuple[int, float]]) -> None:
-    curve = CostCurve({1: 1.0, **measured})
-    for num_tokens, milliseconds in seen:
-        curve.observe(num_tokens, milliseconds)
-    assert all(value > 0.0 for value in curve.points_ms.values())

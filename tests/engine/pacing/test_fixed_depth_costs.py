@@ -83,10 +83,6 @@ def test_passes_of_a_fixed_depth_are_padded_where_more_tokens_cost_less() -> Non
     assert sizes(draft_model(P_LOGITS), 2, pads=False) == {3}
 
 
-def test_a_pass_without_a_proposal_is_not_padded() -> None:
-    assert sizes(NoDrafter(), 7) == {1}
-
-
 @pytest.mark.parametrize("sampling", [GREEDY, OPEN])
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_padding_changes_no_token(sampling: SamplingParams, depth: int) -> None:

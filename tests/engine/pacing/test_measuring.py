@@ -12,10 +12,12 @@ from time import process_time
 import numpy as np
 import pytest
 
+from app.core.paths import builtin_draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.llama import library
+from engine.loading.loading import LoadOptions, open_model
 from engine.pacing import measuring
 from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, STEADY
 from engine.pacing.measuring import (
@@ -258,3 +260,21 @@ def test_of_slow_passes_each_size_is_tried_once(monkeypatch: pytest.MonkeyPatch)
     sequence._forward = slow
     assert set(few_passes_ms(sequence, (1, 4), budget_s=0.0)) == {1, 4}
     assert sizes == [1, 1, 4]
+
+
+@pytest.mark.parametrize("reason", [DecodeError("The pass failed."), Interrupted()])
+def test_what_ends_it_leaves_the_number_that_was_in_force(reason: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring.library, "physical_cores", lambda: 2)
+    loaded = open_model(builtin_draft(), LoadOptions(512, 1, 0))
+    forward = loaded.context.forward
+
+    def fails_on_two(*of: object) -> object:
+        if loaded.context.threads == 2:
+            raise reason
+        return forward(*of)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loaded.sequence, "_forward", fails_on_two)
+    with pytest.raises(type(reason)):
+        measuring.choose_threads(loaded, None, (1,), 0.1)
+    assert loaded.context.threads == 1
+    loaded.close()

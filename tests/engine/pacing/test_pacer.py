@@ -110,10 +110,6 @@ def test_it_comes_close_to_the_best_fixed_depth_and_never_below_plain(
     assert mean(speeds) > 0.93 * best_fixed(curve, acceptance, step_ms)
 
 
-def test_learning_that_a_draft_is_useless_costs_little() -> None:
-    assert Simulation(STAIRCASE, 0.0, 0.3).run(300) > 0.95
-
-
 def test_a_useless_draft_is_paused_with_the_reason() -> None:
     simulation = Simulation(STAIRCASE, 0.05, 1.0)
     simulation.run(400)
@@ -140,15 +136,6 @@ def test_a_draft_that_gets_better_is_taken_up_again() -> None:
     simulation.run(3000)
     assert simulation.choices[-200:].count(Choice.DRAFT) > 150
     assert simulation.pacer.reason.startswith("draft on")
-
-
-def test_tries_lose_a_hundredth_of_the_time_at_most() -> None:
-    simulation = Simulation(STAIRCASE, 0.0, 0.3)
-    simulation.run(1000)
-    assert simulation.run(4000) > 0.985
-    tries = [i for i, choice in enumerate(simulation.choices) if choice is Choice.DRAFT]
-    assert len(tries) >= 10
-    assert (np.diff(tries[-3:]) > 50).all()
 
 
 def test_a_stall_in_a_drafting_pass_does_not_end_drafting() -> None:
@@ -199,18 +186,6 @@ def test_what_one_kind_of_answer_teaches_is_kept_apart() -> None:
     assert pacer.acceptance.draft.probability(kind) < known - 0.1
     pacer.begin("good")
     assert pacer.acceptance.draft.probability(kind) == known
-
-
-def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> None:
-    good, bad = Simulation(STAIRCASE, 0.9, 1.0), Simulation(STAIRCASE, 0.05, 1.0)
-    for simulation in (good, bad):
-        simulation.pacer.begin("answer")
-        simulation.run(300)
-        simulation.pacer.begin("answer")
-    assert good.pacer.decide([], has_model=True, limit=32).choice is Choice.DRAFT
-    gain = bad.pacer.decide([], has_model=True, limit=32).draft_gain_ms
-    assert gain is not None
-    assert gain < 0.0
 
 
 def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
@@ -304,35 +279,6 @@ def test_one_text_that_does_not_pay_says_nothing() -> None:
     for _ in range(50):
         pacer.decide([], has_model=False, limit=32)
     assert pacer.reason == ""
-
-
-def test_text_that_did_not_pay_beside_a_draft_is_not_reported_without() -> None:
-    pacer = Pacer(CostCurve({n: 10.0 * n for n in range(1, 34)}), 10.0)
-    for _ in range(5):
-        pacer.decide(text(4, 1), has_model=True, limit=32)
-    pacer.begin("text alone")
-    for _ in range(5):
-        pacer.decide([], has_model=False, limit=32)
-    assert not pacer.reason.startswith("text")
-
-
-def test_text_that_cannot_pay_at_any_acceptance_rests() -> None:
-    looked_up = TextOnly(0.9, {n: 1.0 if n == 1 else 40.0 + n for n in range(1, 34)})
-    looked_up.run(5)
-    assert looked_up.pacer.reason.startswith("repeated text paused")
-
-
-def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
-    simulation = Simulation(STAIRCASE, 0.2, 3.0, repeats=0.05)
-    simulation.run(400)
-    assert "draft paused" in simulation.pacer.reason
-
-
-def test_a_draft_that_was_asked_for_is_told_not_to_pay_while_it_drafts() -> None:
-    pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
-    decision = pacer.decide([], has_model=True, limit=32, may_pause=False)
-    assert decision.choice is Choice.DRAFT
-    assert pacer.reason.startswith("draft on as chosen, but it does not pay off")
 
 
 def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> None:

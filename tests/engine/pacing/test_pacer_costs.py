@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,34 +48,10 @@ def test_plain_passes_in_a_row_count_one_by_one() -> None:
     assert many._probe_budget == pytest.approx(one._probe_budget, rel=0.01)
 
 
-def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
-    pacer, num_tried = Pacer(CostCurve(TINY), 0.1), 0
-    for _ in range(200):
-        pacer.prices.observe_drafting(0.5)
-    pacer.begin()
-    for _ in range(600):
-        is_tried = pacer.decide([], has_model=True, limit=16).choice is Choice.DRAFT
-        num_tried += is_tried
-        pacer.observe_step(3.0 if is_tried else 0.35, 0.05, 3 * is_tried, 0)
-        if is_tried:
-            pacer.observe_draft([0.95] * 3, 0, 3.0)
-    assert num_tried <= 3
-    assert pacer.reason.startswith("draft paused")
-    asked_for = pacer.decide([], has_model=True, limit=16, may_pause=False)
-    assert asked_for.choice is Choice.DRAFT
-
-
 def test_one_slow_token_of_a_draft_does_not_make_it_dear() -> None:
     pacer = Pacer(CostCurve(TINY), 0.1)
     pacer.prices.observe_drafting(50.0)
     assert pacer.prices.draft_step_ms < 0.15
-
-
-def test_what_a_drafted_token_takes_is_learnt_where_nothing_was_measured() -> None:
-    pacer = Pacer(CostCurve(TINY))
-    for _ in range(200):
-        pacer.prices.observe_drafting(0.5)
-    assert pacer.prices.draft_step_ms == pytest.approx(0.5, rel=0.02)
 
 
 @pytest.mark.parametrize(("times", "drafts"), [(1.0, True), (2.0, False)])
@@ -107,24 +81,6 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
         pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
     assert len(asked) == 1
     assert pacer.reason.startswith("draft paused")
-
-
-def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    pacer = Pacer(CostCurve(TINY), 0.6)
-    told: list[str] = []
-    tell = pacer.explanation._update
-
-    def note(state: str, of: Pacer, kinds: Sequence[int], **flags: bool) -> None:
-        told.append(state)
-        tell(state, of, kinds, **flags)
-
-    monkeypatch.setattr(pacer.explanation, "_update", note)
-    for _ in range(4):
-        pacer.begin()
-        for _ in range(20):
-            pacer.decide([], has_model=True, limit=16)
-            pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
-    assert len(told) == 1
 
 
 def test_text_saves_what_is_kept_less_what_the_larger_pass_costs() -> None:

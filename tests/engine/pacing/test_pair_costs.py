@@ -18,7 +18,7 @@ from engine.pacing.constants import MEASURED_SIZES
 from engine.pacing.learning import AcceptanceStore
 from engine.pacing.measuring import DraftingTimes, ForeignCpuLoad
 from engine.pacing.pair_costs import PairCosts
-from engine.records import ChatRequest, Device, Finished, FinishReason, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sequence import CachedSequence
 from engine.session.session import Session
 from engine.storage.cost_store import FILE_NAME, CostStore
@@ -332,17 +332,6 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
     third.prepare(paced=True)
     assert measured(third) == pytest.approx(measured(first), rel=0.01)
     assert chosen == [(1,)]
-
-
-def test_another_graphics_processor_is_another_measurement(
-    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = CostStore(tmp_path)
-    PairCosts(*pair, REQUEST, store).measure(0.2)
-    monkeypatch.setattr(pair_costs, "find_gpus", lambda: (Device("CUDA0", "another", None, None),))
-    other = PairCosts(*pair, REQUEST, CostStore(tmp_path))
-    other.prepare(paced=False)
-    assert other.pacer is None
 
 
 def test_a_collapse_is_answered_by_fewer_threads_and_reported(

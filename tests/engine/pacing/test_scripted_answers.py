@@ -68,16 +68,6 @@ def test_beside_a_good_draft_one_of_them_proposes_repeated_text(
 
 
 @pytest.mark.parametrize("plain_ms", PLAIN_MS)
-def test_it_would_be_noticed_if_a_rest_went_on_though_it_was_woken(
-    plain_ms: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PacedDrafter, "pause_length", lambda _self, _history: 64)
-    answering = ScriptedAnswer(monkeypatch, repeating_path(), 20, plain_ms)
-    assert not is_followed(answering)
-    assert set(answering.rests_after_waking) == {64}
-
-
-@pytest.mark.parametrize("plain_ms", PLAIN_MS)
 def test_a_draft_that_does_not_pay_costs_nothing_and_reads_no_prompt(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,22 +105,6 @@ def test_a_draft_that_pays_is_used_from_the_first_tokens_on(
     reading_s = num_prompt * 0.25 * GOOD.step_share * plain_ms / 1000.0
     assert answering.seconds - reading_s < 0.6 * 300 * plain_ms / 1000.0
     assert sum(one.source is Source.DRAFT for one in answering.proposals) > 0.9 * len(answering.proposals)
-
-
-@pytest.mark.parametrize("plain_ms", PLAIN_MS)
-@pytest.mark.parametrize("draft", [None, USELESS], ids=["no draft", "useless draft"])
-def test_after_it_was_woken_it_wants_to_be_asked(
-    plain_ms: float, draft: DraftScript | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answering = ScriptedAnswer(monkeypatch, repeating_path(), 20, plain_ms, draft).generate(NUM_NEW)
-    drafter, path = answering.drafter, np.asarray(answering.path, dtype=np.int32)
-    assert drafter.pause_length(answering.speculation.history) > 0
-    end = len(answering.speculation.history)
-    woken = next(end + more for more in range(1, 8) if drafter.ends_pause(path[: end + more]))
-    assert drafter.pause_length(path[:woken]) == 0
-    draft_of_text = drafter.propose(path[:woken], 8)
-    assert draft_of_text.source is Source.NGRAM
-    assert draft_of_text.ids == answering.path[woken : woken + len(draft_of_text.ids)]
 
 
 @pytest.mark.parametrize("plain_ms", PLAIN_MS)

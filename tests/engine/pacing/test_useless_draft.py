@@ -40,15 +40,6 @@ def test_two_thousand_passes_lose_less_than_two_percent(curve: str, acceptance: 
         assert simulation.choices.count(Choice.DRAFT) < 0.15 * 2000
 
 
-@pytest.mark.parametrize("curve", ["staircase", "steep"])
-def test_once_it_is_known_probes_are_a_handful(curve: str) -> None:
-    simulation = Simulation(CURVES[curve], 0.05, 1.0)
-    simulation.run(2000)
-    assert simulation.run(2000) > 0.985  # a hundredth of the time may be spent on tries
-    assert simulation.choices[2000:].count(Choice.DRAFT) <= 30
-    assert simulation.pacer.reason.startswith("draft paused")
-
-
 @pytest.mark.parametrize("step_ms", [0.3, 1.0])
 def test_recovery_takes_no_longer_than_a_probe_and_a_little(step_ms: float) -> None:
     simulation = Simulation(STAIRCASE, 0.05, step_ms)

@@ -45,7 +45,7 @@ from engine.requests import JobEnded, OnEvent, PassTraced, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
-from tests.engine.process.scripted import ScriptedJob, no_session, session_maker
+from tests.engine.process.scripted import ScriptedJob, session_maker
 from tests.shared_files import shared_model
 
 WAIT_S = 60.0
@@ -266,29 +266,6 @@ def length_of_prompt(session: Session, _should_stop: Callable[[], bool]) -> int:
     return len(session.prompt_ids(ChatRequest(raw_prompt="four")))
 
 
-def test_an_answer_in_the_background_is_cancelled_and_the_owner_goes_on(bench: Bench) -> None:
-    bench.load("model")
-    bench.wait_for(EngineReady)
-    heard = Heard()
-    turn = EngineJob(ChatRequest(raw_prompt="a wait"))
-    number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
-    heard.wait_for(TextChunk)
-    bench.engine.cancel(number)
-    assert heard.wait_for(Finished).reason is FinishReason.CANCELLED
-    bench.ask("mine", 2)
-    assert bench.wait_for(Finished).request_id == 2
-
-
-def test_texts_are_counted_in_a_job(bench: Bench) -> None:
-    job = ScriptedJob(" ".join(["wait"] + ["on"] * 3))
-    number = bench.client.run_job(job)
-    bench.client.count(CountRequest(7, ("abc", "de")))
-    bench.client.stop_jobs()
-    events = [bench.next() for _ in range(6)]
-    assert TokensCounted(7, (3, 2)) in events
-    assert any(isinstance(event, JobEnded) and event.request_id == number for event in events)
-
-
 def test_a_turn_fails_with_its_process_and_the_next_uses_another(bench: Bench) -> None:
     heard = Heard()
 
@@ -363,13 +340,6 @@ def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCapt
     text = next(line for line in lines if line.startswith("unexpected error in the engine"))
     assert "ValueError (its message is not logged)" in text
     assert "secret-words" not in caplog.text
-
-
-def test_no_engine_is_reported_like_that_of_a_thread(tmp_path: Path) -> None:
-    bench = Bench(tmp_path / "notes", no_session)
-    bench.load("model")
-    assert bench.wait_for(EngineFailed).problem.message == "There is no engine."
-    assert bench.client.close(WAIT_S)
 
 
 def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:

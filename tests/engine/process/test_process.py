@@ -11,7 +11,7 @@ import pytest
 
 from app.__main__ import main
 from engine.process import child, process
-from engine.process.messages import Setup
+from engine.process.channel import Setup
 from engine.process.process import reason_of
 from engine.sandbox.helper import ENGINE_FLAG
 

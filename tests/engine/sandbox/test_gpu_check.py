@@ -160,18 +160,6 @@ def test_a_crashing_driver_takes_no_model_and_is_reported(
     assert [str(notice) for notice in ready.notices if "models run on the processor" in notice]
 
 
-def test_a_file_is_looked_at_after_the_gpus_and_these_once(
-    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = answering(monkeypatch, WORKS)
-    monkeypatch.setattr(machine_check, "check_kernels", lambda *_: True)
-    monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path.name))
-    inspect = file_inspector(None, sample)
-    for name in ("one.gguf", "two.gguf"):
-        inspect(Path(name), lambda: False)
-    assert asked == ["auto", "one.gguf", "two.gguf"]
-
-
 def test_nobody_hears_of_a_gpu_that_was_not_wanted() -> None:
     gpu_verdict.set_current(GpuVerdict.REDUCED)
     assert "Flash attention or sampling fails" in gpu_notices(LoadRequest("model.gguf"))[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from engine.errors import DeviceError, NativeLibraryError
 from engine.llama import library
 from engine.llama.devices import find_gpus
-from engine.sandbox import helper, library_facts
+from engine.sandbox import library_facts
 from engine.sandbox.library_facts import list_devices
 from tests.engine.warm_helpers import run_instead
 
@@ -24,13 +23,6 @@ def test_its_facts_are_those_of_the_library_in_this_process() -> None:
     assert facts["cores"] == library.physical_cores()
     assert tuple(facts["gpu_backends"]) == library.gpu_backends()
     assert "CPU" in facts["system_info"]
-
-
-def test_they_are_one_line_of_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.sandbox.limits.end_with_parent", lambda: None)
-    monkeypatch.setattr("engine.sandbox.limits.quiet_crashes", lambda: None)
-    assert helper.main(["library"]) == 0
-    assert json.loads(capsys.readouterr().out) == library_facts.library_facts()
 
 
 def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(

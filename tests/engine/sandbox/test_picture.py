@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zlib
 from pathlib import Path
 
@@ -24,11 +23,6 @@ def pixels(picture: Picture) -> NDArray[np.uint8]:
     return np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
 
 
-def test_there_are_sixty_broken_ones() -> None:
-    """At least."""
-    assert len(BROKEN) >= 60
-
-
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", list(BROKEN))
 def test_broken_and_hostile_pictures_get_one_sentence(name: str) -> None:
@@ -44,7 +38,7 @@ def test_broken_and_hostile_pictures_get_one_sentence(name: str) -> None:
 def test_the_four_kinds_are_read(kind: str) -> None:
     """Nearly unchanged."""
     options = {"JPEG": {"quality": 95}, "WEBP": {"lossless": True}}.get(kind, {})
-    found = pixels(read_picture(encoded(sample(), kind, **options), "x"))
+    found = pixels(read_picture(encoded(sample(), kind, **options), "x.gguf"))  # whatever its name
     assert found.shape == (HEIGHT, WIDTH, 3)
     assert np.abs(found.astype(int) - np.asarray(sample()).astype(int)).mean() < 6
 
@@ -94,14 +88,6 @@ def test_the_cameras_turning_is_applied(turn: int) -> None:
     }[turn](np.asarray(sample()))
     assert found.shape == upright.shape
     assert np.abs(found - upright.astype(int)).mean() < 6
-
-
-@pytest.mark.usefixtures("warm_helpers")
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_a_wrong_ending_harms_nothing(kind: str) -> None:
-    """The content decides."""
-    for name in ("x.gif", "x.png", "x.gguf", "x"):
-        assert read_picture(encoded(sample(), kind), name).width == WIDTH
 
 
 def test_the_first_frame_counts() -> None:
@@ -169,11 +155,6 @@ def test_a_picture_has_as_many_bytes_as_its_size_wants() -> None:
         Picture(2, 2, bytes(11))
     with pytest.raises(ValueError, match="0 x 2"):
         Picture(0, 2, b"")
-
-
-def test_samples_are_what_they_say() -> None:
-    """The test helper itself."""
-    assert Image.open(io.BytesIO(encoded(sample(), "PNG"))).size == (WIDTH, HEIGHT)
 
 
 def test_a_jpeg_that_was_cut_off_is_read_as_far_as_it_goes() -> None:

@@ -125,14 +125,6 @@ def test_where_memory_is_short_or_the_draft_large_the_rule_holds(
     assert machine.measured == machine.closed == []
 
 
-def test_a_load_that_is_cancelled_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(main_memory=False)
-    monkeypatch.setattr(draft_placement, "step_ms", machine.step)
-    with pytest.raises(ModelLoadError):
-        DraftPlacement(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open, lambda: True)
-    assert machine.closed == [ALL_LAYERS]
-
-
 def test_other_layers_or_threads_are_another_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place(Machine(gpu_ms=1.2, cpu_ms=0.3), tmp_path, monkeypatch)
     other = Machine(gpu_ms=1.2, cpu_ms=5.0)
@@ -257,10 +249,3 @@ def test_with_two_graphics_processors_each_is_tried_alone(
     known = DraftPlacement(CostStore(tmp_path)).known_best("draft.gguf", BY_RULE)
     assert known is not None
     assert (known.gpu_layers, known.placement.devices) == place_found
-
-
-def test_a_device_that_was_asked_for_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
-    target: Any = SimpleNamespace(model=SimpleNamespace(gpu_layers=9))
-    assert not DraftPlacement(CostStore()).has_choice(LoadRequest("t", "d", draft_devices=("CUDA1",)), target)
-    assert DraftPlacement(CostStore()).has_choice(LoadRequest("t", "d"), target)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,19 +23,33 @@ from engine.records import (
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import (
-    N_VOCAB,
     eagle3_for,
     markov_qwen35,
 )
-from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load
-from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
+from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load, longer
+from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution
+from tests.engine.heads.medusa_factory import random_heads
 
 WITH_HEAD = (Mode.HEAD, Mode.AUTO)
 
 
-@pytest.fixture(scope="module", params=KINDS)
+FEW_TOKENS = np.arange(3, 260, 3, dtype=np.int32)
+MEDUSA: dict[str, dict[str, Any]] = {
+    "medusa": {},
+    "medusa, two blocks, few tokens": {"num_blocks": 2, "kept": FEW_TOKENS},
+    "medusa, the target's output": {"kept": FEW_TOKENS, "output": "lent"},
+    "hydra": {"kind": "hydra", "output": "shared"},
+    "hydra, the target's output": {"kind": "hydra", "output": "lent", "num_blocks": 2},
+}
+ALL_KINDS = KINDS | {
+    name: (partial(longer, tiny_llama), lambda options=options: random_heads(longer(tiny_llama), **options))
+    for name, options in MEDUSA.items()
+}
+
+
+@pytest.fixture(scope="module", params=ALL_KINDS)
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    target, head = KINDS[request.param]
+    target, head = ALL_KINDS[request.param]
     session, _ready = load(tmp_path_factory.mktemp("heads"), target(), head() if head is not None else None)
     yield session
     session.close()
@@ -88,9 +103,9 @@ def test_a_head_gives_the_plain_tokens(loaded: Session) -> None:
             assert end.token_ids == plain.token_ids
 
 
-@pytest.mark.parametrize("kind", ["eagle3", "three layers"])
+@pytest.mark.parametrize("kind", ["eagle3", "three layers", "medusa", "hydra"])
 def test_a_head_gives_the_plain_tokens_of_many_prompts(kind: str, tmp_path: Path) -> None:
-    target, head = KINDS[kind]
+    target, head = ALL_KINDS[kind]
     session, _ready = load(tmp_path, target(), head() if head is not None else None)
     dice, proposed = np.random.default_rng(5), 0
     words = ("the", "a", "cat", "dog", "sat", "on", "mat", "once", "time", "more", "of", "lake", "water", "red", "b")
@@ -183,32 +198,6 @@ def test_a_head_that_says_the_same_is_always_accepted(tmp_path: Path) -> None:
     end = answer(session, Mode.HEAD, depth=5, sampling=open_ended, max_tokens=300)
     assert end.stats.accepted >= 0.99 * end.stats.proposed > 100
     session.close()
-
-
-def chain_of(session: Session, temperature: float) -> Chain:
-    """The distributions of a target whose next token depends on the last one only, and of its head."""
-    head = session._draft
-    assert isinstance(head, LoadedHead)
-    target = session._loaded().sequence
-    head.record_rows(on=False)
-    chain = Chain(np.zeros((N_VOCAB, N_VOCAB)), np.zeros((N_VOCAB, N_VOCAB)))
-    for token_id in range(N_VOCAB):
-        for sequence, found in ((target, chain.p), (head.sequence, chain.q)):
-            sequence.clear()
-            logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
-            weights = np.exp(logits - logits.max())
-            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as requested of the answers
-            found[token_id] = weights / weights.sum()
-    target.clear()
-    head.sequence.clear()
-    return chain
-
-
-@pytest.fixture
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make answers without a seed sample the same numbers in every run."""
-    numbers = count()
-    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
 @pytest.mark.parametrize("seeded", [False, True])

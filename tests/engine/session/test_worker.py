@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import queue
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from app.core.paths import builtin_draft
 from engine.errors import DecodeError, PromptError, SettingError
 from engine.records import (
     ChatRequest,
@@ -23,16 +19,13 @@ from engine.records import (
     FinishReason,
     LoadRequest,
     Mode,
-    Problem,
     SamplingParams,
     TextChunk,
     TokensCounted,
 )
-from engine.sandbox.machine_check import file_inspector
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
 from tests.engine.driver import Driver
-from tests.fake_model import Script, ScriptedWorker
 from tests.shared_files import shared_model
 from tests.waiting import PATIENCE_S
 
@@ -80,15 +73,6 @@ def test_load_and_answer_in_order(worker: Driver, events: Events) -> None:
     assert [end.request_id for end in ends if isinstance(end, Finished)] == [1, 2, 3]
 
 
-def test_a_failure_names_its_request_and_the_thread_goes_on(worker: Driver, events: Events) -> None:
-    worker.generate(request(5))
-    failed = wait_for(events, EngineFailed)
-    assert isinstance(failed, EngineFailed)
-    assert (failed.request_id, failed.problem.message) == (5, "No model is loaded.")
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    wait_for(events, EngineReady)
-
-
 def test_a_stop_reaches_queued_answers_and_no_later_one(worker: Driver, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     wait_for(events, EngineReady)
@@ -134,16 +118,6 @@ def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
     assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
 
 
-def test_a_depth_that_cannot_be_is_reported_as_a_setting(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    worker.generate(replace(request(4), depth=99))
-    failed = wait_for(events, EngineFailed)
-    assert isinstance(failed, EngineFailed)
-    assert failed.problem == Problem(
-        "This setting cannot be used", "The draft length must be between 0 and 32.", "Change it."
-    )
-
-
 @pytest.mark.parametrize("where", ["needs_measuring", "has_idle_work"])
 def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
     events: Events, monkeypatch: pytest.MonkeyPatch, where: str
@@ -183,49 +157,6 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     worker.generate(request(7))
     assert events.get(timeout=60) == EngineFailed(UNEXPECTED, number)
     assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 7)
-    assert worker.close(10)
-
-
-def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
-    names: set[str] = set()
-    done = threading.Event()
-
-    def on_event(event: Event) -> None:
-        names.add(threading.current_thread().name)
-        if isinstance(event, EngineFailed):
-            done.set()
-
-    worker = Driver(EngineWorker(on_event, Session))
-    worker.start()
-    worker.generate(request(1))
-    assert done.wait(PATIENCE_S)
-    assert names == {"engine"}
-    assert worker.close(10)
-
-
-def test_the_scripted_worker_says_its_script(events: Events) -> None:
-    worker = Driver(ScriptedWorker(events.put, Script(answer="one two  three\nfour", tokens_per_second=2000)))
-    worker.start()
-    worker.load(LoadRequest("t.gguf", "d.gguf"))
-    worker.generate(ChatRequest(mode=Mode.DRAFT, request_id=9))
-    texts: list[str] = []
-    while not isinstance(event := events.get(timeout=60), Finished):
-        if isinstance(event, TextChunk):
-            texts.append(event.text)
-    assert "".join(texts) == "one two  three\nfour"
-    assert (event.request_id, event.reason, event.stats.tokens) == (9, FinishReason.END, 4)
-    assert worker.close(10)
-
-
-def test_the_scripted_worker_stops(events: Events) -> None:
-    worker = Driver(ScriptedWorker(events.put, Script(answer="word " * 500, tokens_per_second=50)))
-    worker.start()
-    worker.generate(ChatRequest(request_id=3))
-    wait_for(events, TextChunk)
-    worker.stop()
-    end = wait_for(events, Finished)
-    assert isinstance(end, Finished)
-    assert end.reason is FinishReason.CANCELLED
     assert worker.close(10)
 
 
@@ -287,22 +218,6 @@ def test_counting_neither_waits_for_measuring_nor_ends_it(events: Events, monkey
     assert worker.close(10)
 
 
-def test_counts_that_wait_together_are_counted_once(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
-    session = Measuring()
-    worker = Driver(EngineWorker(events.put, lambda: session))
-    for number in (1, 2, 3):  # asked while a model is loading: all of them wait first
-        worker.count(CountRequest(number, ("abc",)))
-    worker.start()
-    assert [events.get(timeout=60) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
-    assert session.measures.wait(PATIENCE_S), "with nothing left to do, idle time begins"
-    worker.forget_past()
-    for number in (4, 5):
-        worker.count(CountRequest(number, ("abc",)))
-    assert [events.get(timeout=60) for _ in range(2)] == [TokensCounted(number, (3,)) for number in (4, 5)]
-    assert worker.close(10)
-
-
 def test_tokens_are_counted_while_an_answer_is_made(worker: Driver, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     wait_for(events, EngineReady)
@@ -336,23 +251,6 @@ class ForgettingSession(Session):
 
     def close(self) -> None:
         self.done.append("closed")
-
-
-def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
-    events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started = threading.Event()
-
-    def sleeping(*_: str) -> list[str]:
-        started.set()
-        return [sys.executable, "-c", "import time; time.sleep(60)"]
-
-    monkeypatch.setattr("engine.sandbox.helper.child_command", sleeping)
-    worker = Driver(EngineWorker(events.put, lambda: Session(file_inspector(tmp_path, None))))
-    worker.start()
-    worker.load(LoadRequest(str(builtin_draft())))
-    assert started.wait(PATIENCE_S)
-    assert worker.close(20)
 
 
 def test_states_are_forgotten_even_if_the_app_closes_meanwhile(events: Events) -> None:
@@ -411,20 +309,6 @@ def test_what_is_not_answered_does_not_fail_aloud(
     broken.start()
     assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
     assert sum(record.exc_info is not None for record in caplog.records) == 3
-
-
-def test_an_undeletable_file_of_the_past_is_logged(events: Events, caplog: pytest.LogCaptureFixture) -> None:
-    class Held(Broken):
-        def forget_past(self) -> None:
-            raise PermissionError(13, "Permission denied", "/a/file.ids")
-
-    worker = Driver(EngineWorker(events.put, Held))
-    worker.forget_past()
-    worker.generate(ChatRequest(request_id=5))
-    worker.start()
-    assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
-    assert worker.close(10)
-    assert "/a/file.ids" in caplog.text
 
 
 def test_an_answer_goes_on_where_a_text_cannot_be_counted(broken: Driver, events: Events) -> None:

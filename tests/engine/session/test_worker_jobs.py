@@ -178,28 +178,6 @@ def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> N
     assert wait_for(events, Done) == Done("in a pass")
 
 
-def test_closing_ends_a_job(events: Events) -> None:
-    worker = Driver(EngineWorker(events.put, Session))
-    worker.start()
-    job = WaitingJob()
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    assert worker.close(10)
-    assert wait_for(events, Done) == Done("stopped")
-
-
-def test_texts_are_counted_where_a_job_takes_steps(worker: Driver, events: Events) -> None:
-    job = WaitingJob(takes_steps=True)
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    worker.count(CountRequest(7, ("Once upon a time",)))
-    counted = wait_for(events, TokensCounted)
-    assert isinstance(counted, TokensCounted)
-    assert counted.counts is not None
-    job.let_go.set()
-    assert wait_for(events, Done) == Done("let go")
-
-
 def test_an_unexpected_error_in_a_job_is_reported_with_its_number(worker: Driver, events: Events) -> None:
     for error, title in (
         (RuntimeError("a bug"), UNEXPECTED.title),

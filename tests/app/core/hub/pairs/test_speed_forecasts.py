@@ -12,8 +12,9 @@ from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedFor
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_draft, builtin_target
 from app.core.storage.pair_speeds import PairSpeeds
+from engine.gguf.model_parts import size_of_files
 from engine.gguf.token_weights import TokenWeights
-from engine.storage.pass_samples import PassSample, SampleStore, size_of, weights_of_file
+from engine.storage.pass_samples import PassSample, SampleStore, weights_of_file
 
 SEVEN_B = ListedModel(4_680_000_000, "Q4_K_M", "Qwen2.5 7B")
 HALF_B = ListedModel(530_000_000, "Q8_0", "Qwen2.5 0.5B")
@@ -23,7 +24,7 @@ def keep_passes(cache: Path, path: Path, plain_ms: float) -> None:
     weights = weights_of_file(path)
     assert weights is not None
     points = {1: plain_ms, 2: 1.4 * plain_ms, 4: 1.3 * plain_ms, 8: 2.1 * plain_ms, 16: 4.1 * plain_ms}
-    SampleStore(cache).add(PassSample(path.name, size_of(path), weights, 2, False, "f16", points))
+    SampleStore(cache).add(PassSample(path.name, size_of_files(path), weights, 2, False, "f16", points))
 
 
 def test_a_pair_whose_passes_are_known(tmp_path: Path) -> None:
