@@ -174,7 +174,7 @@ class Mode(StrEnum):
     """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""
 
     OFF = "off"
-    NGRAM = "ngram"  # prompt lookup: the continuation of the last occurrence of the same few tokens
+    NGRAM = "ngram"  # prompt lookup: suffix decoding of this conversation alone
     SUFFIX = "suffix"  # suffix decoding: the most frequent continuation of the longest match
     DRAFT = "draft"
     HEAD = "head"  # heads that read the target's hidden rows: its next-token layers (MTP), or a head file

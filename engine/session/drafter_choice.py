@@ -9,7 +9,6 @@ from weakref import ref
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.blind import PICTURE_PLACEHOLDER, PicturelessSequence
 from engine.drafters.draft_model import DraftModelDrafter, DraftSequence
-from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import BOUNDARY, SuffixIndex
 from engine.drafters.translation.drafter import TranslatedDrafter
@@ -23,15 +22,13 @@ from engine.records import ChatRequest, Mode, Source, ToolFormat
 from engine.sentences import i18n
 from engine.tools.outlines import call_outlines
 
-# Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) 3 were predicted
-# by prompt lookup only and 6 by suffix decoding only, so combining both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens of a match, without and with a pacer
 MIN_MATCH_WITH_MODEL = 8  # the same without a pacer, if a draft model can draft instead
-_LOOKUP_MODES = frozenset({Mode.NGRAM})
 NO_DRAFT = i18n("No draft model is chosen.")
 _USE_DRAFT_ADVICE = i18n("The chosen draft model drafts instead of the head; choose none to use the head.")
 _USE_HEAD_ADVICE = i18n("A head drafts for this model; choose a draft model to use this mode.")
-_SUFFIX_MODES = frozenset({Mode.SUFFIX, Mode.AUTO})
+_PAST_MODES = frozenset({Mode.SUFFIX, Mode.AUTO})  # modes that also search other texts than the conversation
+_TEXT_MODES = _PAST_MODES | {Mode.NGRAM}
 MODEL_MODES = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
 
 
@@ -39,14 +36,13 @@ class DraftersByMode:
     """The drafters of a session, by mode."""
 
     def __init__(self) -> None:
-        self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
         self._indexed_tools: tuple[str, ref[Vocab]] | None = None  # tools and vocabulary of `_outline_index`
         self._outline_index: SuffixIndex | None = None
 
     def tool_call_index(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
         """Index the text of possible tool calls for suffix matching; cached until the tools change."""
-        if not request.tools or request.mode not in _SUFFIX_MODES:
+        if not request.tools or request.mode not in _PAST_MODES:
             return None
         tools = json.dumps([tool_format, request.tools])
         if self._indexed_tools is None or self._indexed_tools[0] != tools or self._indexed_tools[1]() is not vocab:
@@ -67,23 +63,22 @@ class DraftersByMode:
     ) -> Drafter:
         """Make the drafter of an answer; without a ``pacer`` it always drafts up to the limit.
 
-        Suffix matching searches ``past`` if this conversation has no better match. With ``predicted``, the expected
+        Some modes search ``past`` if this conversation has no better match. With ``predicted``, the expected
         text of the answer, it searches that instead of ``past``. A token of ``ends`` ends an answer.
         """
         self._suffix.predicted = list(predicted)
-        self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
+        self._suffix.past, self._suffix.ends = past if mode in _PAST_MODES else None, ends
         # With a pacer, measured costs decide whether a match of one token pays off.
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
         model = model if mode in MODEL_MODES else None
-        suffix = self._suffix if mode in _SUFFIX_MODES or (predicted and mode in _LOOKUP_MODES) else None
-        text = suffix or (self._lookup if mode in _LOOKUP_MODES else None)
+        text = self._suffix if mode in _TEXT_MODES else None
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
-        if suffix is not None and model is not None:
-            suffix.min_match = MIN_MATCH_WITH_MODEL
-            return TextOrModelDrafter(suffix, model)
+        if text is not None and model is not None:
+            text.min_match = MIN_MATCH_WITH_MODEL
+            return TextOrModelDrafter(text, model)
         return model or text or NoDrafter()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.decoding.loops import MIN_REPEATED_DATA_TOKENS, MIN_TOKENS, is_loop, next_check_at, repeated_tail
 from engine.drafters.base import Drafter, NoDrafter
-from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
@@ -60,7 +60,7 @@ def finished(mode: Mode, depth: int | None = None, question: str = "\x00", **cha
     tokenizer, pacer = TinyTokenizer(), Pacer(CostCurve({1: 1.0, 8: 1.2, 32: 2.0}))
     drafter: Drafter = NoDrafter()
     if mode is not Mode.OFF:
-        drafter = PromptLookupDrafter() if depth is not None else PacedDrafter(pacer, PromptLookupDrafter(), None)
+        drafter = SuffixDrafter() if depth is not None else PacedDrafter(pacer, SuffixDrafter(), None)
     messages = (Message("user", question),)
     request = ChatRequest(
         messages,

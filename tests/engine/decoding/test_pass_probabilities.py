@@ -10,7 +10,7 @@ import pytest
 from engine.decoding.detokenizer import Detokenizer
 from engine.decoding.loop import StepOutput
 from engine.drafters.base import NoDrafter
-from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.records import GREEDY, PassProbabilities, SamplingParams, Source
 from engine.session.answer import Answer
 from tests.engine.decoding.test_loop import OPEN, P_LOGITS, Q_LOGITS, Run, draft_model
@@ -53,7 +53,7 @@ def test_a_drawn_draft_tells_p_and_q(depth: int) -> None:
 
 
 def test_text_has_no_chance_of_its_own() -> None:
-    run = Run(PromptLookupDrafter(), OPEN, [1, 2, 3, 1, 2, 3, 1, 2], n_ctx=512)
+    run = Run(SuffixDrafter(), OPEN, [1, 2, 3, 1, 2, 3, 1, 2], n_ctx=512)
     seen = [block.probabilities for _, block in blocks(run, 3)]
     told = [probabilities for probabilities in seen if probabilities is not None]
     assert told

@@ -15,7 +15,6 @@ from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
@@ -58,7 +57,7 @@ class ScriptedAnswer:
     def __init__(self, curve: dict[int, float]) -> None:
         self.pacer = Pacer(CostCurve(curve), 0.05)
         self.target = CachedSequence(MarkovModel(P_LOGITS))
-        self.text = PromptLookupDrafter(1, 3)
+        self.text = SuffixDrafter(SuffixRules(min_match=1))
         self.suffix = SuffixDrafter(SuffixRules(min_match=1))
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         ends = frozenset(likely_path(12)[-4:-2])
@@ -300,7 +299,7 @@ def followed(drafter: PacedDrafter, history: list[int], *, rests: bool) -> None:
 def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
     answering, before = ScriptedAnswer(NEVER), ScriptedAnswer(NEVER)
     followed(answering.drafters["text"], [], rests=rests)
-    before.pacer.begin("PromptLookupDrafter False sampled", greedy=False)
+    before.pacer.begin("SuffixDrafter False sampled", greedy=False)
     learnt, usual = (one.pacer.acceptance.text for one in (answering, before))
     gained = [kind for kind in range(18) if learnt.probability(kind) > usual.probability(kind) + 0.02]
     assert gained

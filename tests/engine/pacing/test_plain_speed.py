@@ -10,7 +10,7 @@ import pytest
 from engine.decoding import loop
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.drafters.base import Draft
-from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
 from engine.pacing.plain_speed import RECENT_S, PlainPasses, PlainSpeed
@@ -153,7 +153,7 @@ def answer_stats(curve_ms: dict[int, float], seconds: float, monkeypatch: pytest
     prompt = PromptBuilder(tokenizer, None)
     pacer = Pacer(CostCurve(curve_ms))
     target = CachedSequence(MarkovModel(logits))
-    answer = Answer(target, tokenizer, prompt, AnswerPlan(request, PromptLookupDrafter(), pacer))
+    answer = Answer(target, tokenizer, prompt, AnswerPlan(request, SuffixDrafter(), pacer))
     *_, last = answer.events(lambda: False)
     assert isinstance(last, Finished)
     assert last.stats.tokens_per_pass is not None

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.base import Draft
-from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.drafters.suffix.index import BOUNDARY, MAX_SUBSTRING, SuffixIndex
 from engine.records import SamplingParams, Source
@@ -165,24 +164,3 @@ def test_begin_follows_the_past_from_the_end_of_the_history() -> None:
         draft = drafter.propose(ids[:known], 2)
         assert (draft.ids, draft.match_length) == ([known, known + 1], 8)
     assert drafter.propose(np.append(ids, np.int32(60)), 1).ids == [61]
-
-
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=80))
-def test_it_proposes_wherever_prompt_lookup_does_with_no_shorter_match(ids: list[int]) -> None:
-    lookup = PromptLookupDrafter()
-    for end in range(1, len(ids) + 1):
-        here = history(*ids[:end])
-        lookup.begin(here, SAMPLER)
-        found, other = propose(here, 1), lookup.propose(here, 1)
-        assert found.match_length >= other.match_length
-        assert bool(found.ids) >= bool(other.ids)
-
-
-def test_on_a_text_that_repeats_it_is_right_wherever_prompt_lookup_is() -> None:
-    words = np.random.default_rng(5).integers(0, 400, 60).tolist()
-    ids = [*words, *words[10:40], *range(400, 410), *words[20:60], *words[5:30]]
-    for end in range(len(words), len(ids)):
-        here, lookup = history(*ids[:end]), PromptLookupDrafter()
-        lookup.begin(here, SAMPLER)
-        if lookup.propose(here, 1).ids == [ids[end]]:
-            assert propose(here, 1).ids == [ids[end]]
