@@ -7,7 +7,6 @@ the paper's suffix trees: one for the conversation, and optionally one for past 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,17 +16,11 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.NGRAM)
+_MIN_MATCH = 2  # a single token nearly always matches, and its continuation is right in one case of four
+_MAX_MATCH = 32  # at most `DEPTH` of the index
+_TOKENS_PER_MATCH = 4.0  # the paper's alpha: proposed tokens per matched token
+_MIN_PROBABILITY = 0.1  # of the whole proposal, estimated from frequencies
 _PROMPT_TAIL = 8  # last tokens of the prompt that are indexed before the predicted text
-
-
-@dataclass(frozen=True, slots=True)
-class SuffixRules:
-    """Limits of proposals. ``max_match`` is at most `DEPTH` of the index."""
-
-    min_match: int = 2  # a single token nearly always matches, and its continuation is right in one case of four
-    max_match: int = 32
-    tokens_per_match: float = 4.0  # the paper's alpha: proposed tokens per matched token
-    min_probability: float = 0.1  # of the whole proposal, estimated from frequencies
 
 
 class SuffixDrafter:
@@ -40,18 +33,12 @@ class SuffixDrafter:
 
     source = Source.NGRAM
 
-    def __init__(
-        self, rules: SuffixRules | None = None, past: SuffixIndex | None = None, ends: frozenset[int] = frozenset()
-    ) -> None:
-        """``past`` is never changed here; it may grow or be replaced between an answer and the next `begin`.
-
-        A token of ``ends`` ends an answer: a proposal stops before it.
-        """
-        self._rules = rules or SuffixRules()
+    def __init__(self, min_match: int = _MIN_MATCH) -> None:
+        self.min_match = min_match
         self._index = SuffixIndex()
-        self.past, self.ends = past, ends
+        self.past: SuffixIndex | None = None  # never changed here; may grow or be replaced before a `begin`
+        self.ends: frozenset[int] = frozenset()  # tokens that end an answer: a proposal stops before them
         self.predicted: list[int] = []  # predicted output of the request; replaces the past text from `begin` on
-        self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
@@ -62,14 +49,14 @@ class SuffixDrafter:
         if self.predicted:  # indexed after the end of the prompt, so that its beginning can match too
             self.past = SuffixIndex([*history[-_PROMPT_TAIL:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
-        self._extend_past_match(history[: len(self._index)][-self._rules.max_match :].tolist())
+        self._extend_past_match(history[: len(self._index)][-_MAX_MATCH:].tolist())
         self.extend(history[len(self._index) :].tolist())
 
     def propose(self, history: History, limit: int) -> Draft:
         """Propose the most frequent continuation of the longest match, as far as the rules allow."""
         self.extend(history[len(self._index) :].tolist())
-        rules, index, min_match = self._rules, self._index, self.min_match
-        match = index.suffix(rules.max_match)
+        index, min_match = self._index, self.min_match
+        match = index.suffix(_MAX_MATCH)
         if match.length < min_match and self._past_match.length < min_match:
             return _EMPTY
         match = index.continued_match(match)
@@ -79,14 +66,14 @@ class SuffixDrafter:
                 index, match = self.past, past_match
         if match.length < min_match:
             return _EMPTY
-        limit = min(limit, int(rules.tokens_per_match * match.length))
-        ids, scores = index.continuation(match, limit, min(min_match, rules.min_match), rules.min_probability)
+        limit = min(limit, int(_TOKENS_PER_MATCH * match.length))
+        ids, scores = index.continuation(match, limit, min(min_match, _MIN_MATCH), _MIN_PROBABILITY)
         predicted = range(len(ids)) if self.predicted and index is self.past else ()
         return Draft(ids, self.source, None, scores, match.length, predicted=predicted).before(self.ends)
 
     def extend(self, ids: Sequence[int]) -> None:
         self._index.extend(ids)
-        self._extend_past_match(ids[-self._rules.max_match :])
+        self._extend_past_match(ids[-_MAX_MATCH:])
 
     def observe(self, num_accepted: int) -> None: ...
 
@@ -94,4 +81,4 @@ class SuffixDrafter:
         past = self.past
         if past is not None:
             for token_id in ids:
-                self._past_match = past.follow(self._past_match, token_id, self._rules.max_match)
+                self._past_match = past.follow(self._past_match, token_id, _MAX_MATCH)

@@ -13,7 +13,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
-from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
@@ -86,12 +86,12 @@ def largest_error(shares: dict[tuple[int, ...], float], answer: list[int]) -> fl
 def paced() -> tuple[Drafter, Pacer | None]:
     pacer = DicePacer(CostCurve(STAIRCASE), 0.05)
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1)), model), pacer
+    return PacedDrafter(pacer, SuffixDrafter(min_match=1), model), pacer
 
 
 def unpaced() -> tuple[Drafter, Pacer | None]:
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return TextOrModelDrafter(SuffixDrafter(SuffixRules(min_match=1)), model), None
+    return TextOrModelDrafter(SuffixDrafter(min_match=1), model), None
 
 
 def drafted() -> tuple[Drafter, Pacer | None]:

@@ -23,7 +23,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftGate, DraftModelDrafter
-from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Decision, Pacer
@@ -199,7 +199,7 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDra
     """The errors of passes in answers whose pacer has learnt from all earlier ones."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     model = model or DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1)), model)
+    drafter = PacedDrafter(pacer, SuffixDrafter(min_match=1), model)
     prompt = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
     pick, found = np.random.default_rng(5), 0
     for seed in range(1000):

@@ -14,7 +14,7 @@ from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.errors import DecodeError
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
@@ -48,7 +48,7 @@ def narrow_draft_model() -> Drafter:
 
 DRAFTERS: dict[str, MakeDrafter] = {
     "off": NoDrafter,
-    "ngram": lambda: SuffixDrafter(SuffixRules(min_match=1)),
+    "ngram": lambda: SuffixDrafter(min_match=1),
     "draft": draft_model,
     "narrow draft": narrow_draft_model,
 }
@@ -125,7 +125,7 @@ def test_the_context_is_filled_to_its_last_place() -> None:
 
 
 def test_a_memory_that_cannot_forget_is_one_sentence() -> None:
-    run = Run(SuffixDrafter(SuffixRules(min_match=1)), SamplingParams(temperature=0.0), [1, 2, 1, 5, 1, 2, 1])
+    run = Run(SuffixDrafter(min_match=1), SamplingParams(temperature=0.0), [1, 2, 1, 5, 1, 2, 1])
     run.model._can_rollback = False
     with pytest.raises(DecodeError, match="forget"):
         run.tokens(30, 4)

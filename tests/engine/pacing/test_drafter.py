@@ -15,7 +15,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.pacing.acceptance import text_kinds
@@ -57,12 +57,13 @@ class ScriptedAnswer:
     def __init__(self, curve: dict[int, float]) -> None:
         self.pacer = Pacer(CostCurve(curve), 0.05)
         self.target = CachedSequence(MarkovModel(P_LOGITS))
-        self.text = SuffixDrafter(SuffixRules(min_match=1))
-        self.suffix = SuffixDrafter(SuffixRules(min_match=1))
+        self.text = SuffixDrafter(min_match=1)
+        self.suffix = SuffixDrafter(min_match=1)
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         ends = frozenset(likely_path(12)[-4:-2])
         ending = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, ends)
-        to_an_end = SuffixDrafter(SuffixRules(min_match=1), ends=ends)
+        to_an_end = SuffixDrafter(min_match=1)
+        to_an_end.ends = ends
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
             "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers continue after it
@@ -372,6 +373,6 @@ def test_without_a_draft_model_that_failed_it_goes_on_with_text() -> None:
 
 def test_at_a_fixed_depth_a_long_match_or_the_model_proposes() -> None:
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    run = Run(TextOrModelDrafter(SuffixDrafter(SuffixRules(min_match=8)), model), GREEDY, likely_path(12)[:3])
+    run = Run(TextOrModelDrafter(SuffixDrafter(min_match=8), model), GREEDY, likely_path(12)[:3])
     assert run.tokens(120, 7) == likely_path(200)[3:123]
     assert {Source.NGRAM, Source.DRAFT} <= run.stats.snapshot().provenance.keys()

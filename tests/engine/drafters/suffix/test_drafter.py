@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.base import Draft
-from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
+from engine.drafters.suffix import drafter as drafter_module
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import BOUNDARY, MAX_SUBSTRING, SuffixIndex
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History, Sampler
@@ -20,14 +23,16 @@ def history(*ids: int) -> History:
     return np.array(ids, dtype=np.int32)
 
 
-def propose(ids: History, limit: int, rules: SuffixRules | None = None, past: SuffixIndex | None = None) -> Draft:
-    drafter = SuffixDrafter(rules, past)
-    drafter.begin(ids, SAMPLER)
-    return drafter.propose(ids, limit)
+def propose(ids: History, limit: int, past: SuffixIndex | None = None, **limits: float) -> Draft:
+    drafter = SuffixDrafter()
+    drafter.past = past
+    with patch.dict(vars(drafter_module), limits):
+        drafter.begin(ids, SAMPLER)
+        return drafter.propose(ids, limit)
 
 
 def test_the_example_of_the_docstring() -> None:
-    draft = propose(history(1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2), 1, SuffixRules(max_match=2))
+    draft = propose(history(1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2), 1, _MAX_MATCH=2)
     assert draft == Draft([4], Source.NGRAM, scores=[2.5 / 4], match_length=2)
 
 
@@ -55,7 +60,8 @@ def test_limit_zero_proposes_nothing() -> None:
 
 def test_the_end_of_an_answer_and_what_followed_it_are_not_proposed() -> None:
     ids = history(1, 2, 3, 4, 99, 5, 6, 1, 2, 3)
-    drafter = SuffixDrafter(ends=frozenset({99, 100}))
+    drafter = SuffixDrafter()
+    drafter.ends = frozenset({99, 100})
     drafter.begin(ids, SAMPLER)
     draft = drafter.propose(ids, 15)
     assert draft.ids == [4]
@@ -65,33 +71,34 @@ def test_the_end_of_an_answer_and_what_followed_it_are_not_proposed() -> None:
 
 def test_a_short_match_proposes_few() -> None:
     assert propose(history(1, 2, *range(10, 30), 1, 2), 15).ids == list(range(10, 18))
-    assert len(propose(history(1, 2, *range(10, 30), 1, 2), 15, SuffixRules(tokens_per_match=2.0)).ids) == 4
+    assert len(propose(history(1, 2, *range(10, 30), 1, 2), 15, _TOKENS_PER_MATCH=2.0).ids) == 4
 
 
 def test_it_stops_where_the_whole_proposal_gets_unlikely() -> None:
     ids = history(1, 2, 3, 4, 5, 6, 1, 2, 3, 9, 1, 2, 8, 8, 1, 2)
-    assert propose(ids, 8, SuffixRules(max_match=2, min_probability=0.6)).ids == [3]
-    assert propose(ids, 8, SuffixRules(max_match=2, min_probability=0.3)).ids[:2] == [3, 9]
+    assert propose(ids, 8, _MAX_MATCH=2, _MIN_PROBABILITY=0.6).ids == [3]
+    assert propose(ids, 8, _MAX_MATCH=2, _MIN_PROBABILITY=0.3).ids[:2] == [3, 9]
 
 
-def by_hand(ids: list[int], limit: int, rules: SuffixRules, past: list[int] | None) -> Draft:
+def by_hand(ids: list[int], limit: int, rules: dict[str, float], past: list[int] | None) -> Draft:
     """The reference: counts everything again for every token."""
-    seen, length = ids, longest_end(ids, ids, rules.max_match)
-    past_length = longest_end(past or [], ids, rules.max_match)
+    min_match, max_match = int(rules["_MIN_MATCH"]), int(rules["_MAX_MATCH"])
+    seen, length = ids, longest_end(ids, ids, max_match)
+    past_length = longest_end(past or [], ids, max_match)
     if past is not None and past_length > length:
         seen, length = past, past_length
-    if length < rules.min_match:
+    if length < min_match:
         return Draft([], Source.NGRAM)
     draft = Draft([], Source.NGRAM, scores=[], match_length=length)
     assert draft.scores is not None
     pattern, probability = ids[len(ids) - length :], 1.0
-    while len(draft.ids) < min(limit, int(rules.tokens_per_match * length)):
+    while len(draft.ids) < min(limit, int(rules["_TOKENS_PER_MATCH"] * length)):
         size = longest_end(seen, pattern, MAX_SUBSTRING)
-        if size < rules.min_match:
+        if size < min_match:
             break
         best, count, total = most_frequent(seen, pattern[len(pattern) - size :])
         probability *= count / total
-        if best == BOUNDARY or probability < rules.min_probability:
+        if best == BOUNDARY or probability < rules["_MIN_PROBABILITY"]:
             break
         draft.ids.append(best)
         draft.scores.append((count + 0.5) / (total + 1))
@@ -99,12 +106,13 @@ def by_hand(ids: list[int], limit: int, rules: SuffixRules, past: list[int] | No
     return draft
 
 
-RULES = st.builds(
-    SuffixRules,
-    min_match=st.integers(1, 3),
-    max_match=st.integers(3, 10),
-    tokens_per_match=st.sampled_from([0.5, 1.0, 3.0]),
-    min_probability=st.sampled_from([0.0, 0.15, 0.45, 0.9]),
+RULES = st.fixed_dictionaries(
+    {
+        "_MIN_MATCH": st.integers(1, 3),
+        "_MAX_MATCH": st.integers(3, 10),
+        "_TOKENS_PER_MATCH": st.sampled_from([0.5, 1.0, 3.0]),
+        "_MIN_PROBABILITY": st.sampled_from([0.0, 0.15, 0.45, 0.9]),
+    }
 )
 
 
@@ -116,13 +124,15 @@ RULES = st.builds(
     st.none() | st.lists(st.integers(BOUNDARY, 2), max_size=40),
 )
 def test_growing_turn_by_turn_equals_counting_by_hand(
-    ids: list[int], limit: int, begun: int, rules: SuffixRules, past: list[int] | None
+    ids: list[int], limit: int, begun: int, rules: dict[str, float], past: list[int] | None
 ) -> None:
-    drafter = SuffixDrafter(rules, None if past is None else SuffixIndex(past))
+    drafter = SuffixDrafter(int(rules["_MIN_MATCH"]))
+    drafter.past = None if past is None else SuffixIndex(past)
     everything = np.array(ids, dtype=np.int32)
-    drafter.begin(everything[:begun], SAMPLER)
-    for end in range(min(begun, len(ids)), len(ids) + 1):
-        assert drafter.propose(everything[:end], limit) == by_hand(ids[:end], limit, rules, past)
+    with patch.dict(vars(drafter_module), rules):
+        drafter.begin(everything[:begun], SAMPLER)
+        for end in range(min(begun, len(ids)), len(ids) + 1):
+            assert drafter.propose(everything[:end], limit) == by_hand(ids[:end], limit, rules, past)
 
 
 def test_another_conversation_starts_over() -> None:
@@ -156,11 +166,11 @@ def test_a_proposal_from_the_past_ends_with_its_conversation() -> None:
 
 
 def test_begin_follows_the_past_from_the_end_of_the_history() -> None:
-    past = SuffixIndex(list(range(100)))
-    drafter = SuffixDrafter(SuffixRules(max_match=8), past)
+    drafter = SuffixDrafter()
+    drafter.past = SuffixIndex(list(range(100)))
     ids = np.arange(60, dtype=np.int32)
     for known in (30, 60):
         drafter.begin(ids[:known], SAMPLER)
         draft = drafter.propose(ids[:known], 2)
-        assert (draft.ids, draft.match_length) == ([known, known + 1], 8)
+        assert (draft.ids, draft.match_length) == ([known, known + 1], min(known, 32))
     assert drafter.propose(np.append(ids, np.int32(60)), 1).ids == [61]
