@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -139,7 +140,7 @@ def run_helper(
     ``should_stop`` is called several times a second.
 
     Raises:
-        HelperSlowError: the helper was not done within ``limit_s`` seconds.
+        HelperTimeoutError: the helper was not done within ``limit_s`` seconds.
         HelperStoppedError: ``should_stop`` returned True.
         OSError: the helper cannot be started.
     """
@@ -147,21 +148,23 @@ def run_helper(
 
     its_end, our_end = os.pipe()  # a helper without data exits once `our_end` is closed
     try:
-        child = _start_helper(name, words, subprocess.PIPE if data is not None else its_end)
+        child = _start_helper(name, words, its_end)
     except BaseException:
         os.close(our_end)
         raise
     finally:
         os.close(its_end)
-    end, unsent = time.monotonic() + limit_s, data
+    sender = threading.Thread(target=_send, args=(our_end, data or b""), daemon=True)
+    if data is not None:  # `communicate` sends nothing more after a timeout
+        sender.start()
+    end = time.monotonic() + limit_s
     try:
         while True:
             if should_stop():
                 raise HelperStoppedError(name)
             try:
-                output, stderr = child.communicate(unsent, timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
+                output, stderr = child.communicate(timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
             except subprocess.TimeoutExpired:
-                unsent = None  # a thread is sending the data
                 if time.monotonic() > end:
                     raise HelperTimeoutError(name) from None
             else:
@@ -169,7 +172,15 @@ def run_helper(
     finally:
         child.kill()
         child.communicate()
-        os.close(our_end)
+        if data is None:
+            os.close(our_end)
+        else:
+            sender.join()
+
+
+def _send(pipe: int, data: bytes) -> None:
+    with suppress(OSError), open(pipe, "wb") as file:  # the helper may end before it has read everything
+        file.write(data)
 
 
 def _start_helper(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:

@@ -16,7 +16,7 @@ from engine.errors import DraftRefusedError, EngineError, ModelFileError, ModelH
 from engine.fit.fit import all_parts_bytes, check_fit, estimate
 from engine.gguf.header import parse_header, read_header
 from engine.gguf.hyperparameters import check_tokens, read_checked_head, read_checked_header
-from engine.gguf.model_parts import all_parts
+from engine.gguf.model_parts import size_of_files
 from engine.gguf.source import open_for_reading
 from engine.llama import library
 from engine.llama.context import N_BATCH, ContextParams, LlamaContext
@@ -81,7 +81,7 @@ def try_model(words: list[str]) -> dict[str, Any]:
     whole = [all_parts_bytes(path, header)]
     if not is_for_devices:
         check_fit([header], N_CTX, weights_bytes=whole)
-    limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * _num_bytes(path))
+    limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * size_of_files(path))
     with LlamaModel(path, repack=False) as model:
         facts = {
             "architecture": model.architecture,
@@ -96,10 +96,6 @@ def try_model(words: list[str]) -> dict[str, Any]:
         model.check_writes_text()
         _run_passes(model, _try_vocabulary(model))
     return {"report": facts}
-
-
-def _num_bytes(*paths: Path) -> int:
-    return sum(part.stat().st_size for path in paths for part in all_parts(path))
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:
@@ -155,7 +151,7 @@ def try_head(words: list[str]) -> dict[str, Any]:
     files = [target, *heads]
     headers = [read_checked_header(target), *map(read_checked_head, heads)]
     wholes = [all_parts_bytes(path, header) for path, header in zip(files, headers, strict=True)]
-    limit_memory(2 * estimate(headers, N_CTX, weights_bytes=wholes).needed_bytes + 2 * _num_bytes(*files))
+    limit_memory(2 * estimate(headers, N_CTX, weights_bytes=wholes).needed_bytes + 2 * sum(map(size_of_files, files)))
     options = LoadOptions(n_ctx=N_CTX, gpu_layers=0, heads=head is None)
     loaded = open_model(target, options)
     if head is None and not loaded.model.n_layer_nextn:
@@ -196,7 +192,7 @@ def try_side_file(words: list[str]) -> dict[str, Any]:
     header = read_checked_header(target)
     check_side_file(side, header)
     needed = estimate([header], _VISION_CTX, weights_bytes=[all_parts_bytes(target, header)]).needed_bytes
-    num_bytes = _num_bytes(target) + side.stat().st_size
+    num_bytes = size_of_files(target) + side.stat().st_size
     limit_memory(needed + 2 * num_bytes + read_header(side).weights_bytes + _ENCODER_BYTES)
     with LlamaModel(target, repack=False) as model:
         threads = library.default_threads(model.num_params)

@@ -146,6 +146,7 @@ def test_too_much_work_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_vocabulary_is_read_once_and_let_go_with_its_model() -> None:
+    gc.collect()
     with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as large:
         vocab, known = large.vocab, len(matcher._known)
         first = initial_state(vocab, STRING)
