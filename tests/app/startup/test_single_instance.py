@@ -25,11 +25,11 @@ application = QCoreApplication([])
 instance = SingleInstance(Path(sys.argv[1]))
 instance.raise_requested.connect(lambda token: print("raised" + token, flush=True))
 instance.file_requested.connect(lambda path: print("open", path, flush=True))
-taken = instance.take()
+taken = instance.acquire()
 if sys.argv[2] == "late":
-    QTimer.singleShot(400, instance.answer_others)
+    QTimer.singleShot(400, instance.accept_others)
 else:
-    instance.answer_others()
+    instance.accept_others()
 print(taken, flush=True)
 time.sleep(60) if sys.argv[2] == "hang" else application.exec()
 """
