@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import queue
-import threading
 
 import pytest
 
 from engine.records import ChatRequest, CountRequest, LoadRequest
-from engine.request_queue import BACKGROUND, RequestQueue
+from engine.request_queue import RequestQueue
 from engine.requests import ForgetPast, Request, RunJob, SetDraft
-
-WAIT_S = 20.0
 
 
 class NoJob:
@@ -148,61 +145,3 @@ def test_idle_work_ends_for_what_somebody_waits_for() -> None:
     bench.put(answer(4))
     assert bench.interrupted == [None]
     assert not bench.queue.begin_idle()
-
-
-def test_in_a_job_what_comes_next_is_ended_if_it_is_cancelled() -> None:
-    bench = Bench(job(1, background=True))
-    running = bench.queue.take(0.0)
-    bench.put(CountRequest(2, ()), job(3), answer(4), answer(5))
-    bench.queue.cancel(5)
-    assert bench.queue.take_cancelled() is None, "4 comes first"
-    bench.queue.cancel(4)
-    ended = [bench.queue.take_cancelled(), bench.queue.take_cancelled()]
-    assert [asked.number for asked in ended if asked is not None] == [4, 5]
-    assert bench.queue.take_cancelled() is None
-    assert running is not None
-    assert not running.is_cancelled
-    bench.queue.remove(running)
-    assert bench.rest() == [3, 2]
-
-
-def test_what_waits_beside_counts() -> None:
-    bench = Bench(CountRequest(1, ()))
-    assert not bench.queue.has_waiting_up_to()
-    bench.put(job(2, background=True))
-    assert not bench.queue.has_waiting_up_to()
-    assert bench.queue.has_waiting_up_to(max_rank=BACKGROUND)
-    bench.put(answer(3))
-    assert bench.queue.has_waiting_up_to()
-
-
-def test_the_end_cancels_what_runs_and_leaves_only_what_is_to_be_forgotten() -> None:
-    bench = Bench(answer(1), answer(2), ForgetPast(3))
-    running = bench.queue.take(0.0)
-    bench.queue.close()
-    assert running is not None
-    assert running.is_cancelled
-    assert bench.interrupted == [None]
-    bench.queue.remove(running)
-    bench.put(answer(4), ForgetPast(5))
-    assert bench.queue.has_pending_orders
-    assert bench.rest() == [3, 5]
-    assert bench.queue.take() is None
-
-
-def test_who_waits_is_woken() -> None:
-    bench, taken = Bench(), queue.SimpleQueue[int]()
-
-    def work() -> None:
-        while (asked := bench.queue.take()) is not None:
-            bench.queue.remove(asked)
-            taken.put(asked.number)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    for number in range(1, 50):
-        bench.put(answer(number))
-    assert [taken.get(timeout=WAIT_S) for _ in range(1, 50)] == list(range(1, 50))
-    bench.queue.close()
-    thread.join(WAIT_S)
-    assert not thread.is_alive()

@@ -60,13 +60,6 @@ def test_what_was_said_before_is_proposed_and_kept(tmp_path: Path) -> None:
     assert again.index.ids.tolist() == [BOUNDARY, *CHAT]
 
 
-def test_the_conversation_itself_goes_first(tmp_path: Path) -> None:
-    past = PastTextIndex(None, VOCABULARY)
-    past.learn(CHAT)
-    finish(past)
-    assert proposed(past, 150, 151, 7, 8, 9, 150, 151) == [7, 8, 9]
-
-
 def test_a_conversation_that_goes_on_is_not_learnt_twice() -> None:
     past = PastTextIndex(None, VOCABULARY)
     past.learn(CHAT)

@@ -60,17 +60,6 @@ def test_the_package_is_recognised(compiled: Path) -> None:
     assert library_notices() == ()
 
 
-def test_the_build_is_the_one_that_the_linker_noted(compiled: Path) -> None:
-    path = next(one.path for one in loaded_libraries() if "ggml-cpu" in one.path.name)
-    if shutil.which("readelf") is None:
-        pytest.skip("no readelf here")
-    said = subprocess.run(["readelf", "-n", str(path)], capture_output=True, text=True, check=True).stdout
-    noted = re.search(r"Build ID: (\w+)", said)
-    if noted is None:
-        pytest.skip("the linker noted none")
-    assert next(one.build for one in loaded_libraries() if one.path == path) == noted[1][:12]
-
-
 def test_another_folder_takes_the_place_of_the_package(compiled: Path, tmp_path: Path) -> None:
     other = shutil.copytree(compiled, tmp_path / "lib")
     ours, theirs = told_by_a_process(), told_by_a_process(LD_LIBRARY_PATH=str(other))
@@ -135,24 +124,6 @@ def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
         library._describe_libraries(str(tmp_path / "libggml.so (deleted)")).description
         == "ANOTHER library: libggml.so (build unknown)"
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [
-        ("libllama.so", True),
-        ("libllama.so.0.5.0", True),
-        ("libggml-cpu-haswell.so", True),
-        ("libggml-base.0.dylib", True),
-        ("libllama.dylib", True),
-        ("ggml.dll", True),
-        ("libllamafile.so", False),
-        ("libggmlx.so", False),
-        ("ggml-model.gguf", False),
-    ],
-)
-def test_files_of_llama_cpp_are_known_by_name(name: str, is_one: bool) -> None:
-    assert bool(library._LLAMA_FILES.fullmatch(name)) is is_one
 
 
 @pytest.mark.parametrize("name", KERNEL_MARKS)

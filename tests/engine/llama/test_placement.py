@@ -90,17 +90,6 @@ def test_a_device_that_is_missing_is_named_with_those_that_are_there(monkeypatch
         LlamaModel(builtin_target(), placement=Placement(("CUDA1",)))
 
 
-def test_a_device_that_is_missing_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = library.device_handles()  # the CPU among them stands in for a GPU
-    monkeypatch.setattr("engine.llama.devices._gpu_handles", lambda: everything)
-    with pytest.raises(DeviceError, match=r"There is no device CUDA1; llama\.cpp finds: CPU\."):
-        find_devices(("CUDA1",))
-    with pytest.raises(DeviceError, match="CPU is named twice"):
-        placement.NativePlacement(Placement(("CPU", "CPU")))
-    with pytest.raises(DeviceError, match="name it without other devices"):
-        find_devices(("CPU", NO_DEVICE))
-
-
 def test_a_buffer_type_that_is_missing_is_named_with_those_that_are_there() -> None:
     with pytest.raises(DeviceError, match=r"no buffer type or device CUDA0 for tensors; there are: .*CPU"):
         LlamaModel(builtin_target(), placement=Placement(overrides=(("ffn", "CUDA0"),)))

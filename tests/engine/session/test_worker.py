@@ -160,20 +160,6 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     assert worker.close(10)
 
 
-def test_tokens_are_counted_by_the_loaded_vocabulary(worker: Driver, events: Events) -> None:
-    worker.count(CountRequest(1, ("Once upon a time",)))
-    assert wait_for(events, TokensCounted) == TokensCounted(1, None)
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    wait_for(events, EngineReady)
-    worker.count(CountRequest(2, ("Once upon a time", "", "<|im_end|>")))
-    counted = wait_for(events, TokensCounted)
-    assert isinstance(counted, TokensCounted)
-    assert counted.counts is not None
-    assert 1 < counted.counts[0] <= 17  # at most one per letter, and one before them
-    assert counted.counts[1] == 0
-    assert counted.counts[2] > 1  # text, not a control token
-
-
 class Measuring(Session):
     """A session that measures pass by pass until it is stopped."""
 

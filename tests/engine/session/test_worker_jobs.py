@@ -115,18 +115,6 @@ def wait_for(events: Events, kind: type[Event]) -> Event:
     return event
 
 
-def test_a_job_has_the_thread_and_answers_follow_it(worker: Driver, events: Events) -> None:
-    job = WaitingJob()
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    worker.generate(REQUEST)
-    job.let_go.set()
-    assert wait_for(events, Done) == Done("let go")
-    ended = wait_for(events, Finished)
-    assert isinstance(ended, Finished)
-    assert ended.reason is not FinishReason.CANCELLED
-
-
 def test_stopping_answers_does_not_stop_a_job_and_the_other_way_round(worker: Driver, events: Events) -> None:
     job = WaitingJob()
     worker.run_job(job)

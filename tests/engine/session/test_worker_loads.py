@@ -90,13 +90,6 @@ def request(request_id: int, max_tokens: int = 5) -> ChatRequest:
     )  # fmt: skip
 
 
-def test_another_choice_ends_the_load_under_way(bench: Bench) -> None:
-    bench.load_halfway(FIRST)
-    bench.worker.load(LoadRequest(SECOND))
-    bench.goes_on.set()
-    assert bench.told(2) == ["cancelled", "second"]
-
-
 def test_of_many_choices_only_the_last_is_loaded(bench: Bench) -> None:
     bench.load_halfway(FIRST)
     bench.worker.set_draft(SECOND)
