@@ -35,8 +35,8 @@ class HeadShape:
 
     Attributes:
         num_layers: next-token layers, each trained for one drafting step and with a separate cache.
-        encodes: whether the target's rows are projected first (EAGLE-3).
-        reads_first: whether the head reads the first token, which has no row before it, with zeros (MTP).
+        has_encoder: whether the target's rows are projected first (EAGLE-3).
+        reads_first_token: whether the head reads the first token, which has no row before it, with zeros (MTP).
     """
 
     num_layers: int = 1
