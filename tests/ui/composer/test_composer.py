@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import MIN_DRAFTED_PARAMETERS, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.settings.fields import FieldKind
 from app.core.domain.settings.layers import LAYERED_FIELDS, Layer, Layers, LayersView
 from app.core.domain.settings.table import FIELD_BY_KEY
 from engine.records import Mode, ThinkingOption
@@ -51,13 +50,6 @@ def test_shift_enter_breaks_the_line(window: MainWindow, qtbot: QtBot) -> None:
     assert window.composer.edit.height() == height
 
 
-def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
-    assert not window.composer.send_button.isEnabled()
-    qtbot.keyClicks(window.composer.edit, "hi")
-    with qtbot.waitSignal(window.composer.submitted):
-        qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
-
-
 def test_a_narrow_composer_shows_the_arrow_and_cuts_no_button(theme: Theme, qtbot: QtBot) -> None:
     around = QWidget()  # without a layout: side panes may leave the composer less width than it prefers
     qtbot.addWidget(around)
@@ -81,14 +73,6 @@ def test_a_narrow_composer_shows_the_arrow_and_cuts_no_button(theme: Theme, qtbo
     assert composer.send_button.accessibleName()
     with qtbot.waitSignal(composer.submitted):
         qtbot.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
-
-
-def test_blanks_are_not_sent(window: MainWindow, qtbot: QtBot) -> None:
-    sent: list[str] = []
-    window.composer.submitted.connect(sent.append)
-    qtbot.keyClicks(window.composer.edit, "   ")
-    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
-    assert sent == []
 
 
 def test_nothing_is_sent_without_a_model_and_the_reason_is_said(window: MainWindow, qtbot: QtBot) -> None:
@@ -149,14 +133,6 @@ def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot:
     assert seen == left
 
 
-def test_setting_the_mode_tells_nobody(window: MainWindow) -> None:
-    seen: list[Mode] = []
-    window.composer.mode_chosen.connect(seen.append)
-    window.composer.set_mode(Mode.DRAFT)
-    assert window.composer.modes.mode is Mode.DRAFT
-    assert seen == []
-
-
 def test_where_a_draft_is_lacking_a_button_leads_to_those_that_fit(window: MainWindow, qtbot: QtBot) -> None:
     composer = window.composer
     assert composer.find_draft_button.isHidden()
@@ -183,18 +159,6 @@ def test_where_no_draft_would_help_words_say_why(window: MainWindow) -> None:
     assert window.composer.reason.text() == "This model cannot go back."
 
 
-def test_a_text_that_could_not_be_sent_comes_back(window: MainWindow) -> None:
-    window.restore_composer("not lost")
-    assert window.composer.text == "not lost"
-
-
-def test_typing_is_reported(window: MainWindow, qtbot: QtBot) -> None:
-    seen: list[str] = []
-    window.composer.text_changed.connect(seen.append)
-    qtbot.keyClicks(window.composer.edit, "ab")
-    assert seen == ["a", "ab"]
-
-
 def test_files_are_not_pasted_as_text(window: MainWindow, qtbot: QtBot) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile("/files/x.md")])
@@ -211,16 +175,6 @@ def copied_file() -> QMimeData:
     return mime
 
 
-def test_the_menu_pastes_files_too(window: MainWindow, qtbot: QtBot) -> None:
-    QGuiApplication.clipboard().setMimeData(copied_file())
-    menu = window.composer.edit.createStandardContextMenu()
-    paste = next(action for action in menu.actions() if action.objectName() == "edit-paste")
-    assert paste.isEnabled()
-    with qtbot.waitSignal(window.composer.files_offered) as caught:
-        paste.trigger()
-    assert caught.args == [["/files/x.md"]]
-
-
 def test_files_are_pasted_from_wherever_the_keyboard_is(window: MainWindow, qtbot: QtBot) -> None:
     QGuiApplication.clipboard().setMimeData(copied_file())
     window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
@@ -235,14 +189,6 @@ def test_a_copied_address_is_pasted_as_text(window: MainWindow) -> None:
     mime.setText("https://example.org/")
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == "https://example.org/"
-
-
-def test_rich_text_is_pasted_plain(window: MainWindow) -> None:
-    mime = QMimeData()
-    mime.setHtml("<b>x</b>")
-    mime.setText("x")
-    window.composer.edit.insertFromMimeData(mime)
-    assert window.composer.text == "x"
 
 
 def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -> None:
@@ -388,21 +334,10 @@ def test_a_choice_is_made_by_keys_and_kept_for_the_chat(window: MainWindow, qtbo
     assert not menu.isVisible()
 
 
-def test_budgets_have_their_unit(window: MainWindow) -> None:
-    load(window, (ThinkingOption("on"), ThinkingOption("off"), ThinkingOption("2048")))
-    show_chat(window, {"thinking": "2048"})
-    assert window.composer.thinking.text() == "Thinking: Up to 2,048 tokens"
-
-
 @pytest.mark.parametrize("name", CHOICES)
 def test_each_choice_of_the_settings_has_words(name: str) -> None:
     assert thinking_name(name)[0].isupper()
     assert not thinking_line(name).endswith(".")
-
-
-def test_what_can_be_found_can_be_kept() -> None:
-    assert FIELD_BY_KEY["thinking"].kind is FieldKind.CHOICE
-    assert {"off", "on", "low", "medium", "high", "max", "512"} <= set(CHOICES)
 
 
 def test_a_budget_is_in_tokens() -> None:

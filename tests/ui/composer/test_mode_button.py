@@ -48,16 +48,6 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
     assert [row.title for row in rows if row.icon == "check"] == ["Auto"]
 
 
-def test_a_click_takes_a_mode_and_closes(window: MainWindow, qtbot: QtBot) -> None:
-    menu = opened(window)
-    with qtbot.waitSignal(window.composer.mode_chosen) as caught:
-        click(menu.list, OFFERED.index(Mode.NGRAM))
-    assert caught.args == [Mode.NGRAM]
-    assert window.composer.modes.mode is Mode.NGRAM
-    assert window.composer.modes.text() == "N-gram"
-    assert not menu.isVisible()
-
-
 def test_arrows_and_enter_take_a_mode(window: MainWindow, qtbot: QtBot) -> None:
     window.composer.set_mode(Mode.AUTO)
     menu = opened(window)
@@ -67,14 +57,6 @@ def test_arrows_and_enter_take_a_mode(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.composer.mode_chosen) as caught:
         QTest.keyClick(menu.list, Qt.Key.Key_Return)
     assert caught.args == [Mode.OFF]
-
-
-def test_the_mode_in_force_taken_again_changes_nothing(window: MainWindow) -> None:
-    window.composer.set_mode(Mode.AUTO)
-    seen: list[Mode] = []
-    window.composer.mode_chosen.connect(seen.append)
-    click(opened(window).list, OFFERED.index(Mode.AUTO))
-    assert seen == []
 
 
 def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) -> None:
@@ -120,20 +102,6 @@ def test_plain_decoding_has_no_draft_length(window: MainWindow) -> None:
     assert not menu.depth_box.isEnabled()
     assert window.composer.modes.text() == "Off"
     menu.close()
-
-
-def test_a_second_click_on_the_button_closes_the_menu(window: MainWindow) -> None:
-    menu = opened(window)
-    QTest.keyClick(menu.list, Qt.Key.Key_Escape)
-    assert not menu.isVisible()
-    assert menu.testAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
-
-
-def test_the_menu_stands_above_the_button_and_within_the_screen(window: MainWindow) -> None:
-    menu = opened(window)
-    button = window.composer.modes
-    assert menu.geometry().bottom() < button.mapToGlobal(button.rect().topLeft()).y() + button.height()
-    assert button.screen().availableGeometry().contains(menu.geometry())
 
 
 def test_of_draft_model_and_head_one_suffices(window: MainWindow) -> None:

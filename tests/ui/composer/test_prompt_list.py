@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
@@ -12,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.layers import SavedPrompt
 from tests.ui.window.test_accessibility import nameless
-from ui.composer.prompt_list import PromptList, placeholders
+from ui.composer.prompt_list import PromptList
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.window.main_window import MainWindow
@@ -145,14 +143,6 @@ def test_a_click_inserts_and_one_undo_takes_it_back(prompts: PromptList, edit: Q
     assert "Into" not in edit.toPlainText()
 
 
-@given(st.text(alphabet="{}ab 1_-\n😀", max_size=40))
-def test_placeholders_are_words_in_braces(text: str) -> None:
-    for begin, end in placeholders(text):
-        assert text[begin] == "{"
-        assert text[end - 1] == "}"
-        assert not set(text[begin + 1 : end - 1]) & set("{}\n")
-
-
 # ---- the page ---------------------------------------------------------------------------------------------------
 
 
@@ -193,18 +183,6 @@ def test_prompts_are_added_edited_and_deleted(
     assert told.args == [
         (shorter, SavedPrompt(translate.name, f"New. {translate.text}"), SavedPrompt("my-own", "Say {it}"))
     ]
-
-
-def test_cancel_and_unchanged_prompts_tell_nothing(
-    window: MainWindow, settings: SettingsDialog, page: PromptsPage
-) -> None:
-    told: list[object] = []
-    window.chat_settings.prompts_changed.connect(told.append)
-    QTest.mouseClick(page.delete_button, Qt.MouseButton.LeftButton)
-    QTest.mouseClick(settings.cancel_button, Qt.MouseButton.LeftButton)
-    window.dialogs.open_settings()
-    QTest.mouseClick(window.findChildren(SettingsDialog)[-1].save_button, Qt.MouseButton.LeftButton)
-    assert told == []
 
 
 def test_two_of_one_name_are_refused(page: PromptsPage, settings: SettingsDialog) -> None:

@@ -34,13 +34,6 @@ def shown(window: MainWindow) -> list[str]:
     return ["".join(text for text, _ in hit.parts) for hit in window.sidebar.results.hits]
 
 
-def test_every_key_asks(window: MainWindow, qtbot: QtBot) -> None:
-    asked: list[str] = []
-    window.sidebar.search_requested.connect(asked.append)
-    qtbot.keyClicks(window.sidebar.search, "tri")
-    assert asked == ["t", "tr", "tri"]
-
-
 def test_results_stand_under_their_conversation(searching: MainWindow) -> None:
     assert shown(searching) == ["Trip notes", "the trip to the sea", "Weekend plans", "a trip"]
     assert searching.sidebar.lists.currentWidget() is searching.sidebar.results
@@ -87,14 +80,6 @@ def test_down_walks_into_the_results_and_up_comes_back(searching: MainWindow, qt
     for _ in range(4):
         qtbot.keyClick(results, Qt.Key.Key_Up)
     assert searching.sidebar.search.hasFocus()
-
-
-def test_a_click_takes_a_place(searching: MainWindow, qtbot: QtBot) -> None:
-    results = searching.sidebar.results
-    place = results.visualRect(results.model().index(1, 0)).center()
-    with qtbot.waitSignal(searching.sidebar.results.chosen) as caught:
-        qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert caught.args == [3, 31, HITS[1].parts]
 
 
 def test_the_match_is_drawn_differently(searching: MainWindow) -> None:

@@ -38,13 +38,6 @@ def test_conversations_stand_under_their_day(filled: MainWindow) -> None:
     assert listing.currentIndex() == listing.rows.index_of(1)
 
 
-def test_a_click_chooses(filled: MainWindow, qtbot: QtBot) -> None:
-    viewport = filled.sidebar.list.viewport()
-    with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
-        qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=_place(filled, 3))
-    assert caught.args == [3]
-
-
 def test_keys_walk_over_headings_and_enter_chooses(filled: MainWindow, qtbot: QtBot) -> None:
     listing = filled.sidebar.list
     listing.setFocus()
@@ -52,15 +45,6 @@ def test_keys_walk_over_headings_and_enter_chooses(filled: MainWindow, qtbot: Qt
     with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Return)
     assert caught.args == [2]
-
-
-def test_a_heading_chooses_nothing(filled: MainWindow, qtbot: QtBot) -> None:
-    chosen: list[int] = []
-    filled.sidebar.list.chosen.connect(chosen.append)
-    listing = filled.sidebar.list
-    heading = listing.visualRect(listing.rows.index(0, 0)).center()
-    qtbot.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, pos=heading)
-    assert chosen == []
 
 
 def test_f2_renames(filled: MainWindow, qtbot: QtBot) -> None:
@@ -112,23 +96,6 @@ def test_del_deletes_at_once(filled: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(filled.sidebar.list.delete_requested) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Delete)
     assert caught.args == [1]
-
-
-def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
-    listing = filled.sidebar.list
-    menu = listing.make_menu(listing.rows.index_of(2))
-    assert menu is not None
-    words = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
-    assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Print…", "Archive", "Delete"]
-    with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
-        menu.actions()[0].trigger()
-    assert caught.args == [2]
-    assert listing.make_menu(listing.rows.index(0, 0)) is None
-
-
-def test_ctrl_n_asks_for_a_new_chat(filled: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(filled.sidebar.new_chat):
-        qtbot.keyClick(filled, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
 
 
 def test_ctrl_b_hides_and_the_header_brings_back(filled: MainWindow, qtbot: QtBot) -> None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QApplication,
-    QComboBox,
     QFileDialog,
-    QStyle,
-    QStyleOptionComboBox,
     QSystemTrayIcon,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -46,19 +41,6 @@ VALUES: dict[str, SettingValue] = {
     "system_prompt": "Be brief.\nAlways.",
     "sound": True,
 }
-
-
-class Windows(QObject):
-    """Records the class of every window that is shown."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shown: list[str] = []
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
-            self.shown.append(type(watched).__name__)
-        return False
 
 
 @pytest.fixture
@@ -116,21 +98,6 @@ def test_save_tells_only_what_changed(window: MainWindow, dialog: SettingsDialog
     assert again.rows["temperature"].value() == 1.25
 
 
-def test_cancel_changes_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
-    told: list[object] = []
-    window.dialogs.saved.connect(told.append)
-    dialog.rows["temperature"].set_value(2.0)
-    qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
-    assert told == []
-
-
-def test_saving_without_changes_tells_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
-    told: list[object] = []
-    window.dialogs.saved.connect(told.append)
-    qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
-    assert told == []
-
-
 @pytest.mark.parametrize("text", ["", "abc", "-1", "5.1", "nan", "inf", "1e400"])
 def test_a_value_out_of_range_is_explained_and_not_saved(dialog: SettingsDialog, text: str) -> None:
     row = dialog.rows["temperature"]
@@ -172,14 +139,6 @@ def test_defaults_come_back(dialog: SettingsDialog, qtbot: QtBot) -> None:
     assert {key: row.value() for key, row in dialog.rows.items()} == {field.key: field.default for field in FIELDS}
 
 
-def test_sections_are_pages(dialog: SettingsDialog, qtbot: QtBot) -> None:
-    names = [dialog.nav.item(row).text() for row in range(dialog.nav.count())]
-    assert names[:4] == ["Models", "Speculation", "Chat", "Sampling"]
-    dialog.nav.setFocus()
-    qtbot.keyClick(dialog.nav, Qt.Key.Key_Down)
-    assert dialog.pages.currentIndex() == 1
-
-
 @pytest.mark.parametrize("key", ["target_path", "models_dir"])
 def test_browse_fills_the_path(dialog: SettingsDialog, qtbot: QtBot, key: str) -> None:
     row = dialog.rows[key]
@@ -196,38 +155,6 @@ def test_numbers_beyond_32_bits_survive(window: MainWindow) -> None:
     field = SettingField("seed", "S", "Seed", FieldKind.INTEGER, None, "h", 0, 2**63 - 1, automatic="random")
     dialog = SettingsDialog([field], {"seed": 2**62 + 1}, window)
     assert dialog.rows["seed"].value() == 2**62 + 1
-
-
-def test_no_part_of_a_dialog_is_ever_a_window_of_its_own(window: MainWindow, qtbot: QtBot) -> None:
-    windows = Windows()
-    application = QApplication.instance()
-    assert application is not None
-    application.installEventFilter(windows)
-    window.dialogs.open_settings()
-    window.chat_settings.open()
-    window.dialogs.open_shortcuts()
-    application.removeEventFilter(windows)
-    assert set(windows.shown) == {"SettingsDialog", "ShortcutsDialog"}
-
-
-def test_a_choice_that_is_too_long_for_its_box_ends_in_dots(dialog: SettingsDialog) -> None:
-    row = next(row for row in dialog.rows.values() if isinstance(row, ChoiceRow))
-    combo, words = row.combo, "a choice of many more words than the box can show"
-    combo.setFixedWidth(140)
-    pictures = []
-    for text in (words, next(words[:end] for end in range(4, 40) if _fills(combo, words[:end] + "…")) + "…"):
-        combo.setItemText(combo.currentIndex(), text)
-        pictures.append(combo.grab().toImage())
-    assert pictures[0] == pictures[1]
-
-
-def _fills(combo: QComboBox, text: str) -> bool:
-    """Whether one more letter would not fit."""
-    option = QStyleOptionComboBox()
-    combo.initStyleOption(option)
-    part = QStyle.SubControl.SC_ComboBoxEditField
-    room = combo.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, combo).width()
-    return combo.fontMetrics().horizontalAdvance(text) + combo.fontMetrics().horizontalAdvance("m") > room
 
 
 @pytest.fixture
@@ -271,12 +198,6 @@ def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
     qtbot.keyClick(looks, Qt.Key.Key_Escape)
     assert look(window) == before
     assert told == []
-
-
-def test_a_saved_look_stays(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:
-    choose(looks, "theme", "dark", qtbot)
-    qtbot.mouseClick(looks.save_button, Qt.MouseButton.LeftButton)
-    assert window.theme.name == "dark"
 
 
 def test_the_default_look_is_seen_at_once_too(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:

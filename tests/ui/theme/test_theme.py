@@ -230,12 +230,6 @@ def test_room_is_taken_and_given_back(window: MainWindow) -> None:
     assert window.styleSheet() == sheet
 
 
-def test_an_unknown_density_changes_nothing(window: MainWindow) -> None:
-    before = room(window)
-    window.set_density("airy")
-    assert room(window) == before
-
-
 def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtbot: QtBot) -> None:
     window.set_density("compact")
     views = [MessageView(1, "user", "question"), MessageView(2, "assistant", "answer", stats=STATS)]
@@ -256,15 +250,6 @@ def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtb
         now = [margins.left(), margins.top(), margins.right(), margins.bottom(), card.layout().spacing()]
         assert now == [compacted(number) for number in made] != made
     dialog.reject()
-
-
-def test_rows_of_the_list_are_lower(window: MainWindow, qtbot: QtBot) -> None:
-    window.sidebar.set_rows(rows(), 1)
-    listing = window.sidebar.list
-    index = listing.model().index(1, 0)
-    high = listing.visualRect(index).height()
-    window.set_density("compact")
-    qtbot.waitUntil(lambda: listing.visualRect(index).height() < high)
 
 
 def test_paddings_keep_the_place_of_the_focus_ring() -> None:
@@ -292,20 +277,6 @@ def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, dens
         num_lines = 1 if listing is window.sidebar.list else 2
         assert delegate.sizeHint(option, index).height() >= num_lines * window.theme.text_height() + 8
         assert delegate.sizeHint(option, index).height() > usual
-
-
-def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> None:
-    place = window.models.panel
-    fill_models(window, "search")
-    lists = place.search.findChildren(QWidget, "hubList")
-    assert len(lists) == 1
-    widths = place.side.minimumWidth(), lists[0].minimumWidth()
-    window.set_text_size("larger")
-    assert lists[0].minimumWidth() > widths[1]
-    longest = max(window.theme.text_width(place.nav.item(row).text()) for row in range(place.nav.count()))
-    assert place.side.minimumWidth() >= max(widths[0], longest + 60)
-    window.set_text_size("normal")
-    assert (place.side.minimumWidth(), lists[0].minimumWidth()) == widths
 
 
 def _used_names() -> set[str]:
@@ -359,10 +330,6 @@ def test_the_application_icon_comes_in_all_sizes(theme: Theme) -> None:
     assert sizes == set(APP_ICON_SIZES)
 
 
-def test_text_can_be_drawn_at_all(qtbot: QtBot) -> None:
-    assert QFontDatabase.families()
-
-
 @pytest.fixture
 def host(qtbot: QtBot) -> QWidget:
     result = QWidget()
@@ -375,28 +342,6 @@ def own_font() -> Iterator[QFont]:
     before = QApplication.font()
     yield before
     QApplication.setFont(before)
-
-
-def test_fonts_metrics_and_colours_are_made_once(theme: Theme) -> None:
-    paint_cache = theme.paint_cache
-    assert paint_cache.font(-1) is paint_cache.font(-1)
-    assert paint_cache.metrics(0, SEMIBOLD) is paint_cache.metrics(0, SEMIBOLD)
-    assert paint_cache.color(theme.tokens.text) is paint_cache.color(theme.tokens.text)
-    assert paint_cache.color(theme.tokens.accent).name() == theme.tokens.accent
-
-
-def test_a_font_of_the_theme_may_be_changed_without_changing_the_others(theme: Theme) -> None:
-    size = theme.paint_cache.font().pixelSize()
-    theme.font().setPixelSize(99)
-    assert theme.paint_cache.font().pixelSize() == size
-
-
-def test_another_text_size_gives_other_fonts(theme: Theme, host: QWidget) -> None:
-    before, height = theme.paint_cache.font(-1).pixelSize(), theme.paint_cache.metrics(-1).height()
-    theme.set_text_size("larger", host)
-    assert theme.paint_cache.font(-1).pixelSize() == before + TEXT_SIZES["larger"]
-    assert theme.paint_cache.metrics(-1).height() > height
-    assert theme.text_height(-1) == theme.paint_cache.metrics(-1).height()
 
 
 def test_another_font_of_the_system_is_reported_and_taken(theme: Theme, own_font: QFont, qtbot: QtBot) -> None:

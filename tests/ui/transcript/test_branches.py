@@ -8,11 +8,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, STATS
-from tests.ui.window.test_accessibility import nameless
 from ui.transcript.area import make_menu
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.user_card import UserCard
@@ -105,13 +103,6 @@ def test_a_new_version_takes_the_focus_unless_a_key_was_pressed(page: MainWindow
     assert page.composer.text == ("a" if typed else "")
 
 
-def test_all_of_it_has_names(page: MainWindow) -> None:
-    user_card(page, 0).begin_edit()
-    page.sidebar.search.setText("x")
-    page.sidebar.show_results([SearchHit(1, "t", 2, "user", (("x", True),))])
-    assert nameless(page) == []
-
-
 def test_editing_makes_no_narrow_page_wider(page: MainWindow, qtbot: QtBot) -> None:
     page.resize(640, 600)
     qtbot.waitUntil(lambda: page.width() == 640)
@@ -200,28 +191,6 @@ def test_the_menu_offers_no_mode_that_cannot_run(page: MainWindow, qtbot: QtBot)
     menu.close()
 
 
-def test_the_menu_button_opens_the_menu(page: MainWindow, qtbot: QtBot) -> None:
-    qtbot.mouseClick(user_card(page, 0).more_button, Qt.MouseButton.LeftButton)
-    menu = user_card(page, 0).findChild(QMenu)
-    assert menu is not None
-    assert menu.isVisible()
-    menu.close()
-
-
-def test_going_to_a_message_shows_it_and_stays(window: MainWindow, qtbot: QtBot) -> None:
-    views = [
-        MessageView(number, "user" if number % 2 else "assistant", f"message {number}\n\n" * 5)
-        for number in range(1, 121)
-    ]
-    window.show_conversation("t", views)
-    window.transcript.go_to(21)
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    card = next(card for card in window.transcript.cards if card.message_id == 21)
-    top = card.mapTo(window.transcript.viewport(), card.rect().topLeft()).y()
-    assert 0 <= top < window.transcript.viewport().height() // 2
-    assert not window.transcript.follows_end
-
-
 def ink(widget: QWidget, part: QWidget) -> tuple[int, int]:
     """The first and last columns of ``part`` that contain ink, in pixels of ``widget``."""
     place = part.mapTo(widget, QPoint(0, 0))
@@ -240,17 +209,3 @@ def test_the_arrows_of_versions_end_with_the_text(page: MainWindow) -> None:
     text_end = question.body.mapTo(question, QPoint(0, 0)).x() + question.body.width() - 1
     assert abs(ink(question, question.versions.forth)[1] - text_end) <= 2  # text rarely ends exactly at its edge
     assert question.versions.geometry().right() < question.width()
-
-
-def test_tab_goes_through_a_question_from_left_to_right(page: MainWindow, qtbot: QtBot) -> None:
-    card = user_card(page, 2)
-    assert card.versions is not None
-    card._copy_button.setFocus(Qt.FocusReason.TabFocusReason)
-    names = []
-    for _ in range(4):
-        focus = QApplication.focusWidget()
-        assert focus is not None
-        names.append(focus.accessibleName())
-        qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    assert names[:3] == ["Copy message", "Edit message", "More actions for this message"]
-    assert names[3] == card.versions.forth.accessibleName()  # the other arrow is disabled

@@ -82,15 +82,6 @@ def test_older_messages_come_while_an_answer_begins(
     assert bar.value() > 0, "what is above can be scrolled to"
 
 
-def test_sending_goes_to_the_end(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "assistant", LONG, stats=STATS)])
-    bar = window.transcript.verticalScrollBar()
-    qtbot.waitUntil(lambda: bar.maximum() > 500)
-    bar.setValue(0)
-    window.add_message(MessageView(2, "user", "next"))
-    qtbot.waitUntil(lambda: at_end(window))
-
-
 def test_a_long_history_is_built_from_the_end(window: MainWindow, qtbot: QtBot) -> None:
     history = [MessageView(number, "user" if number % 2 else "assistant", f"message {number}") for number in range(120)]
     window.show_conversation("t", history)
@@ -251,14 +242,6 @@ def test_pasted_markup_of_the_user_stays_text(window: MainWindow) -> None:
     window.show_conversation("t", [MessageView(1, "user", text)])
     card = window.transcript.cards[0]
     assert card.body.toPlainText() == text  # type: ignore[attr-defined]
-
-
-def test_wheel_over_code_scrolls_the_page(window: MainWindow, qtbot: QtBot) -> None:
-    code = "```\n" + "\n".join(f"line {n}" for n in range(100)) + "\n```"
-    window.show_conversation("t", [MessageView(1, "assistant", code)])
-    qtbot.waitUntil(lambda: window.transcript.verticalScrollBar().maximum() > 300)
-    block = window.transcript.last_answer().body.segments[0]  # type: ignore[union-attr]
-    assert block.view.verticalScrollBar().maximum() == 0  # type: ignore[union-attr]
 
 
 def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) -> None:

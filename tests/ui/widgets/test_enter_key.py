@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton, QWi
 from pytestqt.qtbot import QtBot
 
 from tests.ui.filled_window import DIALOGS, make_window, open_settings, opened
-from ui.settings.dialog import SettingsDialog
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
@@ -42,18 +41,6 @@ def test_enter_does_what_the_focused_button_says(window: MainWindow, name: str, 
     told = endings(question)
     press_enter(question, getattr(question, name), qtbot)
     assert told == ["rejected" if name == "cancel_button" else "accepted"]
-
-
-def test_enter_on_other_buttons_saves_no_settings(window: MainWindow, qtbot: QtBot) -> None:
-    dialog = open_settings(window, 2)
-    assert isinstance(dialog, SettingsDialog)
-    told = endings(dialog)
-    clicked: list[bool] = []
-    dialog.defaults_button.clicked.connect(lambda: clicked.append(True))
-    press_enter(dialog, dialog.defaults_button, qtbot)
-    assert (clicked, told) == ([True], [])
-    press_enter(dialog, dialog.cancel_button, qtbot)
-    assert told == ["rejected"]
 
 
 def test_enter_in_a_field_still_means_the_default_button(window: MainWindow, qtbot: QtBot) -> None:

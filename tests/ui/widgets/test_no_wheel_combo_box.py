@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, opened
+from tests.ui.filled_window import opened
 from ui.widgets.popups import NoWheelComboBox, NoWheelSlider
 from ui.window.main_window import MainWindow
 
@@ -45,16 +44,6 @@ def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
     menu.close()
 
 
-def test_the_wheel_of_qt_s_own_would_be_noticed(qtbot: QtBot) -> None:
-    box = QComboBox()
-    qtbot.addWidget(box)
-    box.addItems(["one", "two"])
-    box.show()
-    qtbot.waitExposed(box)
-    turn_wheel_over(box)
-    assert box.currentText() == "two"
-
-
 def test_the_wheel_over_a_slider_changes_nothing(qtbot: QtBot) -> None:
     slider = NoWheelSlider(Qt.Orientation.Horizontal)
     qtbot.addWidget(slider)
@@ -63,18 +52,6 @@ def test_the_wheel_over_a_slider_changes_nothing(qtbot: QtBot) -> None:
     qtbot.waitExposed(slider)
     turn_wheel_over(slider)
     assert slider.value() == 40
-
-
-@pytest.mark.parametrize("page", MODELS_PAGES)
-def test_nothing_of_the_window_is_changed_by_the_wheel(page: str, shared_window: MainWindow) -> None:
-    with opened(shared_window, page) as root:
-        assert restless(root.window()) == []
-
-
-@pytest.mark.parametrize("name", DIALOGS)
-def test_nothing_of_a_dialog_is_changed_by_the_wheel(name: str, shared_window: MainWindow) -> None:
-    with opened(shared_window, name) as dialog:
-        assert restless(dialog) == []
 
 
 def test_nothing_of_the_settings_is_changed_by_the_wheel(shared_window: MainWindow) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.long_chats import history_of
-from ui.widgets.building import VIEWPORT_NAME, invalidate_item, preload_wrappers, wrap_viewport
+from ui.widgets.building import VIEWPORT_NAME, invalidate_item, wrap_viewport
 from ui.widgets.tab_order import tab_stops
 from ui.window.main_window import MainWindow
 
@@ -32,10 +32,6 @@ def test_a_viewport_has_the_name_by_which_it_is_found(qtbot: QtBot, kind: type[Q
     qtbot.addWidget(area)
     wrap_viewport(area)
     assert area.findChild(QWidget, VIEWPORT_NAME) is area.viewport()
-
-
-def test_all_can_be_loaded(qtbot: QtBot) -> None:
-    preload_wrappers()
 
 
 def num_kept() -> int:
@@ -80,14 +76,6 @@ def test_whoever_looks_at_an_item_has_it_forgotten() -> None:
     found = dict(functions_that_look_at_items())
     assert len(found) >= 4
     assert [place for place, names in found.items() if "invalidate_item" not in names] == []
-
-
-def test_the_header_leaves_nothing(window: MainWindow, qtbot: QtBot) -> None:
-    for index in range(window.header.bar.count()):
-        invalidate_item(window.header.bar.itemAt(index))
-    before = num_kept()
-    window.header._models_px()
-    assert num_kept() == before
 
 
 def test_tab_leaves_nothing(qtbot: QtBot) -> None:

@@ -309,17 +309,3 @@ def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
     assert chosen == []
     assert window.notice_banner.isVisible()
     assert NO_DRAFT.unavailable[Mode.DRAFT] in window.notice_banner.message.text()
-
-
-def test_words_that_are_longer_than_usual_make_it_wider(window: MainWindow, qtbot: QtBot) -> None:
-    window.chat_settings.set_view(view(), 1)
-    window.chat_settings.open()
-    panel = window.chat_settings.panel
-    assert panel is not None
-    usual = panel.width()
-    panel.hide()
-    for button in panel.switch.buttons.values():
-        button.setText(button.text() * 3)
-    window.chat_settings.open()
-    qtbot.waitUntil(lambda: panel.width() > usual)
-    assert all(button.width() >= button.sizeHint().width() for button in panel.switch.buttons.values())

@@ -30,21 +30,6 @@ def test_a_window_that_nobody_sized_is_no_larger_than_its_screen(window: MainWin
     assert (window.width(), window.height()) == (700, 500)
 
 
-def test_a_window_that_fills_its_screen_is_left_so(window: MainWindow) -> None:
-    window.showMaximized()
-    filled = window.size()
-    window.layout_state.fit_screen()
-    assert window.size() == filled
-
-
-def test_a_size_that_was_remembered_is_left_too(window: MainWindow) -> None:
-    room = window.screen().availableSize()
-    window.layout_state.restore(window.layout_state.save())
-    window.resize(room.width() + 300, room.height())  # the window may span two screens
-    window.layout_state.fit_screen()
-    assert window.width() == room.width() + 300
-
-
 def test_panes_begin_as_wide_as_they_were_drawn(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: window.sidebar.width() == SIDEBAR_PX)
@@ -94,12 +79,6 @@ def test_very_large_text_leaves_all_panes_within_a_remembered_window(very_large:
     window.layout_state.restore(json.dumps(kept).encode())
     qtbot.waitUntil(lambda: beyond(window) == [])
     assert window.width() == 1280
-
-
-def test_a_window_of_very_large_text_is_no_wider_than_its_screen(very_large: None, qtbot: QtBot) -> None:
-    window = make_window(qtbot)
-    window.set_text_size("larger")
-    assert window.minimumWidth() <= window.screen().availableSize().width()
 
 
 @pytest.mark.parametrize("more_room", ["smaller text", "wider window"])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import (
-    QCoreApplication,
     QEvent,
     QLocale,
     QObject,
@@ -21,8 +19,6 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QGuiApplication,
     QInputMethod,
-    QInputMethodEvent,
-    QKeyEvent,
 )
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QTextBrowser, QWidget
@@ -32,11 +28,10 @@ from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.messages import MessageView
 from app.core.domain.settings.layers import SavedPrompt
 from engine.records import Mode, Problem
-from tests.ui.conftest import ASSETS, BUILTIN, FIELDS, NO_DRAFT, READY, STATS, model, rows
+from tests.ui.conftest import ASSETS, FIELDS, NO_DRAFT, READY, STATS, rows
 from tests.ui.filled_window import fill_models, make_window, open_dialog
 from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -100,13 +95,6 @@ def test_a_problem_is_calm_and_can_be_dismissed(window: MainWindow, qtbot: QtBot
     assert not banner.isVisible()
 
 
-def test_a_notice_needs_no_title(window: MainWindow) -> None:
-    window.show_notice("The context was reset.")
-    assert window.notice_banner.isVisible()
-    assert window.notice_banner.message.text() == "The context was reset."
-    assert not window.notice_banner.title.isVisible()
-
-
 def test_notices_gather_until_they_are_dismissed(window: MainWindow) -> None:
     for text in ("one", "two", "one", "three", "four"):
         window.show_notice(text)
@@ -145,20 +133,6 @@ def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
             chooser.fileSelected.emit("/models/x.gguf")
         chooser.reject()
         assert caught.args == ["/models/x.gguf", role]
-
-
-def test_the_tiny_pair_is_called_tiny(window: MainWindow) -> None:
-    window.set_engine(BUILTIN)
-    window.show_conversation("", [])
-    assert "tiny" in window.empty.text.text()
-    assert "quick demo" in window.header.model_button.toolTip()
-    assert "tiny" in window.header.builtin_action.toolTip()
-
-
-def test_a_model_of_the_user_is_not_called_tiny(window: MainWindow) -> None:
-    window.show_conversation("", [])
-    assert "quick demo" not in window.empty.text.text()
-    assert "built-in" not in window.header.model_button.toolTip()
 
 
 @pytest.mark.parametrize(
@@ -203,15 +177,6 @@ def test_an_unreadable_layout_changes_nothing(window: MainWindow, data: bytes) -
     assert window.sidebar.isVisible()
 
 
-def test_the_models_menu_opens_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.keyClick(window.composer.edit, Qt.Key.Key_L, CTRL)
-    picker = window.header.picker
-    qtbot.waitUntil(picker.isVisible)
-    assert picker.list.hasFocus()
-    qtbot.keyClick(picker.list, Qt.Key.Key_Escape)
-    assert not picker.isVisible()
-
-
 def test_a_window_can_be_made_narrow_at_once(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1280, 800)
     qtbot.waitUntil(window.stats.isVisible)
@@ -254,11 +219,6 @@ def test_themes_change_everything_at_once(window: MainWindow) -> None:
     assert window.grab().toImage().pixelColor(image.width() // 2, 80).lightness() > 200
 
 
-def test_an_unknown_theme_is_the_systems(window: MainWindow) -> None:
-    window.set_theme("sepia")
-    assert window.theme.name == "system"
-
-
 def test_without_a_model_the_page_offers_two(window: MainWindow, qtbot: QtBot) -> None:
     window.set_engine(EngineView())
     window.show_conversation("", [])
@@ -276,24 +236,11 @@ def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> 
     assert caught.args == [card.prompt]
 
 
-def test_ctrl_slash_lists_the_shortcuts(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.keyClick(window, Qt.Key.Key_Slash, CTRL)
-    dialog = window.findChild(ShortcutsDialog)
-    assert dialog is not None
-    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not dialog.isVisible()
-
-
 def test_ctrl_shift_c_copies_the_last_answer(window: MainWindow, qtbot: QtBot) -> None:
     views = [MessageView(1, "assistant", "first"), MessageView(2, "user", "q"), MessageView(3, "assistant", "*last*")]
     window.show_conversation("t", views)
     qtbot.keyClick(window, Qt.Key.Key_C, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert QApplication.clipboard().text() == "*last*"
-
-
-def test_closing_is_reported_once(window: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window.closing):
-        window.close()
 
 
 def test_an_old_conversation_shows_its_last_figures(window: MainWindow) -> None:
@@ -315,14 +262,6 @@ def test_no_timer_runs_while_idle(window: MainWindow, qtbot: QtBot) -> None:
         assert [timer for timer in window.findChildren(QTimer) if timer.isActive()] == []
 
     qtbot.waitUntil(nothing_runs, timeout=30_000)
-
-
-def test_modes_stay_as_the_app_says_while_the_engine_changes(window: MainWindow) -> None:
-    window.composer.set_mode(Mode.DRAFT)
-    window.set_engine(replace(READY, state=EngineState.READING))
-    assert window.composer.modes.mode is Mode.DRAFT
-    window.set_engine(replace(READY, target=model("other")))
-    assert window.composer.modes.mode is Mode.DRAFT
 
 
 def test_the_system_theme_follows_the_system(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,15 +291,6 @@ def test_the_focus_goes_to_the_composer_when_what_had_it_is_replaced(window: Mai
     assert window.composer.edit.hasFocus()
 
 
-def test_after_a_suggested_message_one_writes_on(window: MainWindow, qtbot: QtBot) -> None:
-    card = window.empty.prompt_cards[0]
-    window.set_engine(BUILTIN)
-    card.setFocus()
-    with qtbot.waitSignal(window.composer.submitted):
-        qtbot.keyClick(card, Qt.Key.Key_Space)
-    assert window.composer.edit.hasFocus()
-
-
 @pytest.fixture
 def window(qtbot: QtBot) -> MainWindow:
     return make_window(qtbot)
@@ -384,12 +314,6 @@ def focus(widget: QWidget) -> QWidget:
     return widget
 
 
-def type_letter(widget: QWidget, letter: str) -> None:
-    """Press the key of a letter that Qt's test helper does not know."""
-    key = Qt.Key(ord(letter.upper()))
-    QCoreApplication.sendEvent(widget, QKeyEvent(QEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier, letter))
-
-
 @pytest.mark.parametrize("name", BUTTONS)
 def test_letters_typed_at_a_button_go_into_the_message(window: MainWindow, name: str) -> None:
     button = focus(BUTTONS[name](window))
@@ -398,12 +322,6 @@ def test_letters_typed_at_a_button_go_into_the_message(window: MainWindow, name:
     assert edit.hasFocus()
     QTest.keyClicks(edit, "i there")
     assert window.composer.text == "Hi there"
-
-
-def test_letters_go_behind_what_was_written(window: MainWindow) -> None:
-    window.composer.set_text("before ")
-    type_letter(focus(window.composer.attach_button), "ü")
-    assert window.composer.text == "before ü"
 
 
 def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow, qtbot: QtBot) -> None:
@@ -427,16 +345,6 @@ def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) 
     with qtbot.waitSignal(window.sidebar.new_chat):
         QTest.keyClick(focus(button), Qt.Key.Key_Space)
     assert (window.composer.text, sent) == ("", [])
-
-
-def test_space_opens_the_modes(window: MainWindow) -> None:
-    button = focus(window.composer.modes)
-    QTest.keyClick(button, Qt.Key.Key_Space)
-    assert window.composer.modes.popup.isVisible()
-    assert window.composer.text == ""
-    QTest.keyClick(window.composer.modes.popup.list, Qt.Key.Key_Escape)
-    assert not window.composer.modes.popup.isVisible()
-    assert button.hasFocus()
 
 
 def test_shortcuts_stay_shortcuts(window: MainWindow) -> None:
@@ -500,18 +408,6 @@ def test_a_key_that_an_input_method_would_compose_is_not_sent_raw(
     assert window.composer.text == typed
 
 
-def test_an_input_method_goes_on_where_the_letter_went(window: MainWindow) -> None:
-    QTest.keyClicks(focus(window.composer.attach_button), "a")
-    assert QGuiApplication.inputMethod() is not None
-    composed = QInputMethodEvent("か", [])
-    QCoreApplication.sendEvent(focused(), composed)
-    assert window.composer.text == "a"
-    composed = QInputMethodEvent()
-    composed.setCommitString("漢字")
-    QCoreApplication.sendEvent(focused(), composed)
-    assert window.composer.text == "a漢字"
-
-
 def test_a_slash_opens_the_prompts_and_a_paste_is_the_messages(window: MainWindow) -> None:
     window.chat_settings.set_prompts((SavedPrompt("shorter", "Shorten this"),))
     QTest.keyClicks(focus(window.composer.attach_button), "/")
@@ -533,12 +429,6 @@ def test_the_models_place_and_dialogs_keep_their_keys(window: MainWindow, qtbot:
     QTest.keyClicks(focused(), "x")
     assert window.composer.text == ""
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
-
-
-def test_nothing_is_lost_while_no_model_is_loaded(window: MainWindow) -> None:
-    window.set_engine(READY.__class__())
-    QTest.keyClicks(focus(window.sidebar.new_button), "a")
-    assert window.composer.text == "a"
 
 
 @pytest.fixture
@@ -579,20 +469,6 @@ def test_keys_of_the_chat_rest_while_it_is_not_seen(told: tuple[MainWindow, list
     press(window, qtbot, Qt.Key.Key_R, CTRL)
     press(window, qtbot, Qt.Key.Key_D, CTRL)
     assert asked == ["regenerate", "mode"]
-
-
-def test_escape_leads_back_from_the_models(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
-    window, _ = told
-    window.models.panel.nav.setFocus()
-    press(window, qtbot, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
-    assert not window.models.is_open
-
-
-def test_the_next_chat_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
-    window, _ = told
-    with qtbot.waitSignal(window.sidebar.list.chosen):
-        press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
-    assert not window.models.is_open
 
 
 def test_the_window_is_named_after_what_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:

@@ -27,15 +27,6 @@ def test_enter_presses_the_button_in_focus(window: MainWindow, qtbot: QtBot) -> 
     assert window.stats.isVisible() is not shown
 
 
-def test_enter_presses_the_buttons_of_the_models_place(window: MainWindow, qtbot: QtBot) -> None:
-    window.models.toggle()
-    window.models.panel.open("welcome")
-    button = window.models.panel.welcome.builtin_button
-    button.setFocus(Qt.FocusReason.TabFocusReason)
-    with qtbot.waitSignal(button.clicked, timeout=30_000):
-        qtbot.keyClick(button, Qt.Key.Key_Return)
-
-
 def test_enter_opens_a_menu_button(window: MainWindow, qtbot: QtBot) -> None:
     button = window.sidebar.help_button
     menu = button.menu()

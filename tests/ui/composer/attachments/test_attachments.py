@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QBuffer, QPoint, QRect, Qt
-from PySide6.QtGui import QPixmap, QTextOption
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -84,17 +84,6 @@ def test_the_reader_shows_the_beginning_of_a_very_long_text(theme: Theme, qtbot:
     qtbot.keyClick(reader.copy_button, Qt.Key.Key_Space)
     qtbot.keyClick(reader.close_button, Qt.Key.Key_Space)
     assert not reader.isVisible()
-
-
-def test_the_reader_breaks_a_line_without_spaces_anywhere(theme: Theme, qtbot: QtBot) -> None:
-    host = QWidget()
-    qtbot.addWidget(host)
-    host.resize(900, 700)
-    for text, is_long in (("A" * MAX_CHARS, True), ("word " * 1_000, False)):
-        reader = AttachmentDialog(theme, Attachment(1, "a.txt", AttachmentKind.TEXT, len(text), text), host)
-        reader.show()
-        assert (reader.text.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere) is is_long
-        assert reader.text.toPlainText() == text
 
 
 def test_a_sent_message_shows_its_files_folded(window: MainWindow, qtbot: QtBot) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +11,6 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.markdown.documents import cut_documents, documents
-from ui.theme.highlighting import line_ranges
 from ui.theme.palette import DARK
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
@@ -159,36 +157,6 @@ def test_code_is_coloured_when_its_fence_closes(theme: Theme, qtbot: QtBot) -> N
     assert colours["1"] == theme.tokens.code_number
 
 
-def test_long_code_is_coloured_as_short_code_is(theme: Theme, qtbot: QtBot) -> None:
-    line = "def f(x):  # says 'é😀'\n"
-    text = "word = '''\n" + line + "'''\n" + line * 200
-    body = AnswerBody(theme)
-    qtbot.addWidget(body)
-    body.set_text(f"```python\n{text}```\n")
-    code = body.segments[0]
-    assert isinstance(code, CodeBlock)
-    assert not code.view.document().lastBlock().layout().formats()
-    qtbot.waitUntil(lambda: bool(code.view.document().lastBlock().layout().formats()), timeout=30_000)
-    block = code.view.document().firstBlock()
-    for expected in line_ranges(text.removesuffix("\n"), "python"):
-        found = [
-            (part.start, part.length, part.format.foreground().color().name()) for part in block.layout().formats()
-        ]
-        assert found == _joined((start, length, getattr(theme.tokens, name)) for start, length, name in expected)
-        block = block.next()
-
-
-def _joined(parts: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Join adjacent ranges of equal colour, as Qt does."""
-    joined: list[tuple[int, int, str]] = []
-    for start, length, color in parts:
-        if joined and joined[-1][2] == color and sum(joined[-1][:2]) == start:
-            joined[-1] = (joined[-1][0], joined[-1][1] + length, color)
-        else:
-            joined.append((start, length, color))
-    return joined
-
-
 def test_another_palette_recolours_code_and_keeps_the_text(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme)
     qtbot.addWidget(body)
@@ -201,16 +169,6 @@ def test_another_palette_recolours_code_and_keeps_the_text(theme: Theme, qtbot: 
     qtbot.waitUntil(lambda: "def" in _colours(code), timeout=30_000)
     assert _colours(code)["def"] == DARK.code_keyword
     assert [part.toPlainText() for part in body.segments if not isinstance(part, CodeBlock)] == before
-
-
-def test_an_unknown_language_stays_plain(theme: Theme, qtbot: QtBot) -> None:
-    body = AnswerBody(theme)
-    qtbot.addWidget(body)
-    body.set_text("```nosuchlanguage\nfor x in y\n```\n")
-    code = body.segments[0]
-    assert isinstance(code, CodeBlock)
-    assert _colours(code) == {}
-    assert code.label.text() == "nosuchlanguage"
 
 
 def test_prose_is_as_high_as_its_text(theme: Theme, qtbot: QtBot) -> None:
@@ -227,19 +185,6 @@ def test_prose_is_as_high_as_its_text(theme: Theme, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: prose.height() > 1.5 * wide)
 
 
-def test_streamed_text_has_the_margins_of_text_set_at_once(theme: Theme, qtbot: QtBot) -> None:
-    body = AnswerBody(theme)
-    qtbot.addWidget(body)
-    body.resize(400, 300)
-    body.show()
-    for word in ("Some", " words", " that", " fill", " more", " than", " one", " line", " of", " it"):
-        body.append(word)
-        QApplication.processEvents()
-    prose = body.segments[0]
-    assert prose.height() >= prose.document().size().height() > 0
-    assert prose.verticalScrollBar().value() == 0
-
-
 def test_a_selection_survives_more_text(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme)
     qtbot.addWidget(body)
@@ -251,19 +196,6 @@ def test_a_selection_survives_more_text(theme: Theme, qtbot: QtBot) -> None:
     prose.setTextCursor(cursor)
     body.append("and more")
     assert prose.textCursor().selectedText() == "first"
-
-
-def test_a_caret_stays_where_it_is_while_its_block_is_set_anew(theme: Theme, qtbot: QtBot) -> None:
-    body = AnswerBody(theme)
-    qtbot.addWidget(body)
-    body.append("first words ")
-    prose = body.segments[0]
-    assert isinstance(prose, ProseView)
-    cursor = prose.textCursor()
-    cursor.setPosition(4)
-    prose.setTextCursor(cursor)
-    body.append("and **more** of them")
-    assert (prose.textCursor().anchor(), prose.textCursor().position()) == (4, 4)
 
 
 def test_long_lines_of_code_wrap_where_it_is_wished(theme: Theme, qtbot: QtBot) -> None:

@@ -292,15 +292,6 @@ def test_the_messages_beside_the_focus_stay(page: MainWindow, qtbot: QtBot) -> N
     assert [card_of(page, number) is not None for number in (*beside, at + 2)] == [True] * 3 + [False]
 
 
-def test_a_message_that_is_gone_to_is_whole(page: MainWindow, qtbot: QtBot) -> None:
-    go_up(page, qtbot)
-    qtbot.waitUntil(lambda: card_of(page, HISTORY[-5].id) is None, timeout=WAIT_MS)
-    page.transcript.go_to(HISTORY[-5].id)
-    card = answer_of(page, HISTORY[-5].id)
-    assert 0 <= card.mapTo(page.transcript.viewport(), QPoint(0, 0)).y() < 60
-    assert len(card.body.segments) > 3
-
-
 def test_found_words_are_marked_again_until_they_are_forgotten(page: MainWindow, qtbot: QtBot) -> None:
     def found(card: AnswerCard) -> list[str]:
         return [one.cursor.selectedText() for view in texts_of(card) for one in view.extraSelections()]
@@ -413,12 +404,6 @@ def test_a_card_is_there_and_styled_before_it_is_wanted(window: MainWindow, view
     assert card.isHidden()
     assert card.message_id == view.id
     assert card.window() is window, "or it would have to be styled once more"
-
-
-def test_what_has_more_than_words_has_no_use_for_one(window: MainWindow) -> None:
-    several = replace(ANSWER, versions=(1, 2))
-    assert make_ready(window, several) < 50
-    assert not window.transcript.pool.has_card_for(several)
 
 
 def test_one_half_made_goes_with_the_conversation(window: MainWindow, qtbot: QtBot) -> None:
