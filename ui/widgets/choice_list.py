@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
@@ -70,32 +70,6 @@ def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
     """The rows of all groups under their headings; empty groups are omitted."""
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
-
-
-def reordered_rows(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
-    """The ``wanted`` rows. Rows that are already ``shown`` keep their positions; new rows follow under their headings.
-
-    Unwanted rows stay as disabled rows, except at the end.
-    """
-    left = {row.key: row for row in wanted if row.key}
-    shown = list(shown)
-    while shown and shown[-1].key not in left:
-        shown.pop()
-    rows: list[Choice] = []
-    for row in shown:
-        now = left.pop(row.key, replace(row, enabled=False)) if row.key else row
-        rows.append(now if len(now.lines) == len(row.lines) else replace(now, lines=row.lines))
-    last = next((row.title for row in reversed(rows) if not row.key), "")
-    heading: Choice | None = None
-    for row in wanted:
-        if not row.key:
-            heading = row
-        elif row.key in left:
-            if heading is not None and heading.title != last:
-                rows.append(heading)
-                last = heading.title
-            rows.append(row)
-    return tuple(rows)
 
 
 class ChoiceModel(QAbstractListModel):

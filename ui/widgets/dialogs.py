@@ -135,45 +135,32 @@ FOLDERS: dict[str, str] = {}
 
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose an export file; ``take`` gets the path, with the extension of ``name``."""
-    extension = name.rsplit(".", 1)[-1]
-    title, chosen = translate("ChatFiles", "Export chats"), translate("ChatFiles", CHAT_FILTERS[extension])
-    dialog = _save_dialog(parent, title, name, chosen)
-    dialog.fileSelected.connect(take)
-    return open_dialog(dialog, "export")
+    filters = translate("ChatFiles", CHAT_FILTERS[name.rsplit(".", 1)[-1]])
+    return _ask_save(parent, "export", translate("ChatFiles", "Export chats"), name, filters, take)
 
 
 def ask_project_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose the file of an exported project."""
-    title, chosen = translate("ChatFiles", "Export the project"), translate("ChatFiles", "Project (*.zip)")
-    dialog = _save_dialog(parent, title, name, chosen)
-    dialog.fileSelected.connect(take)
-    return open_dialog(dialog, "export")
+    filters = translate("ChatFiles", "Project (*.zip)")
+    return _ask_save(parent, "export", translate("ChatFiles", "Export the project"), name, filters, take)
 
 
-def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
-    """Let the user choose export files to import; ``take`` gets their paths."""
-    dialog = QFileDialog(
-        parent,
-        translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project"),
-        "",
-        translate("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)"),
-    )
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-    dialog.filesSelected.connect(take)
-    return open_dialog(dialog, "import")
+def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose the export file of a race, "png", "md" or "json"; ``take`` gets the path."""
+    name, filters = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
+    return _ask_save(parent, "race", translate("RaceFiles", "Export the race"), f"{name}.{kind}", filters, take)
 
 
 def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
     """Let the user choose a statistics file; ``take`` gets the path and "csv" or "json"."""
-    filters = (
-        translate("StatsFiles", "Table for spreadsheets (*.csv)"),
-        translate("StatsFiles", "JSON (*.json)"),
-    )
+    filters = (translate("StatsFiles", "Table for spreadsheets (*.csv)"), translate("StatsFiles", "JSON (*.json)"))
     name = f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{STATISTICS_FORMATS[0]}"
-    dialog = _save_dialog(parent, translate("StatsFiles", "Export statistics"), name, ";;".join(filters))
+    title = translate("StatsFiles", "Export statistics")
+    dialog = _ask_save(
+        parent, "statistics", title, name, ";;".join(filters), lambda path: take(path, statistics_format(path))
+    )
     dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(STATISTICS_FORMATS[filters.index(name)]))
-    dialog.fileSelected.connect(lambda path: take(path, statistics_format(path)))
-    return open_dialog(dialog, "statistics")
+    return dialog
 
 
 def statistics_format(path: str) -> str:
@@ -182,31 +169,37 @@ def statistics_format(path: str) -> str:
     return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
 
 
-def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose the export file of a race, "png", "md" or "json"; ``take`` gets the path."""
-    name, chosen = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
-    dialog = _save_dialog(parent, translate("RaceFiles", "Export the race"), f"{name}.{kind}", chosen)
-    dialog.fileSelected.connect(take)
-    return open_dialog(dialog, "race")
+def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
+    """Let the user choose export files to import; ``take`` gets their paths."""
+    title = translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project")
+    filters = translate("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
+    return _ask_open(parent, "import", title, filters, take)
 
 
 def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
     """Let the user choose files to attach; ``take`` gets their paths."""
-    dialog = QFileDialog(parent, translate("AttachmentDialog", "Attach files"))
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     everything = translate("AttachmentDialog", "All files")
     usual = translate("AttachmentDialog", "Text, code, tables, PDF and pictures")
-    dialog.setNameFilters([f"{everything} (*)", f"{usual} ({ATTACHMENT_PATTERNS})"])
-    dialog.filesSelected.connect(take)
-    return open_dialog(dialog, "attach")
+    filters = f"{everything} (*);;{usual} ({ATTACHMENT_PATTERNS})"
+    return _ask_open(parent, "attach", translate("AttachmentDialog", "Attach files"), filters, take)
 
 
-def _save_dialog(parent: QWidget, title: str, name: str, filters: str) -> QFileDialog:
+def _ask_save(
+    parent: QWidget, kind: str, title: str, name: str, filters: str, take: Callable[[str], object]
+) -> QFileDialog:
     dialog = QFileDialog(parent, title, "", filters)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(name.rsplit(".", 1)[-1])
     dialog.selectFile(name)
-    return dialog
+    dialog.fileSelected.connect(take)
+    return open_dialog(dialog, kind)
+
+
+def _ask_open(parent: QWidget, kind: str, title: str, filters: str, take: Callable[[list[str]], object]) -> QFileDialog:
+    dialog = QFileDialog(parent, title, "", filters)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(take)
+    return open_dialog(dialog, kind)
 
 
 def open_dialog(dialog: QFileDialog, kind: str) -> QFileDialog:

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 from ui.text.formatting import tooltip
 from ui.theme.theme import Theme
 from ui.widgets.building import separator, vbox
-from ui.widgets.choice_list import Choice, ChoiceList, reordered_rows
+from ui.widgets.choice_list import Choice, ChoiceList
 
 RADIUS_PX = 8  # corner radius in the stylesheet
 GAP_PX = 4  # between a popup and its button
@@ -167,10 +167,10 @@ class ChoicePopup(Popup):
         self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
-        """Update the rows while the popup is open: shown rows stay in place, new ones follow."""
+        """Replace the rows while the popup is open; it stays scrolled."""
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
-        self.list.set_rows(reordered_rows(self.list.rows.rows, rows))
+        self.list.set_rows(rows)
         self.fit_rows()
         bar.setValue(scrolled)
 

@@ -120,7 +120,9 @@ def test_results_show_words_and_open_where_they_are_written(harness: AppHarness,
 def test_a_question_is_marked_and_the_marks_go_with_the_search(harness: AppHarness, qtbot: QtBot) -> None:
     search(harness, qtbot, "animal")
     assert marked(harness) == ["animal"]
-    assert any(isinstance(card, UserCard) and card.body.extraSelections() for card in harness.window.transcript.cards)
+    assert any(
+        isinstance(card, UserCard) and card.parts[0].view.extraSelections() for card in harness.window.transcript.cards
+    )
     qtbot.keyClick(harness.window.sidebar.results, Qt.Key.Key_Escape)
     assert marked(harness) == []
     harness.close()

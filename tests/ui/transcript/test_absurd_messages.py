@@ -19,9 +19,9 @@ from ui.window.main_window import MainWindow
 def test_a_message_of_millions_of_characters_is_shown_in_part(theme: Theme, qtbot: QtBot, text: str) -> None:
     card = UserCard(theme, MessageView(1, "user", text), 700)
     qtbot.addWidget(card)
-    assert len(card.body.toPlainText()) < 1_000
+    assert len(card.parts[0].view.toPlainText()) < 1_000
     card.set_open(True)
-    shown = card.body.toPlainText()
+    shown = card.parts[0].view.toPlainText()
     assert len(shown) < 2 * MAX_CHARS
     assert "200,000" in shown
     assert max(map(len, shown.split("\n"))) <= LINE_CHARS

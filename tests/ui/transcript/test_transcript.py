@@ -241,7 +241,7 @@ def test_pasted_markup_of_the_user_stays_text(window: MainWindow) -> None:
     text = "<b>bold?</b> **no** <|im_end|>"
     window.show_conversation("t", [MessageView(1, "user", text)])
     card = window.transcript.cards[0]
-    assert card.body.toPlainText() == text  # type: ignore[attr-defined]
+    assert card.parts[0].view.toPlainText() == text
 
 
 def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) -> None:
@@ -253,7 +253,7 @@ def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) 
     while window.transcript.is_building:
         window.transcript._build_slice()
     first, second = window.transcript.cards
-    body = first.body  # type: ignore[attr-defined]
+    body = first.parts[0].view
     assert body.height() == round(body.document().size().height() + 0.49)
     assert first.height() >= body.height() > 60
     assert second.y() >= first.y() + first.height()

@@ -280,39 +280,3 @@ def test_an_engine_that_is_added_while_the_list_is_open_is_seen_at_once(
     assert any("large" in each.title for each in new)
     window.header.set_engines([])
     assert {each.title for each in rows_of(picker)} == before
-
-
-def places_of(picker: ModelPicker) -> dict[str, tuple[int, int]]:
-    """The positions and heights of the clickable rows on the screen."""
-    listing = picker.list
-    rects = {
-        each.key: listing.visualRect(listing.model().index(line, 0))
-        for line, each in enumerate(rows_of(picker))
-        if each.key
-    }
-    return {key: (listing.viewport().mapToGlobal(rect.topLeft()).y(), rect.height()) for key, rect in rects.items()}
-
-
-def test_nothing_moves_in_a_list_that_is_open(window: MainWindow) -> None:
-    window.header.set_models(PickerView(MODELS.targets[:1]))
-    QTest.mouseClick(window.header.model_button, Qt.MouseButton.LeftButton)
-    picker = window.header.picker
-    before = places_of(picker)
-    window.header.set_models(replace(MODELS, targets=MODELS.targets[::-1]))
-    after = places_of(picker)
-    assert {key: after[key] for key in before} == before
-    lowest = max(before.values())
-    late = {key: place for key, place in after.items() if key not in before}
-    assert {"target:/models/other.gguf", "draft:/models/less.gguf"} <= set(late)
-    assert all(place > lowest for place in late.values())
-    picker.close()
-    QTest.mouseClick(window.header.model_button, Qt.MouseButton.LeftButton)
-    titles = [each.title for each in rows_of(picker) if not each.key]
-    assert titles == ["Models on this computer", "Draft for tiny", "More"], "in their places when it opens again"
-
-
-def test_what_is_gone_from_an_open_list_stays_there_and_cannot_be_chosen(picker: ModelPicker) -> None:
-    before = [each.key for each in rows_of(picker)]
-    picker.parent().set_models(PickerView(MODELS.targets[:1]))  # type: ignore[union-attr]
-    assert [each.key for each in rows_of(picker)] == before
-    assert not next(each for each in rows_of(picker) if each.title == "other").enabled

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.attachments.reader import MAX_CHARS
-from ui.markdown.blocks import plain_segments
+from ui.markdown.blocks import Segment, plain_segments
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
 from ui.text.language import Translator, translate
@@ -61,13 +61,8 @@ class UserCard(MessageCard):
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, tr("You"))
         self.setObjectName("userCard")
-        self.body = ProseView(theme, self)
+        self.body = AnswerBody(theme, self, text_width)
         self.body.setAccessibleName(tr("Your message"))
-        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has its own menu
-        self._whole_text: TextPart | None = None  # the body, if it shows the whole message
-        self._mixed_text: AnswerBody | None = None  # text and code of a message with code
-        self._is_mixed = False  # whether `_mixed_text` is shown
-        self._text_width = text_width
         self._fold: QPushButton | None = None
         if first_line_of(view.text):
             self._fold = button(translate("ToolCard", "Show all"), kind="link")
@@ -83,12 +78,10 @@ class UserCard(MessageCard):
         if self.versions is not None:
             top.addWidget(self.versions)  # at the end, so that buttons that appear on hover leave no gap beside it
             QWidget.setTabOrder(self.versions.back, self.versions.forth)
-        self._texts = vbox(self.body)
         self._place = hbox(
-            self._texts,
+            self.body,
             ARROW_INSET_PX,  # aligns the end of the text with the arrow above
         )
-        self.body.fit(text_width)
         self._show_words(view.text)
         layout = vbox(top, parent=self, margins=(14, 6, 14 - ARROW_INSET_PX, 12), spacing=0)
         if view.attachments:
@@ -123,36 +116,19 @@ class UserCard(MessageCard):
     def _show_words(self, text: str) -> None:
         is_folded = self._fold is not None and not self._fold.isChecked()
         shown = first_line_of(text) if is_folded else shown_text(text)
-        segments = plain_segments(text) if shown == text else []
-        self._is_mixed = any(segment.is_code for segment in segments)
-        if self._is_mixed and self._mixed_text is None:
-            self._mixed_text = AnswerBody(self.theme, self, self._text_width)
-            self._mixed_text.setAccessibleName(self.body.accessibleName())
-            self._mixed_text.show_segments(segments)
-            self._texts.addWidget(self._mixed_text)
-        if self._mixed_text is not None:
-            self._mixed_text.setVisible(self._is_mixed)
-        if self._is_mixed:
-            self.body.hide()
-            return
-        self.body.set_plain(shown)
-        source = shown.removesuffix(MORE_SIGN) if is_folded else text
-        self._whole_text = TextPart(self.body, SourceMap(source, range(len(source))))
-        # Until its width is set, Qt would scroll right-to-left text to the caret at its right end.
-        self.body.horizontalScrollBar().setRange(0, 0)
+        segments = plain_segments(text)
+        if shown != text:
+            source = shown.removesuffix(MORE_SIGN) if is_folded else text
+            segments = [Segment("", shown, is_plain=True, source_map=SourceMap(source, range(len(source))))]
+        self.body.show_segments(segments)
         self.body.setVisible(bool(text))
 
     @property
     def parts(self) -> Sequence[TextPart]:
-        if self.editor is not None or not self._text:
-            return ()
-        if self._mixed_text is not None and self._is_mixed:
-            return self._mixed_text.parts
-        return [self._whole_text] if self._whole_text is not None else []
+        return () if self.editor is not None or not self._text else self.body.parts
 
     def _show_texts(self, *, shown: bool) -> None:
-        seen = self._mixed_text if self._mixed_text is not None and self._is_mixed else self.body
-        seen.setVisible(shown and bool(self._text))
+        self.body.setVisible(shown and bool(self._text))
         if self.attachments is not None:
             self.attachments.setVisible(shown)
 
@@ -204,17 +180,18 @@ class UserCard(MessageCard):
         return view.role == "user" and not view.attachments and len(view.versions) < 2 and not first_line_of(view.text)
 
     def reset(self) -> bool:
-        has_more = (self.versions, self.attachments, self.editor, self._fold, self._mixed_text)
+        has_more = (self.versions, self.attachments, self.editor, self._fold)
         if any(part is not None for part in has_more):
             return False
         self.release_height()
         self.set_revealed(False)
-        return self.body.reset()
+        self.body.reset()
+        return True
 
     def rebind(self, view: MessageView, text_width: int) -> None:
         super().rebind(view, text_width)
-        self._text, self._text_width = view.text, text_width
-        self.body.fit(text_width)
+        self._text = view.text
+        self.body.expect_width(text_width)
         self._show_words(view.text)
 
     @property

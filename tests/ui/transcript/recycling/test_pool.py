@@ -36,7 +36,8 @@ def fill(card: MessageCard) -> None:
 def look_of(card: MessageCard) -> object:
     """Everything visible or audible of a card."""
     if isinstance(card, UserCard):
-        return card.message_id, card.text, card.body.toPlainText(), card.body.isHidden(), card.body.height()
+        (view,) = (part.view for part in card.parts)
+        return card.message_id, card.text, view.toPlainText(), view.isHidden(), view.height()
     assert isinstance(card, AnswerCard)
     views: list[QTextEdit | QPlainTextEdit] = [
         part.view if isinstance(part, CodeBlock) else part for part in card.body.segments

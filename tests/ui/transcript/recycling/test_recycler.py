@@ -113,7 +113,7 @@ def whole_in_sight(transcript: Transcript) -> list[int]:
     ids = [card.message_id for card in in_sight]
     assert ids == list(range(ids[0], ids[-1] + 1))
     for card in in_sight:
-        views = texts_of(card) if isinstance(card, AnswerCard) else [card.body]  # type: ignore[attr-defined]
+        views = [part.view for part in card.parts]
         shown = "".join(view.toPlainText() for view in views)
         assert (isinstance(card, UserCard) and shown == card.text) or shown.count("Look again") == 3
     return ids
