@@ -14,7 +14,7 @@ from ui.race.words import lane_name
 from ui.text.formatting import UNKNOWN, acceptance, decimal_text, duration, milliseconds, per_pass, times_plain
 from ui.text.language import Translator
 from ui.theme.theme import Theme
-from ui.transcript.area import MessageArea
+from ui.transcript.cards.page_growth import run_layouts
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
@@ -93,18 +93,18 @@ class LaneTextView(SelectableArea, QScrollArea):
         if self._wanted:
             self.body.mark(self.text, self._runs, self._wanted, afresh=False)
         self.selection.refresh()
-        MessageArea.lay_out()
+        run_layouts()
 
     @staticmethod
     def _grow(_body: QWidget, change: Callable[[], None]) -> None:
         change()
-        MessageArea.lay_out()
+        run_layouts()
 
     def finish(self) -> None:
         self.body.finish()
         if self._wanted:
             self.body.mark(self.text, self._runs, self._wanted)
-        MessageArea.lay_out()
+        run_layouts()
 
     def set_text(self, text: str, spans: Iterable[TokenSpan]) -> None:
         self.clear()

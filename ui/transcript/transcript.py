@@ -15,16 +15,19 @@ from app.core.domain.messages import MessageState, MessageView
 from engine.records import TokenSpan
 from ui.text.language import Translator
 from ui.theme.theme import Theme
-from ui.transcript.area import MessageArea
+from ui.transcript.message_menus import MessageMenus
+from ui.transcript.summaries import SummaryLines
+from ui.transcript.cards.user_card import UserCard
+from engine.records import Source
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.page_growth import grow
+from ui.transcript.cards.page_growth import grow, run_layouts
 from ui.transcript.cards.tool_card import ToolCard
-from ui.transcript.column import MessageColumn, TranscriptContent
+from ui.transcript.column import COLUMN_PX, MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
-from ui.transcript.recycling.recycler import CardPrefetcher, CardRecycler, OffscreenHeights, show_above
-from ui.transcript.selection import Entry
-from ui.widgets.building import reserve_scroll_bar
+from ui.transcript.recycling.recycler import CardPool, CardPrefetcher, CardRecycler, OffscreenHeights, show_above
+from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
+from ui.widgets.building import reserve_scroll_bar, wrap_viewport
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
@@ -32,6 +35,7 @@ from ui.widgets.tab_order import REST_MS, TabOrder
 tr = Translator("Transcript")
 
 NEAR_END_PX = 32
+CARD_PADDING_PX = 76  # column and card margins around the text
 BUILD_AHEAD_PAGES = 3  # pages built above the visible part; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # if the visible part can be built in this time, it appears at once
 GO_TO_MARGIN_PX = 16
@@ -40,19 +44,48 @@ FIRST_FRAME_S = 0.060  # an incomplete first frame is better than a late one
 FIRST_FRAME_SLICE_S = 0.004
 
 
-class Transcript(MessageArea):
-    """The page with the messages of a chat.
+class Transcript(SelectableArea, QScrollArea):
+    """The page with the messages of a chat. Marks apply to all cards, including later ones."""
 
-    Signals: those of `MessageArea`, and
-    arrived(int): the requested message is visible.
-    card_restored(object): the card of a distant message is complete again.
-    """
+    # regenerate an answer: as another version; in another mode; with another target
+    regenerate_requested = Signal(int)
+    regenerate_in_mode = Signal(int, object)
+    regenerate_with = Signal(int, str)
+    seed_requested = Signal(int, object)  # see `AnswerCard`
+    continue_requested = Signal(int)  # continue a truncated answer
+    edited = Signal(int, str)  # an edited question, as another version
+    edit_typed = Signal(int, str)  # a message and its editor's text; empty if it was closed
+    answer_edited = Signal(int, str)  # an edited answer, as another version
+    # see `UserCard`
+    attachment_opened = Signal(int)
+    attachments_removed = Signal(int, object)
+    version_requested = Signal(int)  # show another version
+    # a message with all after it; a message alone
+    delete_requested = Signal(int)
+    delete_one_requested = Signal(int)
+    race_requested = Signal(int)  # race the question of a message
+    branch_requested = Signal(int)  # continue from a message in a new chat
+    # see `ToolCard`
+    call_decided = Signal(int, str, str)
+    call_repeated = Signal(int)
+    link_activated = Signal(str)  # a link was clicked or activated; nothing has been opened
+    jump_finished = Signal(int)  # the requested message is visible
+    card_restored = Signal(object)  # the card of a distant message is complete again
 
-    jump_finished = Signal(int)
-    card_restored = Signal(object)
+    lay_out = staticmethod(run_layouts)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
+        super().__init__()
+        wrap_viewport(self)
+        self._theme = theme
+        self._marked: frozenset[Source] = frozenset()
+        self._shows_rejected = False
+        self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
+        self.pool = CardPool()
+        self.selection = TranscriptSelection(theme, self, lambda: self.entries)
+        self.menus = MessageMenus(self.selection)
+        self.summaries = SummaryLines(theme, lambda: self.cards)
+        theme.changed.connect(self._refresh_marks)
         self._ring = FocusRing(theme, self, -2)
         self.follows_end = True
         self._last_maximum = 0
@@ -99,6 +132,85 @@ class Transcript(MessageArea):
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+
+    def mark_sources(self, wanted: frozenset[Source]) -> None:
+        self._marked = wanted
+        for card in self.cards:
+            if isinstance(card, AnswerCard):
+                card.mark_sources(wanted)
+
+    def show_rejected(self, wanted: bool) -> None:
+        """Show or hide rejected tokens, struck through, in every answer."""
+        self._shows_rejected = wanted
+        for card in self.cards:
+            if isinstance(card, AnswerCard):
+                card.show_rejected(wanted)
+        self.lay_out()
+
+    def _refresh_marks(self) -> None:
+        if self._marked or self._shows_rejected:
+            # after the answers have applied the palette
+            QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
+
+    def make_card(self, view: MessageView) -> MessageCard:
+        """Create a message's card, connected and marked. The caller adds it to a layout; `build_next` fills it."""
+        width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
+        card = self.pool.take(view, width)
+        if card is None:
+            card = self._create_card(view, width)
+        if isinstance(card, AnswerCard):
+            card.mark_sources(self._marked)
+            card.show_rejected(self._shows_rejected)
+        if isinstance(card, UserCard | AnswerCard) and (typed := self.edits.get(view.id)):
+            card.resume_edit(typed)
+        self.summaries.attach_line(card)
+        return card
+
+    def make_empty_card(self, view: MessageView) -> MessageCard:
+        """Create a card for the pool, of the class that `make_card` uses for this message."""
+        return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
+
+    def _create_card(self, view: MessageView, width: int) -> MessageCard:
+        card: MessageCard
+        if view.role == "user":
+            card = question = UserCard(self._theme, view, width)
+            question.edited.connect(self.edited)
+            question.resized.connect(self.lay_out)
+            question.edit_typed.connect(self._on_edit_typed)
+            question.attachment_opened.connect(self.attachment_opened)
+            question.attachments_removed.connect(self.attachments_removed)
+        elif view.role == "tool":
+            card = tool = ToolCard(self._theme, view)
+            tool.decided.connect(self.call_decided)
+            tool.repeat_requested.connect(self.call_repeated)
+            tool.attachment_opened.connect(self.attachment_opened)
+            tool.resized.connect(self.lay_out)
+        else:
+            card = answer = AnswerCard(self._theme, view, width)
+            answer.regenerate_requested.connect(self.regenerate_requested)
+            answer.regenerate_in_mode.connect(self.regenerate_in_mode)
+            answer.regenerate_with.connect(self.regenerate_with)
+            answer.seed_requested.connect(self.seed_requested)
+            answer.edited.connect(self.answer_edited)
+            answer.edit_typed.connect(self._on_edit_typed)
+            answer.unfolded.connect(self.on_unfolded)
+            answer.continue_requested.connect(self.continue_requested)
+            answer.link_activated.connect(self.link_activated)
+        card.version_requested.connect(self.version_requested)
+        card.delete_requested.connect(self.delete_requested)
+        card.delete_one_requested.connect(self.delete_one_requested)
+        card.race_requested.connect(self.race_requested)
+        card.branch_requested.connect(self.branch_requested)
+        self.menus.connect_card(card)
+        return card
+
+    def _on_edit_typed(self, message_id: int, text: str) -> None:
+        self.edits[message_id] = text
+        self.edit_typed.emit(message_id, text)
+
+    def recycle_card(self, card: MessageCard) -> None:
+        if self.summaries.line_of(card) is not None or not self.pool.recycle(card):
+            card.deleteLater()
 
     def _on_theme_changed(self) -> None:
         """Adapt the cards to a changed density, text size or palette, in this event loop iteration."""

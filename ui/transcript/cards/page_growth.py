@@ -10,11 +10,19 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast
 
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
+# A layout that grows also changes its parents, up to the page, whose scroll bar may then narrow all of them.
+LAYOUT_ROUNDS = 6
 _UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # `setUpdatesEnabled(True)` would repaint everything
+
+
+def run_layouts() -> None:
+    """Run pending layout requests, so that no partial layout is painted."""
+    for _ in range(LAYOUT_ROUNDS):
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
 @contextmanager

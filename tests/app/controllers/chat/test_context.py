@@ -28,7 +28,7 @@ from engine.session.summarising import prepend_summary
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import TARGET, AppHarness, info
 from ui.composer.context_meter import ContextMeter, ContextPanel
-from ui.transcript.area import SummaryLine
+from ui.transcript.summaries import SummaryLine
 
 
 @pytest.fixture

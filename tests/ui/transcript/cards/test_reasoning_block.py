@@ -12,7 +12,7 @@ from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.theme.theme import Theme
-from ui.transcript.area import make_menu
+from ui.transcript.message_menus import make_menu
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.reasoning_block import ReasoningBlock

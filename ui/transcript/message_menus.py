@@ -1,0 +1,189 @@
+"""The menus of messages: below their button, and over their text for a selection or a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
+
+from app.core.domain.context import SummaryView
+from app.core.domain.engine_view import TargetChoice
+from app.core.domain.messages import MessageView
+from app.core.domain.seeds import SeedChoice
+from engine.records import Mode, Source
+from ui.text.formatting import count, escape_mnemonics, mode_label, tooltip, without_markup
+from ui.text.language import Translator, translate
+from ui.text.mode_words import mode_summary
+from ui.text.model_titles import title_of
+from ui.theme.theme import Theme
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.tool_card import ToolCard
+from ui.transcript.cards.user_card import UserCard
+from ui.transcript.column import COLUMN_PX
+from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
+from ui.transcript.recycling.recycler import CardPool
+from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
+from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
+from ui.widgets.popups import Menu
+
+tr = Translator("MessageMenu")
+
+
+
+def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
+    """Create a card's menu with the actions that apply.
+
+    ``targets``: models that can regenerate an answer; ``modes``: offered modes; a mode that cannot run has a reason.
+    """
+    menu, theme = Menu(card), card.theme
+    if isinstance(card, AnswerCard):
+        _add_actions(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
+    else:
+        menu.addAction(theme.icon("copy"), tr("Copy"), card.copy_text)
+        if isinstance(card, UserCard):
+            menu.addAction(theme.icon("pencil"), tr("Edit"), card.begin_edit)
+    race = tr("Race this question…")
+    menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
+    branch = tr("New chat from here")
+    menu.addAction(theme.icon("message-square"), branch, lambda: card.branch_requested.emit(card.message_id))
+    menu.addSeparator()
+    delete_one = tr("Delete this message")
+    menu.addAction(theme.icon("trash-2"), delete_one, lambda: card.delete_one_requested.emit(card.message_id))
+    delete = tr("Delete from here on")
+    menu.addAction(delete, lambda: card.delete_requested.emit(card.message_id))
+    return menu
+
+
+def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
+    theme = card.theme
+    menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
+    as_text = tr("Copy as text")
+    menu.addAction(as_text, lambda: Excerpt(part_of(ExcerptPart("assistant", card.raw_text)).text).to_clipboard())
+    if card.reasoning is not None:
+        whole = tr("Copy with reasoning")
+        menu.addAction(whole, lambda: QApplication.clipboard().setText(card.text_with_reasoning))
+    menu.addAction(theme.icon("pencil"), tr("Edit"), card.begin_edit)
+    menu.addSeparator()
+    again = menu.add_submenu(tr("Regenerate in mode"), theme.icon("refresh-cw"))
+    again.setToolTipsVisible(True)
+    for mode, reason in modes.items():
+        action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
+        action.setEnabled(not reason)
+        action.setToolTip(tooltip(reason or mode_summary(mode)))
+    if targets:
+        others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
+        for choice, told in zip(targets, _distinct_titles([choice.name for choice in targets]), strict=True):
+            name = escape_mnemonics(told)
+            label = tr("{name} (in use)").format(name=name) if choice.loaded else name
+            action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
+            action.setToolTip(without_markup(choice.path))
+    _add_seed(menu, card)
+    if card.can_continue:
+        go_on = tr("Continue")
+        menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
+
+
+def _distinct_titles(names: Sequence[str]) -> list[str]:
+    """Model titles; models with equal titles are named by their files."""
+    titles = [title_of(name) for name in names]
+    return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
+
+
+def _add_seed(menu: Menu, card: AnswerCard) -> None:
+    """Add the seed actions; none at temperature 0, where all seeds give the same answer."""
+    drawn = card.view.drawn
+    if drawn is not None and drawn.is_greedy:
+        return
+    seed = drawn.seed if drawn is not None else None
+
+    def add(words: str, choice: SeedChoice, meaning: str) -> None:
+        action = seeds.addAction(words, partial(card.seed_requested.emit, card.message_id, choice))
+        action.setToolTip(tooltip(meaning))
+
+    with_seed, without = tr("Seed {seed}"), tr("Seed")
+    title = without if seed is None else with_seed.format(seed=seed)
+    seeds = menu.add_submenu(title, card.theme.icon("dices"))
+    seeds.setToolTipsVisible(True)
+    another = tr("With the settings of this answer.")
+    if seed is None:
+        unseeded = seeds.addAction(tr("Generated without a seed: not repeatable"))
+        unseeded.setEnabled(False)
+        add(tr("Ask again with a seed"), SeedChoice.ANOTHER, another)
+        keep = tr("Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
+        add(tr("Use a seed in this chat"), SeedChoice.KEEP, keep)
+        return
+    same = tr("The same answer in every mode, unless model or messages have changed.")
+    add(tr("Repeat with this seed"), SeedChoice.REPEAT, same)
+    add(tr("Ask again with another seed"), SeedChoice.ANOTHER, another)
+    keep = tr("Every answer from now on uses it.")
+    add(tr("Use this seed in this chat"), SeedChoice.KEEP, keep)
+    copy = tr("Copy the seed")
+    seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))
+
+
+class MessageMenus:
+    def __init__(self, selection: TranscriptSelection) -> None:
+        self._selection = selection
+        self._targets: Callable[[], Sequence[TargetChoice]] = tuple
+        self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
+
+    def set_target_source(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
+        """Set the function that returns the models that can regenerate an answer. It is called for each menu."""
+        self._targets = source
+
+    def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
+        self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
+
+    def connect_card(self, card: MessageCard) -> None:
+        card.menu_requested.connect(self._open_below_button)
+        card.context_menu_requested.connect(self._open_over_text)
+
+    def _open_below_button(self, card: MessageCard) -> None:
+        button = card.more_button
+        self._pop_up(make_menu(card, self._targets(), self._modes), button.mapToGlobal(QPoint(0, button.height())))
+
+    def _open_over_text(self, card: MessageCard, event: QContextMenuEvent) -> None:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        view = _text_at(QApplication.focusWidget() if by_key else card.childAt(event.pos()))
+        place = event.globalPos()
+        if by_key and view is not None:
+            place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
+        menu = self._menu(card)
+        if view is not None and card.isAncestorOf(view):
+            self._add_text_actions(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
+        self._pop_up(menu, place)
+
+    def _add_text_actions(self, menu: QMenu, address: str) -> None:
+        """Add actions for the selected text and link above the message's actions."""
+        first = menu.actions()[0]
+        if self._selection:
+            menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
+        if address:
+            link = tr("Copy link address")
+            menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
+        if menu.actions()[0] is not first:
+            menu.insertSeparator(first)
+
+    def _menu(self, card: MessageCard) -> QMenu:
+        return make_menu(card, self._targets(), self._modes)
+
+    @staticmethod
+    def _pop_up(menu: QMenu, place: QPoint) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+
+def _text_at(widget: QWidget | None) -> QTextEdit | QPlainTextEdit | None:
+    while widget is not None and not isinstance(widget, QTextEdit | QPlainTextEdit):
+        widget = widget.parentWidget()
+    return widget
+
+
+def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
+    action = QAction(words, menu)
+    action.triggered.connect(lambda: slot())  # noqa: PLW0108 (the signal brings an argument of its own)
+    return action
