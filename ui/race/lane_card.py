@@ -14,8 +14,8 @@ from ui.race.words import lane_name
 from ui.text.formatting import UNKNOWN, acceptance, decimal_text, duration, milliseconds, per_pass, times_plain
 from ui.text.language import Translator
 from ui.theme.theme import Theme
-from ui.transcript.cards.page_growth import run_layouts
 from ui.transcript.cards.body import AnswerBody
+from ui.transcript.cards.page_growth import run_layouts
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
 from ui.transcript.selection import SelectableArea, TranscriptSelection

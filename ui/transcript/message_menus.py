@@ -5,33 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
-from app.core.domain.context import SummaryView
 from app.core.domain.engine_view import TargetChoice
-from app.core.domain.messages import MessageView
 from app.core.domain.seeds import SeedChoice
-from engine.records import Mode, Source
-from ui.text.formatting import count, escape_mnemonics, mode_label, tooltip, without_markup
-from ui.text.language import Translator, translate
+from engine.records import Mode
+from ui.text.formatting import escape_mnemonics, mode_label, tooltip, without_markup
+from ui.text.language import Translator
 from ui.text.mode_words import mode_summary
 from ui.text.model_titles import title_of
-from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.column import COLUMN_PX
 from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
-from ui.transcript.recycling.recycler import CardPool
-from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
-from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
+from ui.transcript.selection import TranscriptSelection
 from ui.widgets.popups import Menu
 
 tr = Translator("MessageMenu")
-
 
 
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:

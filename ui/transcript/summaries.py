@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel
 
 from app.core.domain.context import SummaryView
-from app.core.domain.engine_view import TargetChoice
-from app.core.domain.messages import MessageView
-from app.core.domain.seeds import SeedChoice
-from engine.records import Mode, Source
-from ui.text.formatting import count, escape_mnemonics, mode_label, tooltip, without_markup
-from ui.text.language import Translator, translate
-from ui.text.mode_words import mode_summary
-from ui.text.model_titles import title_of
+from ui.text.formatting import count
+from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.tool_card import ToolCard
-from ui.transcript.cards.user_card import UserCard
-from ui.transcript.column import COLUMN_PX
-from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
-from ui.transcript.recycling.recycler import CardPool
-from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
-from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
-from ui.widgets.popups import Menu
+from ui.widgets.building import button, hbox, label, vbox
 
 
 class SummaryLine(QFrame):

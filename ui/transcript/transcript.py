@@ -12,21 +12,20 @@ from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from app.core.domain.messages import MessageState, MessageView
-from engine.records import TokenSpan
+from engine.records import Source, TokenSpan
 from ui.text.language import Translator
 from ui.theme.theme import Theme
-from ui.transcript.message_menus import MessageMenus
-from ui.transcript.summaries import SummaryLines
-from ui.transcript.cards.user_card import UserCard
-from engine.records import Source
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.page_growth import grow, run_layouts
 from ui.transcript.cards.tool_card import ToolCard
+from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX, MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
+from ui.transcript.message_menus import MessageMenus
 from ui.transcript.recycling.recycler import CardPool, CardPrefetcher, CardRecycler, OffscreenHeights, show_above
 from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
+from ui.transcript.summaries import SummaryLines
 from ui.widgets.building import reserve_scroll_bar, wrap_viewport
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler

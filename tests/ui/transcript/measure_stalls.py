@@ -214,7 +214,7 @@ def scroll(window: MainWindow, heartbeat: Heartbeat, what: str) -> None:
 def make_window() -> MainWindow:
     """The window, opened as in the app."""
     begun = time.perf_counter(), time.thread_time()
-    window = MainWindow(Path(__file__).parents[2] / "assets", ())
+    window = MainWindow(Path(__file__).parents[3] / "assets", ())
     window.resize(1280, 800)
     window.show()
     QApplication.processEvents()

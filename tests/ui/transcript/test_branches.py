@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, STATS
-from ui.transcript.message_menus import make_menu
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.finder import plain_text
+from ui.transcript.message_menus import make_menu
 from ui.window.main_window import MainWindow
 
 VIEWS = (

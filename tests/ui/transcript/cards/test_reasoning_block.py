@@ -12,10 +12,10 @@ from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.theme.theme import Theme
-from ui.transcript.message_menus import make_menu
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.reasoning_block import ReasoningBlock
+from ui.transcript.message_menus import make_menu
 from ui.window.main_window import MainWindow
 
 TEXT = "<think>\nLet me **see**.\n\n- one\n- two\n</think>\n\nIt is *4*."
