@@ -59,7 +59,7 @@ def local_paths(mime: QMimeData) -> list[str]:
 
 
 class MessageEdit(VerbatimTextEdit):
-    """The text box; grows with its lines up to `MAX_LINES`."""
+    """The text box; grows with its lines, up to ``max_lines``."""
 
     send = Signal()  # Enter without Shift
     focus_changed = Signal(bool)  # the focus came (True) or went
@@ -68,8 +68,9 @@ class MessageEdit(VerbatimTextEdit):
     huge_pasted = Signal(str)  # a text that is too long for the box and was not inserted
     picture_pasted = Signal(object)  # the clipboard's `QImage`, if the clipboard holds nothing else
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, max_lines: int = MAX_LINES) -> None:
         super().__init__()
+        self._max_lines = max_lines
         self.setObjectName("composerText")
         self.setAccessibleName(translate("MessageEdit", "Message"))
         self.setPlaceholderText(translate("MessageEdit", "Message"))
@@ -82,7 +83,7 @@ class MessageEdit(VerbatimTextEdit):
         self._fit()
 
     def _fit(self) -> None:
-        self.setFixedHeight(height_of(self, MAX_LINES))
+        self.setFixedHeight(height_of(self, self._max_lines))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)

@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from tests.ui.conftest import NOW
-from ui.conversations.menu import make_list_menu
 from ui.conversations.model import BATCH, ConversationModel, Heading
 from ui.window.main_window import MainWindow
 
@@ -155,15 +154,6 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
     assert caught.args == [1, "markdown"]
     assert "Unpin" in actions(listing.make_menu(listing.rows.index_of(2)))
     assert next(iter(actions(listing.make_menu(heading(listing.rows, "Work"))))) == "Fold"
-
-
-def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
-    library_signals = filled.sidebar.library_signals
-    menu = actions(make_list_menu(filled, filled.theme, library_signals))
-    with qtbot.waitSignal(library_signals.folder_created):
-        menu["New folder"].trigger()
-    with qtbot.waitSignal(library_signals.imported):
-        menu["Import chats or a project…"].trigger()
 
 
 def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:

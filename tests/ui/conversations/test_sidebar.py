@@ -77,34 +77,12 @@ def test_an_answer_that_ends_leaves_a_name_that_is_typed_alone(filled: MainWindo
     assert caught.args == [1, "Better title"]
 
 
-def test_an_empty_title_is_no_rename(filled: MainWindow, qtbot: QtBot) -> None:
-    renames: list[str] = []
-    filled.sidebar.list.rename_requested.connect(lambda _id, title: renames.append(title))
-    listing = filled.sidebar.list
-    listing.setFocus()
-    qtbot.keyClick(listing, Qt.Key.Key_F2)
-    editor = listing.findChild(QLineEdit)
-    assert editor is not None
-    editor.clear()
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    assert renames == []
-
-
 def test_del_deletes_at_once(filled: MainWindow, qtbot: QtBot) -> None:
     listing = filled.sidebar.list
     listing.setFocus()
     with qtbot.waitSignal(filled.sidebar.list.delete_requested) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Delete)
     assert caught.args == [1]
-
-
-def test_ctrl_b_hides_and_the_header_brings_back(filled: MainWindow, qtbot: QtBot) -> None:
-    qtbot.keyClick(filled, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
-    assert filled.sidebar.isHidden()
-    assert filled.header.sidebar_button.isVisible()
-    qtbot.mouseClick(filled.header.sidebar_button, Qt.MouseButton.LeftButton)
-    assert filled.sidebar.isVisible()
-    assert filled.header.sidebar_button.isHidden()
 
 
 def test_a_day_begins_at_the_midnight_of_here(window: MainWindow) -> None:

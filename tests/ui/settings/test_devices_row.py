@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.table import FIELD_BY_KEY
@@ -82,22 +80,6 @@ def test_a_server_is_warned_of_before_anything_is_loaded(row: DevicesRow, qtbot:
     assert "no password protection" in row.help.text()
     row.edit.setText("CUDA0")
     assert row.help.text() == plain
-
-
-def test_the_button_opens_the_menu(row: DevicesRow, qtbot: QtBot) -> None:
-    shown: list[bool] = []
-    row.menu.aboutToShow.connect(lambda: shown.append(True))
-    qtbot.keyClick(row.button, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: bool(shown))
-    row.menu.close()
-    assert isinstance(row.button.menu(), QMenu)
-
-
-def test_without_a_device_the_menu_says_so(row: DevicesRow) -> None:
-    row.set_devices(())
-    last = actions(row)[-1]
-    assert last.text() == "No GPU that this llama.cpp can use"
-    assert not last.isEnabled()
 
 
 @pytest.mark.parametrize(

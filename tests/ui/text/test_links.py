@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument
-from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
@@ -106,20 +106,6 @@ def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, opened
     question.accept_button.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(question.accept_button, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
-
-
-@pytest.mark.parametrize("by_key", [True, False])
-def test_cancel_opens_nothing(window: MainWindow, qtbot: QtBot, opened: list[str], *, by_key: bool) -> None:
-    _click(_answer_with_link(window, qtbot), "shown words", qtbot)
-    question = window.findChild(ConfirmDialog)
-    assert question is not None
-    with qtbot.waitSignal(question.finished):
-        if by_key:
-            qtbot.keyClick(question, Qt.Key.Key_Escape)
-        else:
-            qtbot.mouseClick(question.cancel_button, Qt.MouseButton.LeftButton)
-    QApplication.processEvents()
-    assert opened == []
 
 
 def test_a_forged_anchor_is_not_even_asked_about(window: MainWindow, qtbot: QtBot) -> None:

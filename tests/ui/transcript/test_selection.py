@@ -165,15 +165,6 @@ def test_all_of_the_chat_is_selected_where_any_text_of_it_has_the_focus(page: Ma
     assert not card.preview.hasSelectedText()  # type: ignore[attr-defined]
 
 
-def test_the_slots_of_a_text_are_about_the_page(page: MainWindow) -> None:
-    view = texts(page)[1]
-    view.selectAll()
-    assert highlighted(page)[0] == "My question"
-    page.transcript.selection.select(Position(1, 0), Position(2, 4))
-    view.copy()
-    assert QApplication.clipboard().text() == "My question\n\nSome"
-
-
 def test_what_is_written_elsewhere_ends_it(page: MainWindow) -> None:
     view = texts(page)[0]
     view.setFocus()
@@ -288,17 +279,6 @@ def test_a_selection_that_goes_on_below_leaves_the_text_where_it_is(
     press_and_go_below(view)
     assert view.verticalScrollBar().value() == 0
     assert view.textCursor().selectedText().rstrip().endswith("called Mia.")
-
-
-def test_a_text_that_grows_under_a_selection_stays_too(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "user", "Go on")])
-    window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
-    window.transcript.append_text(STORY, ())
-    view = prose_of(window, 2)
-    qtbot.waitUntil(lambda: view.viewport().height() > 60)
-    press_and_go_below(view)
-    window.transcript.append_text(STORY, ())
-    assert view.verticalScrollBar().value() == 0
 
 
 @pytest.mark.parametrize(

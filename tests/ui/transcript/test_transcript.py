@@ -293,14 +293,6 @@ def test_a_first_frame_does_not_wait_long(opened: MainWindow, monkeypatch: pytes
     assert page.is_building
 
 
-def test_a_short_chat_and_none_at_all_need_nothing(opened: MainWindow) -> None:
-    page = opened.transcript
-    for messages in (history_of(3_000)[:1], []):
-        opened.show_conversation("A short one", messages)
-        page.fill_viewport()
-        assert len(page.cards) == len(messages)
-
-
 CODE = "```python\n" + "\n".join(f"value_{number} = '{'long ' * 60}'" for number in range(4)) + "\n```\n\n"
 
 

@@ -100,15 +100,6 @@ def test_what_is_taken_leaves_no_room(qtbot: QtBot) -> None:
     assert page.sizeHint().height() == 65
 
 
-def test_a_gap_is_told_to_be_new_only_where_it_is(qtbot: QtBot) -> None:
-    page = QWidget()
-    qtbot.addWidget(page)
-    column, _boxes = _by_column(page, [(0, 20), (10, 30)])
-    assert not column.set_gap(1, 10)
-    assert column.set_gap(1, 12)
-    assert not column.set_gap(0, 12), "nothing stands above the first"
-
-
 def test_a_widget_that_sizes_itself_is_as_high_as_it_likes(qtbot: QtBot) -> None:
     page = QWidget()
     qtbot.addWidget(page)

@@ -40,8 +40,9 @@ def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
     transcript._tab_order.schedule()
     question = transcript.cards[0]
     assert isinstance(question, UserCard)
-    question.body.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.keyClick(question.body, Qt.Key.Key_Tab)
+    text = question.body.segments[0]
+    text.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(text, Qt.Key.Key_Tab)
     assert not transcript._tab_order.is_due
     focus = window.focusWidget()
     assert focus is not None

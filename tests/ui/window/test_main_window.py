@@ -228,14 +228,6 @@ def test_without_a_model_the_page_offers_two(window: MainWindow, qtbot: QtBot) -
     assert not window.empty.prompts.isVisible()
 
 
-def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("", [])
-    card = window.empty.prompt_cards[2]
-    with qtbot.waitSignal(window.composer.submitted) as caught:
-        qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
-    assert caught.args == [card.prompt]
-
-
 def test_ctrl_shift_c_copies_the_last_answer(window: MainWindow, qtbot: QtBot) -> None:
     views = [MessageView(1, "assistant", "first"), MessageView(2, "user", "q"), MessageView(3, "assistant", "*last*")]
     window.show_conversation("t", views)

@@ -96,19 +96,6 @@ def test_what_is_said_stands_on_every_page_and_waits_for_who_is_away(
     assert window.composer.mapTo(window, QPoint(0, 0)).y() > window.problem_banner.mapTo(window, QPoint(0, 0)).y()
 
 
-def test_the_overview_calls_the_key_as_keyboards_do(window: MainWindow) -> None:
-    keys = [row.keys for row in window.commands.rows()]
-    assert "Shift+Enter" in keys
-    assert "Ctrl+Shift+Enter" in keys
-    assert not [text for text in keys if "Return" in text]
-
-
-def test_f11_fills_the_screen_and_gives_it_back(window: MainWindow, qtbot: QtBot) -> None:
-    for filled in (True, False):
-        qtbot.keyClick(window.composer.edit, Qt.Key.Key_F11)
-        qtbot.waitUntil(lambda filled=filled: window.isFullScreen() is filled)
-
-
 def test_ctrl_q_closes_the_window(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.closing):
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_Q, CTRL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -10,7 +9,6 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageState, MessageView
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.body import MAX_UNJOINED
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.part_prefetcher import IdleTimer
 from ui.transcript.cards.prose_view import ProseView
@@ -34,29 +32,6 @@ def test_an_answer_without_words_leaves_none_behind(theme: Theme, qtbot: QtBot) 
     qtbot.waitUntil(lambda: not card.body.findChildren(ProseView) and not card.body.findChildren(CodeBlock))
 
 
-def test_no_part_is_made_beside_what_takes_long_itself(theme: Theme, qtbot: QtBot) -> None:
-    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
-    qtbot.addWidget(card)
-    card.show()
-    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
-    card.append("First **words**.")
-    assert not card.body.prefetcher.is_busy, "the run of prose was taken, but this piece had to be parsed"
-    card.append(" And more")
-    assert card.body.prefetcher.is_busy
-
-
-def test_where_every_piece_takes_long_parts_are_made_all_the_same(theme: Theme, qtbot: QtBot) -> None:
-    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
-    qtbot.addWidget(card)
-    card.show()
-    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
-    busy = []
-    for _ in range(MAX_UNJOINED):
-        card.append("*a* ")
-        busy.append(card.body.prefetcher.is_busy)
-    assert busy == [False] * (MAX_UNJOINED - 1) + [True]
-
-
 def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtBot) -> None:
     card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
     qtbot.addWidget(card)
@@ -69,21 +44,6 @@ def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtB
     qtbot.waitUntil(ready.view.isVisible)
     assert ready.view.toPlainText() == "x = 1"
     assert ready.view.height() >= ready.view.minimumHeight() > 20
-
-
-def test_what_can_wait_is_put_off_where_blocks_are_joined(
-    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
-    qtbot.addWidget(card)
-    card.show()
-    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
-    postpone = []
-    monkeypatch.setattr(card.body.prefetcher, "postpone", lambda: postpone.append(True))
-    card.append("Words.\n\nMore")
-    assert not postpone
-    card.append(" of them.\n\nThird\n")
-    assert postpone == [True]
 
 
 class _Paints(QObject):

@@ -30,18 +30,6 @@ def legend(window: MainWindow) -> MarksLegend:
     return window.legend
 
 
-def test_it_is_seen_while_tokens_are_marked(window: MainWindow, legend: MarksLegend) -> None:
-    rows = window.stats.now.sources
-    assert not legend.isVisible()
-    QTest.mouseClick(rows[Source.DRAFT], LEFT)
-    assert legend.isVisible()
-    assert [source for source, chip in legend.chips.items() if chip.isChecked()] == [Source.DRAFT]
-    QTest.mouseClick(rows[Source.DRAFT], LEFT)
-    assert not legend.isVisible()
-    window.stats.now.rejected.setChecked(True)
-    assert legend.isVisible()
-
-
 def test_a_click_on_a_mark_turns_its_tokens_on_and_off(window: MainWindow, legend: MarksLegend) -> None:
     told: list[frozenset[Source]] = []
     window.stats.now.sources_selected.connect(told.append)
@@ -60,14 +48,6 @@ def test_one_click_hides_all_marks(window: MainWindow, legend: MarksLegend) -> N
     QTest.mouseClick(legend.close_button, LEFT)
     assert window.stats.now.marks == ()
     assert not legend.isVisible()
-
-
-def test_without_a_conversation_there_is_nothing_to_explain(window: MainWindow, legend: MarksLegend) -> None:
-    window.stats.now.sources[Source.DRAFT].setChecked(True)
-    window.show_conversation("", [])
-    assert not legend.isVisible()
-    window.show_conversation("t", VIEWS)
-    assert legend.isVisible()
 
 
 def test_each_mark_is_drawn_as_in_the_text(window: MainWindow, legend: MarksLegend) -> None:
@@ -170,16 +150,6 @@ def test_its_key_works_from_the_message_and_is_in_the_overview(
     told = {row.words: row.keys for row in window.commands.rows()}
     assert told["Mark tokens by source"] == "Ctrl+Shift+M"
     assert told["Show rejected tokens"] == "Ctrl+Shift+R"
-
-
-def test_it_follows_the_legend(window: MainWindow, answer: ProseView, qtbot: QtBot) -> None:
-    switch, row = switch_of(window), window.stats.now.sources[Source.DRAFT]
-    window.stats.now.ensureWidgetVisible(row)
-    qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
-    assert switch.isChecked()
-    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
-    assert not row.isChecked()
-    qtbot.waitUntil(lambda: marked(answer) == [])
 
 
 def test_what_the_target_drew_is_left_to_the_legend(window: MainWindow, qtbot: QtBot) -> None:

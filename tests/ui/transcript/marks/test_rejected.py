@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
-from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.html_writer import formula_address
 from ui.theme.theme import Theme
@@ -70,22 +69,6 @@ def test_the_toggle_shows_them_and_leaves_the_text_alone(window: MainWindow, qtb
     qtbot.keyClick(box, Qt.Key.Key_Space)
     assert view.height() == height
     assert vermilion(view, window.transcript._theme.tokens.recovered) == 0
-
-
-def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(2, "assistant", RAW, stats=STATS, spans=SPANS)])
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    card = window.transcript.last_answer()
-    assert card is not None
-    view = card.body.segments[0]
-    assert isinstance(view, ProseView)
-    window.transcript.mark_sources(frozenset({Source.DRAFT}))
-    window.transcript.show_rejected(True)
-    marked = [item.words.strip() for item in shown_marks(view)]
-    assert marked == ["The", "lay."]
-    window.set_theme("dark")
-    qtbot.waitUntil(lambda: vermilion(view, window.transcript._theme.tokens.recovered) > 20)
-    qtbot.waitUntil(lambda: [item.words.strip() for item in shown_marks(view)] == marked)
 
 
 def test_lines_with_low_formulas_stand_as_far_apart_as_lines_of_words(theme: Theme, qtbot: QtBot) -> None:
