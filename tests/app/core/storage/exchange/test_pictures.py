@@ -105,7 +105,7 @@ def test_what_cannot_be_read_stays_a_word(tmp_path: Path) -> None:
     assert facts(only(file))[0][1] == []
 
 
-@pytest.mark.parametrize("bound", ["MOST_PICTURES", "MAX_READ_BYTES", "MAX_KEPT_BYTES"])
+@pytest.mark.parametrize("bound", ["MAX_PICTURES", "MAX_READ_BYTES", "MAX_KEPT_BYTES"])
 def test_the_pictures_of_an_import_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
     """Each file is decoded once, however often it is referenced."""
     monkeypatch.setattr(pictures, bound, 2 if bound == "MAX_PICTURES" else 2 * len(PNG) - 1)
