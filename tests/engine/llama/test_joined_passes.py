@@ -58,15 +58,6 @@ def test_cells_can_be_shared_among_them(model: LlamaModel) -> None:
         assert first.num_past == 0
 
 
-def test_sequences_that_take_turns_do_not_see_each_other(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.other_sequence(1)
-    for one in (ONE[:2], OTHER[:3]):
-        (first if one == ONE[:2] else other).forward(one, 0)
-    rows = first.forward(ONE[2:], 3).copy()
-    np.testing.assert_allclose(rows, rows_alone(model, ONE)[2:], atol=0.02)
-    np.testing.assert_allclose(other.forward(OTHER[3:], 1), rows_alone(model, OTHER)[3:], atol=0.02)
-
-
 def test_a_joined_pass_gives_each_the_rows_that_it_would_have_alone(model: LlamaModel, first: LlamaContext) -> None:
     other, third = first.other_sequence(1), first.other_sequence(2)
     first.forward(ONE[:2], 0)
@@ -87,14 +78,6 @@ def test_padding_gives_no_rows(model: LlamaModel, first: LlamaContext) -> None:
     np.testing.assert_allclose(rows[0], rows_alone(model, ONE)[3:], atol=0.02)
     np.testing.assert_allclose(rows[1], rows_alone(model, OTHER)[3:], atol=0.02)
     assert first.rollback(5)
-
-
-def test_what_one_forgets_the_others_keep(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.other_sequence(1)
-    first.forward_joined([PassPart(first, ONE, 0), PassPart(other, OTHER, 0)])
-    first.clear()
-    assert (first.num_past, other.num_past) == (0, 4)
-    np.testing.assert_allclose(other.forward([7], 1), rows_alone(model, [*OTHER, 7])[-1:], atol=0.02)
 
 
 def test_a_prefix_is_shared_and_goes_on_apart(model: LlamaModel, first: LlamaContext) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.errors import DecodeError
 from engine.llama import library, top_k_sampler
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -83,16 +82,6 @@ def test_a_long_prompt_a_rollback_and_kept_states_go_with_it(context: LlamaConte
     assert state is not None
     assert context.import_state(state, 300)
     np.testing.assert_array_equal(context.forward_candidates([7]).logits, first.logits)
-
-
-def test_a_full_context_is_an_error_and_loses_nothing(context: LlamaContext) -> None:
-    context.forward(np.ones(511, dtype=np.int32), 0)
-    context.forward_candidates([1])
-    with pytest.raises(DecodeError, match="full"):
-        context.forward_candidates([1])
-    assert context.num_past == 512
-    assert context.rollback(500)
-    assert len(context.forward_candidates([1]).ids) == COUNT
 
 
 def test_a_recurrent_memory_goes_back_to_a_checkpoint_with_it() -> None:

@@ -25,12 +25,6 @@ def test_unmeasured_sizes_are_interpolated_and_continue_the_shape() -> None:
     assert 55.0 < curve.points_ms[16] <= 55.0 * UNKNOWN_SHAPE[16] / UNKNOWN_SHAPE[8]
 
 
-def test_the_steps_of_a_shape_apply_between_measured_sizes() -> None:
-    curve = CostCurve({1: 50.0, 8: 140.0}, STAIRCASE)
-    assert curve.points_ms[4] < 0.8 * curve.points_ms[3]
-    assert curve.padded(3) == 4
-
-
 def test_what_was_measured_of_another_model_here_is_the_shape_of_this_one() -> None:
     other = {n: ms / STAIRCASE[1] for n, ms in STAIRCASE.items()}
     curve = CostCurve({1: 50.0}, other)

@@ -118,17 +118,6 @@ def test_a_useless_draft_is_paused_with_the_reason() -> None:
     assert "of its first tokens are accepted" in simulation.pacer.reason
 
 
-def test_a_try_of_a_draft_that_does_not_pay_draws_a_few_tokens() -> None:
-    simulation = Simulation(STAIRCASE, 0.05, 1.0)
-    simulation.run(400)
-    simulation.choices.clear()
-    simulation.depths.clear()
-    simulation.run(2000)
-    tries = [d for d, choice in zip(simulation.depths, simulation.choices, strict=True) if choice is Choice.DRAFT]
-    assert tries
-    assert max(tries) <= 3
-
-
 def test_a_draft_that_gets_better_is_taken_up_again() -> None:
     simulation = Simulation(STAIRCASE, 0.0, 0.3)
     simulation.run(500)

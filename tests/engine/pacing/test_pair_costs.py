@@ -15,7 +15,6 @@ from engine.errors import DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import MEASURED_SIZES
-from engine.pacing.learning import AcceptanceStore
 from engine.pacing.measuring import DraftingTimes, ForeignCpuLoad
 from engine.pacing.pair_costs import PairCosts
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
@@ -389,21 +388,6 @@ def test_more_threads_are_tried_unless_the_user_set_the_number(
     assert costs._control is not None
     assert (costs._control.best, costs._control.most) == (1, most)
     target.close()
-
-
-def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel, LoadedModel], tmp_path: Path) -> None:
-    first = PairCosts(*pair, REQUEST, CostStore(tmp_path), AcceptanceStore(tmp_path))
-    first.measure(0.2)
-    assert first.pacer is not None
-    first.pacer.begin("kind")
-    for _ in range(50):
-        first.pacer.acceptance.drafted.observe([0], 0)
-    first.save()
-    second = PairCosts(*pair, REQUEST, CostStore(tmp_path), AcceptanceStore(tmp_path))
-    second.prepare(paced=True)
-    assert second.pacer is not None
-    second.pacer.begin("kind")
-    assert second.pacer.acceptance.drafted.probability(0) < 0.2
 
 
 @pytest.mark.parametrize("work", [lambda costs: costs.measure(0.2), lambda costs: costs.prepare(paced=True)])

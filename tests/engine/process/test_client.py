@@ -248,20 +248,6 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     assert bench.events.empty()
 
 
-def test_a_turn_has_the_model_loaded_that_it_needs(bench: Bench) -> None:
-    bench.load("model")
-    bench.wait_for(EngineReady)
-    heard = Heard()
-    for target in ("other", "other", "fail"):
-        turn = EngineJob(ChatRequest(raw_prompt="a"), target, load=LoadRequest(target))
-        bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
-    assert heard.wait_for(EngineReady).target.path == "other"
-    ended = [heard.wait_for(JobEnded).value for _ in range(3)]
-    assert ended[:2] == [None, None]
-    assert isinstance(ended[2], ModelLoadError)
-    assert bench.noted() == ["unload"] * 2
-
-
 def length_of_prompt(session: Session, _should_stop: Callable[[], bool]) -> int:
     return len(session.prompt_ids(ChatRequest(raw_prompt="four")))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.errors import ContextError, EngineError
+from engine.errors import ContextError
 from engine.llama.context import LlamaContext
 from engine.loading.loading import LoadedModel, open_another
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
@@ -146,8 +146,3 @@ def test_where_there_is_no_memory_for_the_draft_nothing_is_left_beside(
             session.another_session(512)
     assert closed == [opened[0].context]
     assert answer(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
-
-
-def test_nothing_loaded_is_refused_in_a_sentence() -> None:
-    with pytest.raises(EngineError, match="No model is loaded"):
-        Session().another_session(512)
