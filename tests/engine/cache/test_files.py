@@ -135,17 +135,6 @@ def test_the_longest_unused_goes_where_the_limit_is_reached(tmp_path: Path) -> N
     assert files.stored == ()
 
 
-def test_a_conversation_is_forgotten_without_the_others(tmp_path: Path) -> None:
-    files = opened(tmp_path)
-    for owner in (1, 2):
-        for identity in ("target", "draft"):
-            write(files, StateKey(identity, owner))
-    files.forget(1)
-    assert {stored.key.owner for stored in opened(tmp_path).stored} == {2}
-    files.forget(None)
-    assert not list(tmp_path.glob("*.state"))
-
-
 def test_a_full_disk_means_only_that_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = opened(tmp_path)
     write(files, kept=state(seed=1))
@@ -186,15 +175,6 @@ def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path) -> None:
     assert files.num_bytes == 0
 
 
-def test_a_write_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
-    files = opened(tmp_path)
-    steps = files.write(KEY, state(12 * MIB), 64 * MIB)
-    next(steps)
-    assert list(tmp_path.glob("*.part"))
-    steps.close()  # type: ignore[attr-defined]
-    assert [file.name for file in tmp_path.iterdir()] == ["key"]
-
-
 def test_a_file_removed_or_cut_meanwhile_is_decoded_again(tmp_path: Path) -> None:
     files = opened(tmp_path)
     for cut in (None, 10_000, 5):
@@ -214,11 +194,4 @@ def test_a_folder_in_place_of_a_file_harms_no_other(tmp_path: Path) -> None:
     (tmp_path / "folder.state").mkdir()
     files = opened(tmp_path)
     assert [stored.key for stored in files.stored] == [KEY]
-    assert files.read(KEY) is not None
-
-
-def test_a_state_that_is_asked_for_and_was_never_kept_is_none(tmp_path: Path) -> None:
-    files = opened(tmp_path)
-    write(files)
-    assert files.read(StateKey("another model", 7)) is None
     assert files.read(KEY) is not None

@@ -105,15 +105,6 @@ def drop_memory(cache: StateCache) -> None:
     cache._memory_entries = {key: kept for key, kept in cache._memory_entries.items() if kept.dirty}
 
 
-def test_the_draft_comes_back_with_the_target(pair: Session) -> None:
-    answer(pair, request(FOX, 1, Mode.DRAFT))
-    answer(pair, request(BEAR, 2, Mode.DRAFT))
-    _, stats = answer(pair, request(FOX, 1, Mode.DRAFT))
-    told = " ".join(stats.decisions)
-    assert "of the target from memory" in told
-    assert "of the draft from memory" in told
-
-
 @pytest.mark.parametrize("mode", [Mode.SUFFIX, Mode.NGRAM, Mode.AUTO])
 def test_every_mode_gives_the_same_tokens_after_coming_back(pair: Session, mode: Mode) -> None:
     plain, _ = answer(pair, request(FOX, 1))
