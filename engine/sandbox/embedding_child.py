@@ -18,7 +18,7 @@ from engine.embeddings import EmbeddingForm, Pooling
 from engine.errors import ContextError, EngineError
 from engine.fit.fit import all_parts_bytes, check_fit, estimate
 from engine.gguf.hyperparameters import read_checked_header
-from engine.gguf.model_parts import all_parts
+from engine.gguf.model_parts import size_of_files
 from engine.llama import library
 from engine.llama.embedding_context import MAX_CTX, MIN_CTX, EmbeddingContext, apply_form
 from engine.llama.model import LlamaModel
@@ -49,9 +49,8 @@ def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[s
     header = read_checked_header(path, writes_text=False)
     whole = [all_parts_bytes(path, header)]
     check_fit([header], MIN_CTX, weights_bytes=whole)
-    num_bytes = sum(part.stat().st_size for part in all_parts(path))
     needed = estimate([header], MIN_CTX, weights_bytes=whole).needed_bytes
-    limit_memory(needed + 2 * num_bytes + MAX_CTX * WORST_ROW_BYTES // 4)
+    limit_memory(needed + 2 * size_of_files(path) + MAX_CTX * WORST_ROW_BYTES // 4)
     write_no_files()
     with LlamaModel(path, repack=False) as model:
         context = _context(model, threads or library.default_threads(model.num_params), pooling)

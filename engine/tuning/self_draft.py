@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.errors import EngineError, ToolError
 from engine.gguf.header import read_header
-from engine.gguf.model_parts import all_parts
+from engine.gguf.model_parts import size_of_files
 from engine.llama.pruning import prune_layers
 from engine.loading.loading import LoadedModel, LoadOptions, fit_context, open_model
 from engine.prompt.chat_prompt import PromptBuilder
@@ -136,7 +136,7 @@ def make_self_draft(
                 i18n("The layers to leave out must be some of 0 to {last}, not all.", last=n_layer - 1),
                 "Name other layers.",
             )
-    found, made, num_bytes = list[SelfDraft](), list[Path](), sum(part.stat().st_size for part in all_parts(target))
+    found, made, num_bytes = list[SelfDraft](), list[Path](), size_of_files(target)
     options = fit_context([str(target), str(target)], LoadOptions(n_ctx=_N_CTX))
     try:
         with _MeasuredTarget(target, options) as measured:
