@@ -67,14 +67,13 @@ class TokenSpan:
 
     A pass emits its accepted tokens and then one recovered, bonus or target token, so the sources delimit the passes.
     ``rejected`` (recovered tokens only): the text of the proposed tokens that the token replaced. ``probabilities``
-    (last token of a pass only). ``is_forced``: the token was proposed because a grammar left no choice.
+    are those of the pass (last token of a pass only).
     """
 
     num_chars: int
     source: Source
     rejected: str = ""
     probabilities: PassProbabilities | None = None
-    is_forced: bool = False
 
 
 class SplitMode(StrEnum):

@@ -21,9 +21,16 @@ from app.core.hub.tokens import tool_server_secret
 from app.core.paths import find_paths
 from app.core.storage.pictures import PictureCache
 from app.core.storage.settings_file import read_settings
-from app.core.tools.answer_parts import ReasoningPart
+from app.core.tools.answer_parts import ReasoningPart, parts_of
 from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
-from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
+from app.core.tools.interface import (
+    Providers,
+    ToolDefinition,
+    ToolFileError,
+    ToolProvider,
+    ToolResult,
+    arguments_of,
+)
 from app.core.tools.mcp.entries import ServerEntry, identity_of, read_entries_file
 from app.core.tools.mcp.provider import McpTools
 from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision, policy_allowing
@@ -34,13 +41,11 @@ from app.core.tools.turn import (
     AskUser,
     GenerateAnswer,
     LoopEnding,
-    LoopFinished,
     RunCall,
     ToolLoop,
-    parts_of,
 )
 from engine.errors import SettingError
-from engine.records import ChatRequest, FinishReason, ModelInfo, TextChunk
+from engine.records import ChatRequest, FinishReason, ModelInfo, TextChunk, ToolCall
 from engine.records import Finished as AnswerFinished
 from engine.sentences import i18n
 from engine.session.session import Session
@@ -180,7 +185,7 @@ class _Run:
         turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
         turn.decode = PictureCache().decoded if model.has_vision else None
         try:
-            while not isinstance(todo := turn.next_step, LoopFinished):
+            while not isinstance(todo := turn.next_step, LoopEnding):
                 if isinstance(todo, GenerateAnswer):
                     self._generate(turn, todo)
                 elif isinstance(todo, AskUser):
@@ -189,19 +194,19 @@ class _Run:
                     self._call(turn, todo)
         except KeyboardInterrupt:
             turn.stop()
-            todo = LoopFinished(LoopEnding.STOPPED)
+            todo = LoopEnding.STOPPED
         if self.as_json and self.last is not None:
-            shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.ending.value}
+            shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.value}
             print(json.dumps(shown, ensure_ascii=False))
-        if todo.ending is LoopEnding.ANSWERED and not self.text.strip():
+        if todo is LoopEnding.ANSWERED and not self.text.strip():
             notify("The model gave an empty answer. A system prompt helps, such as: answer the user with the results.")
-        if todo.ending is LoopEnding.LIMIT:
+        if todo is LoopEnding.LIMIT:
             notify(f"The model kept calling tools. Stopped after {MAX_STEPS} answers with tool calls.")
-        if todo.ending is LoopEnding.CUT:
+        if todo is LoopEnding.CUT:
             notify("The answer was cut within a call: allow more with --max-tokens or --ctx.")
-        if todo.ending is LoopEnding.UNREADABLE:
+        if todo is LoopEnding.UNREADABLE:
             notify(f"Stopped: the model wrote {MAX_UNREADABLE} invalid tool calls in a row.")
-        return INTERRUPTED if todo.ending is LoopEnding.STOPPED else 0
+        return INTERRUPTED if todo is LoopEnding.STOPPED else 0
 
     def _generate(self, turn: ToolLoop, todo: GenerateAnswer) -> None:
         """Generate one answer and print it without its calls."""
@@ -243,7 +248,7 @@ class _Run:
     def _ask_user(self, turn: ToolLoop, todo: AskUser) -> None:
         """Ask at the terminal; without a terminal, refuse the call."""
         _write_faint(call_line(todo.call, todo.tool))
-        self._asked = todo.call.id
+        self._asked = todo.call.call_id
         if sys.stdin.isatty() and sys.stderr.isatty():
             decision = ask_at_terminal(todo.tool)
         else:
@@ -256,20 +261,20 @@ class _Run:
 
     def _call(self, turn: ToolLoop, todo: RunCall) -> None:
         """Make a call and print its result."""
-        if todo.call.id != self._asked:
+        if todo.call.call_id != self._asked:
             _write_faint(call_line(todo.call, todo.tool))
         result = turn.add_result(make_call(self.provider, todo.call))
         if result is not None:
             self._print_result(todo.call, result)
 
-    def _print_result(self, call: ParsedToolCall, result: ToolResult) -> None:
+    def _print_result(self, call: ToolCall, result: ToolResult) -> None:
         for line in shorten_result(result):
             _write_faint(line)
-        kept = {"name": call.name, "arguments": dict(call.arguments), "result": result.text}
+        kept = {"name": call.name, "arguments": arguments_of(call), "result": result.text}
         self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
 
 
-def make_call(provider: ToolProvider, call: ParsedToolCall) -> ToolResult:
+def make_call(provider: ToolProvider, call: ToolCall) -> ToolResult:
     """Make a call and wait for its result; Ctrl+C cancels it.
 
     Raises:
@@ -307,9 +312,9 @@ def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None)
     return UserDecision(Permission.REFUSED, "" if words.lower() in ("n", "no") else words)
 
 
-def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:
+def call_line(call: ToolCall, tool: ToolDefinition) -> str:
     """One line for a call: tool, server, and as many arguments as fit."""
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    arguments = json.dumps(arguments_of(call), ensure_ascii=False)
     cut = arguments if len(arguments) <= ARGUMENT_CHARS else arguments[: ARGUMENT_CHARS - 1] + "…"
     return f"→ {call.name} ({tool.server}) {cut}"
 

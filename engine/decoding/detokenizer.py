@@ -76,12 +76,11 @@ class Detokenizer:
         sources: Sequence[Source],
         rejected: Sequence[int] = (),
         probabilities: PassProbabilities | None = None,
-        num_forced: int = 0,
     ) -> Piece:
         """Add the tokens of one pass, and release text that is final; nothing is released after a stop string.
 
         ``rejected`` are the proposed tokens that the last of ``ids`` replaced; its span gets their text and the
-        ``probabilities`` of the pass. A grammar forced the first ``num_forced`` tokens.
+        ``probabilities`` of the pass.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
@@ -92,11 +91,8 @@ class Detokenizer:
         for index, (token_id, source) in enumerate(zip(ids, sources, strict=True)):
             text = self._decode(token_id)
             self._last_source = source
-            ends = index == last
             self._tokens.append(
-                TokenSpan(len(text), source, instead, probabilities, index < num_forced)
-                if ends
-                else _span(len(text), source, is_forced=index < num_forced)
+                TokenSpan(len(text), source, instead, probabilities) if index == last else _span(len(text), source)
             )
             self._text += text
             if self._reasoning is not None and (num_thought := self._reasoning.feed(text)):

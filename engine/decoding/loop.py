@@ -29,8 +29,8 @@ from engine.sequence import CachedSequence
 class StepOutput:
     """The tokens of one pass (at least one), the source of each, and the rejected tokens.
 
-    If ``num_passes`` is above 1, each plain pass gave one token. A grammar forced the first ``num_forced`` tokens.
-    ``probabilities`` are set if tokens were proposed, ``logprobs`` if requested.
+    If ``num_passes`` is above 1, each plain pass gave one token. ``probabilities`` are set if tokens were proposed,
+    ``logprobs`` if requested.
     """
 
     ids: list[int]
@@ -39,7 +39,6 @@ class StepOutput:
     num_passes: int = 1
     probabilities: PassProbabilities | None = None
     logprobs: Sequence[RowLogprob] = ()
-    num_forced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +263,9 @@ class Speculation:
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
         sources = [*[draft.source] * kept, verdict.next_source]
         probabilities = self._probabilities(draft, verdict)
-        num_forced, logprobs = min(draft.num_forced, kept), self._logprobs(rows, ids)
+        logprobs = self._logprobs(rows, ids)
         self._drafter.observe(kept)
-        return StepOutput(ids, sources, rejected, 1, probabilities, logprobs, num_forced)
+        return StepOutput(ids, sources, rejected, 1, probabilities, logprobs)
 
     def _logprobs(self, rows: Rows | None, ids: list[int]) -> list[RowLogprob]:
         if rows is None:

@@ -295,9 +295,7 @@ class Answer:
         shown = len(ids) - (ended is FinishReason.END)
         rejected = block.rejected if ended is None else ()
         self._logprobs += [self._reported_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
-        self._piece = self._detokenizer.feed(
-            ids[:shown], sources[:shown], rejected, block.probabilities, block.num_forced
-        )
+        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected, block.probabilities)
         if self._piece.stopped:
             ended = FinishReason.STOP
             ids, sources = ids[: self._piece.num_tokens], sources[: self._piece.num_tokens]

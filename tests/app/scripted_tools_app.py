@@ -22,9 +22,9 @@ from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders
 from app.controllers.parts import Parts
 from app.core.domain.engine_view import EngineState
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of
 from app.startup.window import open_window
-from engine.records import ChatRequest, Event, ModelInfo, ToolFormat
+from engine.records import ChatRequest, Event, ModelInfo, ToolCall, ToolFormat
 from tests.app.fakes import keep_settings
 from tests.app.scripted_app import tell
 from tests.fake_model import Script, ScriptedWorker
@@ -49,15 +49,15 @@ class Writer:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         return (ToolDefinition("write", "Writes a number.", NUMBER, "files"),)
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         def run() -> None:
-            number = str(call.arguments["number"])
+            number = str(arguments_of(call)["number"])
             with self._file.open("a", encoding="utf-8") as file:
                 file.write(number + "\n")
                 file.flush()
                 os.fsync(file.fileno())
             time.sleep(CALL_S)
-            done(ToolResult(call.id, result_of(number)))
+            done(ToolResult(call.call_id, result_of(number)))
 
         threading.Thread(target=run, daemon=True).start()
         return lambda: None

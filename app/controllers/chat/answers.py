@@ -30,8 +30,8 @@ from app.core.paths import builtin_target
 from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.store import AttachmentChanges, StoredTurn
 from app.core.storage.pair_speeds import PairSpeeds
+from app.core.tools.answer_parts import VisibleText
 from app.core.tools.turn import functions_of
-from app.core.tools.visible_text import VisibleText
 from engine.records import (
     ChatRequest,
     EngineFailed,
@@ -461,7 +461,6 @@ class AnswerController(PartsController):
         self._show_text(streaming, *_with_spans(*rest))
         if not calls:
             return False
-        calls = [(replace(call, written=visible.tokens_of(place)), text) for place, (call, text) in enumerate(calls)]
         answer_id, conversation_id = streaming.answer_id, streaming.conversation_id
         views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
         if views is None:

@@ -19,7 +19,7 @@ from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.core.hub.tokens import tool_server_secret
 from app.core.tools.built_in import DEFINITIONS, NAMES, SEARCH_DOCUMENTS, BuiltInSources, BuiltInTools, ChatHit
-from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
+from app.core.tools.interface import Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
@@ -28,6 +28,7 @@ from app.core.tools.mcp.entries import (
     read_entries_file,
     write_entries_file,
 )
+from engine.records import ToolCall
 from engine.sentences import i18n
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.language import translate
@@ -88,9 +89,7 @@ class ToolProviders(QObject):
         )
         return BuiltInTools(names, sources)
 
-    def call(
-        self, built_in: BuiltInTools, call: ParsedToolCall, done: Callable[[ToolResult], None]
-    ) -> Callable[[], None]:
+    def call(self, built_in: BuiltInTools, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         return Providers(built_in, *self._providers).call(call, done)
 
     def close(self) -> None:

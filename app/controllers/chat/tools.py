@@ -24,7 +24,7 @@ from app.core.domain.tools.calls import OPEN_STATUSES, REPEATABLE_STATUSES, Call
 from app.core.domain.tools.permissions import allowed_line, read_allowed_tools
 from app.core.domain.tools.servers import OfferedTool, ToolMenu, names_line, read_names
 from app.core.tools.built_in import DEFINITIONS, BuiltInTools
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.interface import ToolDefinition, ToolResult
 from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision
 from app.core.tools.turn import (
     MAX_CALLS,
@@ -34,13 +34,12 @@ from app.core.tools.turn import (
     AskUser,
     GenerateAnswer,
     LoopEnding,
-    LoopFinished,
     RunCall,
     ToolLoop,
     functions_of,
     truncated_result,
 )
-from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
+from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolCall, ToolFormat
 from engine.requests import next_request_id
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
@@ -298,7 +297,7 @@ class ToolController(PartsController):
     def ending_notice(self, turn: ToolTurn) -> str:
         """Why the turn ends after this answer; empty if it continues."""
         todo = turn.loop.next_step
-        is_unreadable = isinstance(todo, LoopFinished) and todo.ending is LoopEnding.UNREADABLE
+        is_unreadable = todo is LoopEnding.UNREADABLE
         return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
     def run_calls(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
@@ -320,7 +319,7 @@ class ToolController(PartsController):
         todo = turn.loop.next_step if turn is not None else None
         if turn is None or not isinstance(todo, AskUser):
             return
-        place = turn.index_of(todo.call.id)
+        place = turn.index_of(todo.call.call_id)
         if place is None or turn.calls[place].id != message_id:
             return
         decision = UserDecision(Permission(answer), reason)
@@ -358,7 +357,7 @@ class ToolController(PartsController):
             return
         turn.calls = calls
         self._window.composer.set_streaming(True)
-        self._run(turn, place, ParsedToolCall(call.call_id, call.name, _arguments(call)))
+        self._run(turn, place, ToolCall(call.call_id, call.name, call.arguments))
 
     def stop(self, conversation_id: int) -> None:
         """Stop the running or waiting call of a chat; later calls are not run."""
@@ -381,15 +380,15 @@ class ToolController(PartsController):
 
     def _next_calls(self, turn: ToolTurn) -> None:
         todo = turn.loop.next_step
-        if isinstance(todo, LoopFinished):
+        if isinstance(todo, LoopEnding):
             self.drop_turn(turn.conversation_id)
-            if todo.ending is LoopEnding.LIMIT:
+            if todo is LoopEnding.LIMIT:
                 self._window.show_notice(tr(LIMIT_NOTICE).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, GenerateAnswer):
             self.answer_requested.emit(turn, turn.calls[-1].id)
         else:
-            place = turn.index_of(todo.call.id)
+            place = turn.index_of(todo.call.call_id)
             if place is None:
                 self.stop(turn.conversation_id)
             elif isinstance(todo, RunCall):
@@ -398,7 +397,7 @@ class ToolController(PartsController):
                 self._change(turn, place, CallStatus.ASKED)
                 self.changed.emit()
 
-    def _run(self, turn: ToolTurn, place: int, call: ParsedToolCall) -> None:
+    def _run(self, turn: ToolTurn, place: int, call: ToolCall) -> None:
         """Run a call, after storing that it is running."""
         if not self._change(turn, place, CallStatus.RUNNING):
             self.stop(turn.conversation_id)
@@ -469,14 +468,5 @@ def _text_of(tool: ToolDefinition) -> str:
     return json.dumps(functions_of((tool,))[0], ensure_ascii=False)
 
 
-def _arguments(call: StoredCall) -> dict[str, object]:
-    try:
-        found = json.loads(call.arguments)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _stored(call: ParsedToolCall, tool: ToolDefinition) -> StoredCall:
-    written = json.dumps(call.arguments, ensure_ascii=False)
-    return StoredCall(call.id, call.name, tool.server, written, title=tool.title)
+def _stored(call: ToolCall, tool: ToolDefinition) -> StoredCall:
+    return StoredCall(call.call_id, call.name, tool.server, call.arguments, title=tool.title)

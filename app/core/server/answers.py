@@ -14,8 +14,8 @@ from app.core.domain.speed.verdict import answer_verdict
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
 from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
-from app.core.tools.output import CallBegun, CallText, ToolCallPart
-from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
+from app.core.tools.output import CallBegun, CallText
+from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob, ToolCall
 
 DONE = b"data: [DONE]\n\n"
 TEXT, REASONING, CALL = "text", "reasoning", "call"  # kinds of blocks
@@ -239,7 +239,7 @@ class ResponseBuilder(AnswerBuilder):
                 continue
             if not isinstance(part, CallText):
                 self._num_calls += 1
-                chunks.append(self._call(_as_call(ToolCallPart(part.call_id, part.name, ""))))
+                chunks.append(self._call(_as_call(ToolCall(part.call_id, part.name, ""))))
             if not isinstance(part, CallBegun):
                 more = part.text if isinstance(part, CallText) else part.arguments
                 chunks.append(self._call({"function": {"arguments": more}}))
@@ -292,7 +292,7 @@ class BlockBuilder(AnswerBuilder):
         return self._events_of(self._read(chunk))
 
     @abstractmethod
-    def _opened(self, kind: str, call: CallBegun | ToolCallPart | None) -> list[bytes]:
+    def _opened(self, kind: str, call: CallBegun | ToolCall | None) -> list[bytes]:
         """Append a block to `_blocks`; returns its events."""
 
     @abstractmethod
@@ -305,9 +305,9 @@ class BlockBuilder(AnswerBuilder):
     def _events_of(self, parts: Iterable[Part]) -> list[bytes]:
         events = list[bytes]()
         for part in parts:
-            if isinstance(part, CallBegun | ToolCallPart):
+            if isinstance(part, CallBegun | ToolCall):
                 events += self._open(CALL, part)
-            if isinstance(part, ToolCallPart):
+            if isinstance(part, ToolCall):
                 events += [*self._write(CALL, part.arguments), *self._close()]
             elif isinstance(part, CallText):
                 events += self._write(CALL, part.text)
@@ -317,7 +317,7 @@ class BlockBuilder(AnswerBuilder):
                 events += self._write(TEXT, part)
         return events
 
-    def _open(self, kind: str, call: CallBegun | ToolCallPart | None = None) -> list[bytes]:
+    def _open(self, kind: str, call: CallBegun | ToolCall | None = None) -> list[bytes]:
         ended, self._open_kind, self._text = self._close(), kind, ""
         return [*ended, *self._opened(kind, call)]
 
@@ -344,12 +344,12 @@ def _message(parts: list[Part]) -> Json:
     message: Json = {"role": "assistant", "content": content, "refusal": None}
     if reasoning := reasoning_in(parts):
         message["reasoning_content"] = reasoning
-    if calls := [_as_call(part) for part in parts if isinstance(part, ToolCallPart)]:
+    if calls := [_as_call(part) for part in parts if isinstance(part, ToolCall)]:
         message |= {"content": content or None, "tool_calls": calls}
     return message
 
 
-def _as_call(call: ToolCallPart) -> Json:
+def _as_call(call: ToolCall) -> Json:
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.call_id, "type": "function", "function": function}
 

@@ -28,8 +28,7 @@ from app.core.server.fields import Fields, as_list, invalid, unsupported, wrong_
 from app.core.server.library import ModelFile, file_of
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
 from app.core.tools.answer_parts import AnswerParts, Part
-from app.core.tools.output import ToolCallPart
-from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolFormat
+from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolCall, ToolFormat
 
 API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old versions
 _NEVER_UNLOADED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
@@ -274,7 +273,7 @@ class LineBuilder(AnswerBuilder):
         return b""  # JSON lines have no comments
 
     def _object(self, parts: list[Part], logprobs: Sequence[TokenLogprob] = ()) -> Json:
-        reasoning, calls = reasoning_in(parts), [part for part in parts if isinstance(part, ToolCallPart)]
+        reasoning, calls = reasoning_in(parts), [part for part in parts if isinstance(part, ToolCall)]
         fields = {"thinking": reasoning} if reasoning else {}
         made = {**answer_head(self._model, text_in(parts), chat=self._chat)}
         inner = made["message"] if self._chat else made
@@ -313,7 +312,7 @@ def load_response(model: str, *, chat: bool, reason: str = "load") -> Json:
     return {**answer_head(model, "", chat=chat), "done": True, "done_reason": reason}
 
 
-def _call(call: ToolCallPart) -> Json:
+def _call(call: ToolCall) -> Json:
     try:
         arguments = json.loads(call.arguments)
     except ValueError:

@@ -18,8 +18,9 @@ from zoneinfo import ZoneInfo
 from app.core.domain.attachments import Attachment
 from app.core.domain.framing import NO_PASSAGES, PASSAGES_INTRODUCTION
 from app.core.domain.projects import SEARCH_TOOL, Passage, format_passages
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of
 from app.core.tools.policy import BUILT_IN
+from engine.records import ToolCall
 
 MAX_CHARS = 500
 MAX_BITS = 10_000  # limit of an integer: about 3,000 digits
@@ -265,7 +266,7 @@ class BuiltInTools:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         return tuple(one for one in DEFINITIONS if one.name in self.enabled)
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call on the tools' thread."""
 
         def run() -> None:
@@ -275,7 +276,7 @@ class BuiltInTools:
 
         def cancel() -> None:
             if future.cancel():  # it had not started
-                done(ToolResult(call.id, "The call was stopped.", is_error=True))
+                done(ToolResult(call.call_id, "The call was stopped.", is_error=True))
 
         return cancel
 
@@ -283,7 +284,7 @@ class BuiltInTools:
         """Running calls end soon by themselves."""
         self._thread.shutdown(wait=False)
 
-    def _result(self, call: ParsedToolCall) -> ToolResult:
+    def _result(self, call: ToolCall) -> ToolResult:
         tools: Mapping[str, Callable[[Arguments], str]] = {
             "current_time": self._current_time,
             "calculate": lambda arguments: calculate(_text(arguments, "expression")),
@@ -292,14 +293,14 @@ class BuiltInTools:
             SEARCH_TOOL: self._search_documents,
         }
         if call.name not in self.enabled or call.name not in tools:
-            return ToolResult(call.id, f"The tool {call.name!r} is not switched on.", is_error=True)
+            return ToolResult(call.call_id, f"The tool {call.name!r} is not switched on.", is_error=True)
         try:
-            return ToolResult(call.id, tools[call.name](call.arguments))
+            return ToolResult(call.call_id, tools[call.name](arguments_of(call)))
         except (CalculatorError, _WrongArgumentError) as error:
-            return ToolResult(call.id, str(error), is_error=True)
+            return ToolResult(call.call_id, str(error), is_error=True)
         except Exception:  # the conversation waits for the result
             log.exception("a built-in tool failed")
-            return ToolResult(call.id, "The tool failed.", is_error=True)
+            return ToolResult(call.call_id, "The tool failed.", is_error=True)
 
     def _current_time(self, arguments: Arguments) -> str:
         name = _text(arguments, "time_zone", "")

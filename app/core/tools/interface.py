@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import AppError
+from app.core.domain.tools.calls import StoredCall
+from engine.records import ToolCall
 
 
 @dataclass(frozen=True)
@@ -23,15 +26,6 @@ class ToolDefinition:
     parameters: Mapping[str, object]
     server: str
     title: str = ""  # for display; empty: the name is shown
-
-
-@dataclass(frozen=True)
-class ParsedToolCall:
-    """A call by a model; ``id`` is unique within the conversation."""
-
-    id: str
-    name: str
-    arguments: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -53,7 +47,7 @@ class ToolProvider(Protocol):
         """The definitions in a stable order; does not block."""
         ...
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call; ``done`` is called once, from any thread. The returned function cancels the call."""
         ...
 
@@ -73,16 +67,25 @@ class Providers:
                 found.setdefault(one.name, one)
         return tuple(found.values())
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         for provider in self._providers:
             if any(one.name == call.name for one in provider.definitions()):
                 return provider.call(call, done)
-        done(ToolResult(call.id, f"The tool {call.name!r} is not there any more.", is_error=True))
+        done(ToolResult(call.call_id, f"The tool {call.name!r} is not there any more.", is_error=True))
         return lambda: None
 
     def close(self) -> None:
         for provider in self._providers:
             provider.close()
+
+
+def arguments_of(call: ToolCall | StoredCall) -> dict[str, object]:
+    """The arguments of a call; a value that is no object is named ``value``, and invalid JSON is empty."""
+    try:
+        found = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {"value": found}
 
 
 class ToolServerError(AppError):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from engine.records import ToolCall
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
 from engine.tools.reading import PENDING, Pending, ReadCalls, Schemas, ends_in_string, read_calls, read_objects
 from engine.tools.streaming import StreamedArguments, StreamedObject, StreamedTags, call_start
@@ -64,15 +65,6 @@ _LONGEST = max(len(mark.text) for mark in _MARKS) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCallPart:
-    """A complete call: a new id, the tool's name, and its arguments as JSON."""
-
-    call_id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
 class CallBegun:
     """The start of a streaming call: a new id and the tool's name. `CallText` follows."""
 
@@ -87,7 +79,11 @@ class CallText:
     text: str
 
 
-OutputPart = str | ToolCallPart | CallBegun | CallText
+OutputPart = str | ToolCall | CallBegun | CallText
+
+
+def new_call_id() -> str:
+    return uuid.uuid4().hex[:_ID_CHARS]
 
 
 class _Block(NamedTuple):
@@ -108,7 +104,7 @@ class _ReadCalls(NamedTuple):
     ``begun``: the name of a call that is still streaming.
     """
 
-    calls: list[ToolCallPart]
+    calls: list[ToolCall]
     text: str
     end: int
     begun: str = ""
@@ -203,7 +199,7 @@ class ToolOutput:
             yield from taken.calls
             if taken.begun:
                 self.num_calls += 1
-                yield CallBegun(uuid.uuid4().hex[:_ID_CHARS], taken.begun)
+                yield CallBegun(new_call_id(), taken.begun)
 
     def _read_start(self, *, is_end: bool) -> _ReadCalls | None:
         """Read the start of the pending text; None if nothing is certain yet."""
@@ -371,11 +367,11 @@ class ToolOutput:
         self._block = _Block((ToolFormat.HERMES,), ends, ("{",), ends)
         return _ReadCalls(calls, "", len(self._buffer) - len(body) + found.end)
 
-    def _calls_of(self, found: ReadCalls) -> list[ToolCallPart]:
+    def _calls_of(self, found: ReadCalls) -> list[ToolCall]:
         """The calls; empty if a tool is unknown."""
         from engine.prompt.typed_text import whole_characters  # noqa: PLC0415  (NumPy: the first paint waits for none)
 
-        calls: list[ToolCallPart] = []
+        calls: list[ToolCall] = []
         for name, arguments in found.calls:
             try:
                 written = whole_characters(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
@@ -383,5 +379,5 @@ class ToolOutput:
                 return []
             if name not in self._names:
                 return []
-            calls.append(ToolCallPart(uuid.uuid4().hex[:_ID_CHARS], name, written))
+            calls.append(ToolCall(new_call_id(), name, written))
         return calls

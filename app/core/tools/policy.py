@@ -19,11 +19,6 @@ ALWAYS_ALLOWED_TOOLS = frozenset({AllowedTool(BUILT_IN, "current_time"), Allowed
 _MAX_REASON = 500  # maximum characters of a reason
 
 
-class CallVerdict(Enum):
-    RUN = "run"
-    ASK = "ask"
-
-
 class Permission(Enum):
     ONCE = "once"
     CHAT = "chat"
@@ -58,10 +53,10 @@ class ToolPolicy:
     chat: frozenset[AllowedTool] = frozenset()
     allows_all: bool = False  # a command line option allows all tools
 
-    def verdict(self, tool: ToolDefinition) -> CallVerdict:
+    def allows(self, tool: ToolDefinition) -> bool:
+        """True if the tool may run without asking."""
         known, plain = key_of(tool), AllowedTool(tool.server, tool.name)
-        is_allowed = self.allows_all or any(one in kept for kept in self._all_allowed for one in (known, plain))
-        return CallVerdict.RUN if is_allowed else CallVerdict.ASK
+        return self.allows_all or any(one in kept for kept in self._all_allowed for one in (known, plain))
 
     def after_decision(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
         """The policy after the user's decision on a call of this tool."""

@@ -6,8 +6,6 @@ of engine, providers, threads and Qt.
 
 from __future__ import annotations
 
-import json
-import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,12 +13,11 @@ from enum import Enum
 
 from app.core.domain.requests import Decode, result_message
 from app.core.domain.tools.calls import UNREADABLE, CallStatus, StoredCall
-from app.core.tools.answer_parts import AnswerParts, ReasoningPart
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.core.tools.output import ToolCallPart
-from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
-from engine.records import Message, TextChunk
-from engine.records import ToolCall as WrittenCall
+from app.core.tools.answer_parts import ReasoningPart, find_call_marker, parts_of
+from app.core.tools.interface import ToolDefinition, ToolResult
+from app.core.tools.output import new_call_id
+from app.core.tools.policy import ToolPolicy, UserDecision
+from engine.records import Message, TextChunk, ToolCall
 from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.reading import ReadCalls, read_calls, read_objects
 from engine.tools.streaming import call_start
@@ -30,7 +27,6 @@ MAX_CALLS = 16  # maximum number of calls in one answer
 MAX_UNREADABLE = 3  # successive unreadable calls that end the loop
 RESULT_CHARS = 256 * 1024
 _SHOWN_NAMES = 40
-_ID_CHARS = 9  # Mistral's templates demand this length
 
 
 class LoopEnding(Enum):
@@ -53,7 +49,7 @@ class GenerateAnswer:
 class AskUser:
     """Ask the user for permission of ``call``, then call `ToolLoop.add_decision`."""
 
-    call: ParsedToolCall
+    call: ToolCall
     tool: ToolDefinition
 
 
@@ -61,16 +57,11 @@ class AskUser:
 class RunCall:
     """Make ``call``, then call `ToolLoop.add_result`."""
 
-    call: ParsedToolCall
+    call: ToolCall
     tool: ToolDefinition
 
 
-@dataclass(frozen=True)
-class LoopFinished:
-    ending: LoopEnding
-
-
-LoopStep = GenerateAnswer | AskUser | RunCall | LoopFinished
+LoopStep = GenerateAnswer | AskUser | RunCall | LoopEnding
 
 
 @dataclass(frozen=True)
@@ -83,7 +74,7 @@ class ParsedAnswer:
 
     reasoning: str
     answer_text: str
-    calls: tuple[ParsedToolCall, ...]
+    calls: tuple[ToolCall, ...]
     unreadable: str = ""
     problem: str = ""
     name: str = ""  # the tool's name in the unreadable call
@@ -100,12 +91,6 @@ def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, ob
     )
 
 
-def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
-    """A reader for a streaming answer."""
-    schemas = {one.name: one.parameters for one in definitions}
-    return AnswerParts(frozenset(schemas), schemas)
-
-
 def read_answer(
     text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, reasoning_start_tag: str = ""
 ) -> ParsedAnswer:
@@ -115,7 +100,7 @@ def read_answer(
     parts = [*reader.feed(TextChunk(0, text, (), reasoning_start_tag=reasoning_start_tag)), *reader.flush()]
     said = "".join(part for part in parts if isinstance(part, str))
     thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
-    calls = tuple(_call_of(part) for part in parts if isinstance(part, ToolCallPart))
+    calls = tuple(part for part in parts if isinstance(part, ToolCall))
     if calls:
         return ParsedAnswer(thought, said, calls)
     offset = _find_call(said, tool_format)
@@ -124,22 +109,6 @@ def read_answer(
     unreadable = said[offset:]
     name, problem = _problem_of(unreadable, tools, tool_format)
     return ParsedAnswer(thought, said[:offset].rstrip(), (), unreadable, problem, name)
-
-
-def _call_of(called: ToolCallPart) -> ParsedToolCall:
-    arguments = json.loads(called.arguments)
-    return ParsedToolCall(
-        called.call_id, called.name, arguments if isinstance(arguments, dict) else {"value": arguments}
-    )
-
-
-def find_call_marker(said: str, tool_format: ToolFormat) -> int | None:
-    """The offset of the first mark of a call in the model's own form; None without one."""
-    if tool_format is ToolFormat.NONE:
-        return None
-    syntax = SYNTAXES[tool_format]
-    marks = (mark for mark in (syntax.mark, *syntax.other_marks) if mark)
-    return min((offset for mark in marks if (offset := said.find(mark)) >= 0), default=None)
 
 
 def _find_call(said: str, tool_format: ToolFormat) -> int | None:
@@ -207,9 +176,9 @@ class ToolLoop:
         self.decode: Decode | None = None  # decodes pictures for a model with vision
         self._max_steps, self._result_chars = max_steps, result_chars
         self._num_steps = self._num_unreadable = 0
-        self._waiting = deque[ParsedToolCall]()
+        self._waiting = deque[ToolCall]()
         self._may_run = False  # True if the user allowed the first queued call
-        self._ended: LoopFinished | None = None
+        self._ended: LoopEnding | None = None
 
     @property
     def next_step(self) -> LoopStep:
@@ -220,7 +189,7 @@ class ToolLoop:
             return GenerateAnswer(self.messages, self._functions)
         call = self._waiting[0]
         tool = self._by_name[call.name]
-        is_allowed = self._may_run or self.policy.verdict(tool) is CallVerdict.RUN
+        is_allowed = self._may_run or self.policy.allows(tool)
         return RunCall(call, tool) if is_allowed else AskUser(call, tool)
 
     def add_answer(self, text: str, reasoning_start_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
@@ -230,12 +199,12 @@ class ToolLoop:
         answer = read_answer(text, self._definitions, self.tool_format, reasoning_start_tag)
         self._num_unreadable = self._num_unreadable + 1 if answer.unreadable else 0
         if self._num_unreadable >= MAX_UNREADABLE:
-            self._ended = LoopFinished(LoopEnding.UNREADABLE)
+            self._ended = LoopEnding.UNREADABLE
         if answer.unreadable and is_cut:
-            self._ended = LoopFinished(LoopEnding.CUT)
+            self._ended = LoopEnding.CUT
         if not answer.calls and not answer.unreadable:
             self.messages += (Message("assistant", answer.answer_text),)
-            self._ended = LoopFinished(LoopEnding.ANSWERED)
+            self._ended = LoopEnding.ANSWERED
             return answer
         self._num_steps += 1
         self._queue_calls(answer)
@@ -250,26 +219,26 @@ class ToolLoop:
         if decision.may_run:
             self._may_run = True
             return None
-        return self._add(ToolResult(todo.call.id, decision.for_model, is_error=True))
+        return self._add(ToolResult(todo.call.call_id, decision.for_model, is_error=True))
 
     def add_result(self, result: ToolResult) -> ToolResult | None:
         """Pass the result of `RunCall`; returns it as the model gets it. None if another call was expected."""
         todo = self.next_step
-        if not isinstance(todo, RunCall) or result.call_id != todo.call.id:
+        if not isinstance(todo, RunCall) or result.call_id != todo.call.call_id:
             return None
         return self._add(truncated_result(result, self._result_chars))
 
     def stop(self) -> None:
         """End the loop. Calls without a result get one, so that the conversation can be continued."""
         if self._ended is None:
-            self._ended = LoopFinished(LoopEnding.STOPPED)
+            self._ended = LoopEnding.STOPPED
             while self._waiting:
-                self._add(ToolResult(self._waiting[0].id, "The user stopped this call.", is_error=True))
+                self._add(ToolResult(self._waiting[0].call_id, "The user stopped this call.", is_error=True))
 
     def _queue_calls(self, answer: ParsedAnswer) -> None:
         """Add the calls of an answer to the messages and the queue."""
         if answer.unreadable:
-            broken = WrittenCall(uuid.uuid4().hex[:_ID_CHARS], answer.name or UNREADABLE, answer.unreadable)
+            broken = ToolCall(new_call_id(), answer.name or UNREADABLE, answer.unreadable)
             self.messages += (
                 Message("assistant", answer.answer_text, tool_calls=(broken,)),
                 Message("tool", answer.problem, tool_call_id=broken.call_id, name=broken.name),
@@ -277,11 +246,11 @@ class ToolLoop:
             self._end_step()
             return
         calls = answer.calls
-        self.messages += (Message("assistant", answer.answer_text, tool_calls=tuple(map(_as_message_call, calls))),)
+        self.messages += (Message("assistant", answer.answer_text, tool_calls=calls),)
         self._waiting.extend(calls[:MAX_CALLS])
         for call in calls[MAX_CALLS:]:
             self._add_message(
-                ToolResult(call.id, f"Only {MAX_CALLS} calls are allowed in one answer.", is_error=True), call.name
+                ToolResult(call.call_id, f"Only {MAX_CALLS} calls are allowed in one answer.", is_error=True), call.name
             )
 
     def _add(self, result: ToolResult) -> ToolResult:
@@ -298,14 +267,10 @@ class ToolLoop:
 
     def _end_step(self) -> None:
         if self._ended is None and self._num_steps >= self._max_steps:
-            self._ended = LoopFinished(LoopEnding.LIMIT)
+            self._ended = LoopEnding.LIMIT
 
 
 def truncated_result(result: ToolResult, max_chars: int) -> ToolResult:
     """Cut a result to a maximum length; `ToolResult.cut` counts the omitted characters."""
     num_over = len(result.text) - max_chars
     return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)
-
-
-def _as_message_call(call: ParsedToolCall) -> WrittenCall:
-    return WrittenCall(call.id, call.name, json.dumps(call.arguments, ensure_ascii=False))

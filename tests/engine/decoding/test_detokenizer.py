@@ -148,16 +148,6 @@ def test_a_token_costs_microseconds() -> None:
     assert num_calls / 4000 < 30, "a call of a function is a tenth of a microsecond"
 
 
-def test_tokens_that_a_grammar_forced_are_told_from_others() -> None:
-    detokenizer = Detokenizer(TinyTokenizer(words=[]), stop=("!",))
-    sources = [Source.NGRAM, Source.NGRAM, Source.BONUS]
-    spans = detokenizer.feed(b"abc", sources, num_forced=2).spans
-    assert [span.is_forced for span in spans] == [True, True, False]
-    spans = detokenizer.feed(b"ab!", sources, num_forced=3).spans  # cut before the last one
-    assert [(span.num_chars, span.is_forced) for span in spans] == [(1, True), (1, True), (0, True)]
-    assert not detokenizer.flush().spans
-
-
 def test_what_was_rejected_is_reported_with_the_token_in_its_place() -> None:
     detokenizer = Detokenizer(TinyTokenizer(words=[b"The", b" cat", b" sat", b"\xe2\x82"]))
     piece = detokenizer.feed([256, 257], [Source.DRAFT, Source.RECOVERED], [258, 259])

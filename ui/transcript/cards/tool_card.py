@@ -20,7 +20,6 @@ from app.core.domain.tools.calls import (
     REPEATABLE_STATUSES,
     UNREADABLE,
     CallStatus,
-    CallTokens,
     StoredCall,
 )
 from ui.composer.attachments.chips import AttachmentRows
@@ -307,29 +306,13 @@ def is_result(call: StoredCall) -> bool:
 
 
 def call_text(view: MessageView) -> str:
-    """The whole call: tool, arguments as JSON, tokens, and result."""
+    """The whole call: tool, arguments as JSON, and result."""
     call = view.call or StoredCall("", "", "", "")
     arguments = tr("Arguments")
     result = tr("Result") if is_result(call) else tr("Sent to the model")
     parts = [call.title or call.name, f"{arguments}\n{pretty_json(call.arguments)}"]
-    parts += [tokens_words(call.written)] if call.written.tokens else []
     parts += [f"{result}\n{_first_lines(shown_text(view.text))}"] if view.text else []
     return "\n\n".join(parts)
-
-
-def tokens_words(written: CallTokens) -> str:
-    """How many tokens the call has, in how many passes, and how many needed no pass of their own."""
-    if not written.passes:  # stored by an older version
-        words = tr("Written with {count} tokens; {drafted} of them were drafted and accepted.")
-    elif written.forced:
-        words = tr(
-            "Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and "
-            "accepted; {forced} of these were fixed by the tool's schema."
-        )
-    else:
-        words = tr("Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted.")
-    parts = {"count": written.tokens, "passes": written.passes, "drafted": written.drafted, "forced": written.forced}
-    return words.format(**{name: count(number) for name, number in parts.items()})
 
 
 def readable_arguments(arguments: str) -> str:

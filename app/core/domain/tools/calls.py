@@ -37,25 +37,11 @@ _STATUS_RESULTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class CallTokens:
-    """The number of tokens of a call; all 0 if unknown.
-
-    ``drafted``: accepted drafted tokens. ``forced``: tokens that the grammar of calls determined. ``passes``: the
-    target's passes for the call; 0 if only tokens were counted.
-    """
-
-    tokens: int = 0
-    drafted: int = 0
-    forced: int = 0
-    passes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class StoredCall:
     """A call. It is stored as a message of the role `tool` with the result as text, after the answer with the call.
 
     ``arguments``: JSON, or the model's text if it is invalid JSON. ``cut``: number of characters left out of the
-    result. ``took_ms``: duration, if known. ``written``: its tokens.
+    result. ``took_ms``: duration, if known.
     """
 
     call_id: str
@@ -66,7 +52,6 @@ class StoredCall:
     title: str = ""  # shown instead of the name
     cut: int = 0
     took_ms: int | None = None
-    written: CallTokens = CallTokens()
 
 
 def with_final_status(call: StoredCall) -> StoredCall:

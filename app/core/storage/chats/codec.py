@@ -21,7 +21,7 @@ from typing import Any
 from app.core.domain.seeds import RECORDED_KEYS, SamplingRecord
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import valid_values
-from app.core.domain.tools.calls import CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import CallStatus, StoredCall
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import from_json, to_json
@@ -205,7 +205,7 @@ def call_to_text(call: StoredCall | None) -> str:
     if call is None:
         return ""
     fields = {"id": call.call_id, "name": call.name, "server": call.server, "arguments": call.arguments}
-    more = {key: getattr(call, key) for key in ("title", "cut", "took_ms")} | dataclasses.asdict(call.written)
+    more = {key: getattr(call, key) for key in ("title", "cut", "took_ms")}
     return json.dumps({**fields, **{key: value for key, value in more.items() if value}}, ensure_ascii=False)
 
 
@@ -236,5 +236,4 @@ def call_from_text(text: str | None, status: str) -> StoredCall | None:
         words("title"),
         whole("cut") or 0,
         whole("took_ms"),
-        CallTokens(*(whole(one.name) or 0 for one in dataclasses.fields(CallTokens))),
     )

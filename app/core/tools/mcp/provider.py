@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.core.domain.errors import AppError
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult, ToolServerError
+from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError, arguments_of
 from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.words import unique_name
+from engine.records import ToolCall
 from engine.sentences import i18n
 
 if TYPE_CHECKING:
@@ -216,24 +217,24 @@ class McpTools:
         made = ((one.name, one.server.definitions.get(one.own_name)) for one in self._routes())
         return tuple(replace(definition, name=name) for name, definition in made if definition is not None)
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         with self._lock:
             loop = self._loop
         found = next((one for one in self._routes() if one.name == call.name), None)
         if found is None or loop is None:
             words = i18n("The tool “{name}” is not there any more: its server has ended.", name=call.name)
-            done(ToolResult(call.id, words, is_error=True))
+            done(ToolResult(call.call_id, words, is_error=True))
             return lambda: None
-        made = found.server.call(call.id, found.tool, dict(call.arguments))
+        made = found.server.call(call.call_id, found.tool, arguments_of(call))
         future = asyncio.run_coroutine_threadsafe(made, loop)
 
         def end(ended: Future[ToolResult]) -> None:
             try:
                 result = ended.result()
             except CancelledError:
-                result = ToolResult(call.id, "The call was stopped.", is_error=True)
+                result = ToolResult(call.call_id, "The call was stopped.", is_error=True)
             except Exception as error:  # noqa: BLE001 (the caller waits for a result)
-                result = ToolResult(call.id, f"The call failed ({type(error).__name__}).", is_error=True)
+                result = ToolResult(call.call_id, f"The call failed ({type(error).__name__}).", is_error=True)
             done(result)
 
         future.add_done_callback(end)

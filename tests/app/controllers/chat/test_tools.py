@@ -22,9 +22,9 @@ from app.core.storage.chats import answer_records
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import picture_attachment
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of
 from app.core.tools.turn import MAX_STEPS, MAX_UNREADABLE
-from engine.records import EngineReady, FinishReason, Message, ToolFormat
+from engine.records import EngineReady, FinishReason, Message, ToolCall, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
 from ui.composer.attachments.reader import PictureViewer
@@ -38,7 +38,7 @@ class ScriptedTools:
     """A provider whose calls wait for the test."""
 
     def __init__(self) -> None:
-        self.calls: list[ParsedToolCall] = []
+        self.calls: list[ToolCall] = []
         self.done: list[Callable[[ToolResult], None]] = []
         self.cancelled: list[str] = []
         self.is_closed = False
@@ -47,10 +47,10 @@ class ScriptedTools:
         schema = {"type": "object", "properties": {"path": {"type": "string"}}}
         return tuple(ToolDefinition(name, f"{name}s.", schema, "files", name.title()) for name in ("read", "write"))
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         self.calls.append(call)
         self.done.append(done)
-        return lambda: self.cancelled.append(call.id)
+        return lambda: self.cancelled.append(call.call_id)
 
     def close(self) -> None:
         self.is_closed = True
@@ -116,7 +116,7 @@ def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTool
     answer(harness, qtbot, "Let me see. " + written(("read", "a.txt")))
     assert harness.window.text.strip() == "Let me see."  # the JSON of the call was never shown
     assert harness.window.engine.state is EngineState.ANSWERING
-    assert [(call.name, call.arguments) for call in tools.calls] == [("read", {"path": "a.txt"})]
+    assert [(call.name, arguments_of(call)) for call in tools.calls] == [("read", {"path": "a.txt"})]
     assert statuses(harness) == [CallStatus.RUNNING]
     (card,) = cards(harness)
     assert (card.author.text(), card.server.text(), card.arguments.text()) == ("Read", "files · read", "path: a.txt")
@@ -260,7 +260,7 @@ def test_a_permission_is_kept(asking: tuple[AppHarness, ScriptedTools], qtbot: Q
     answer(harness, qtbot, "Done.")
     harness.window.composer.submitted.emit("And again")
     answer(harness, qtbot, written(("read", "b")))
-    assert [call.arguments["path"] for call in tools.calls] == ["a", "b"]
+    assert [arguments_of(call)["path"] for call in tools.calls] == ["a", "b"]
     assert ("files/read" in str(harness.window.values["allowed_tools"])) is (answered == "always")
     tools.give("B")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 4)
@@ -362,7 +362,7 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
     assert len(tools.calls) == 1
     assert card.repeat_button is not None
     card.repeat_button.click()
-    assert [call.arguments["path"] for call in tools.calls] == ["a", "a"]
+    assert [arguments_of(call)["path"] for call in tools.calls] == ["a", "a"]
     tools.give("written")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     results = [message.content for message in harness.engine.requests[-1].messages[-2:]]

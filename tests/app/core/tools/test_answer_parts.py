@@ -1,12 +1,12 @@
-"""Tests reasoning, text and calls of an answer in chunks of any size."""
+"""Tests reasoning, text, calls and the visible text of an answer in chunks of any size."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
-from app.core.tools.output import ToolCallPart
-from engine.records import Source, TextChunk, TokenSpan
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart, VisibleText
+from app.core.tools.interface import ToolDefinition
+from engine.records import Source, TextChunk, TokenSpan, ToolCall, ToolFormat
 
 
 def read(
@@ -48,7 +48,7 @@ def test_reasoning_and_words_come_apart(text: str, start_tag: str, thought: str,
 def test_calls_are_looked_for_in_the_words_alone(size: int) -> None:
     call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>'
     parts, found = read(f"<think>I could write {call}.</think>{call}", size, names=frozenset({"weather"}))
-    (called,) = [part for part in found if isinstance(part, ToolCallPart)]
+    (called,) = [part for part in found if isinstance(part, ToolCall)]
     assert (called.name, parts.num_calls) == ("weather", 1)
     assert "tool_call" in joined(found)[0]
 
@@ -58,3 +58,31 @@ def test_the_tokens_of_the_reasoning_are_counted() -> None:
     assert read("<think>ab</think>Four", 1)[0].num_reasoning_tokens == len("<think>ab</think>")
     assert read("ab</think>Four", 1, "<think>")[0].num_reasoning_tokens == len("ab</think>")
     assert read("ab", 1, "<think>")[0].num_reasoning_tokens == 2
+
+
+TOOLS = (ToolDefinition("read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}}, "files"),)
+CALL = '<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("words", "num_held"), [("Let me see. " + CALL, len(CALL)), ("1 < 2, and <b> is a tag.", 0)], ids=["call", "text"]
+)
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_only_what_may_be_a_call_is_held_back_with_its_provenance(words: str, num_held: int, size: int) -> None:
+    visible = VisibleText(TOOLS, ToolFormat.HERMES)
+    pieces = [words[at : at + size] for at in range(0, len(words), size)]
+    shown = [visible.feed(piece, [TokenSpan(1, Source.DRAFT)] * len(piece)) for piece in pieces]
+    assert visible.num_held == num_held
+    assert sum(len(spans) for _, spans in shown) == len("".join(text for text, _ in shown)) == len(words) - num_held
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+@pytest.mark.parametrize("broken", ['<tool_call>\n{{"name": "read"}}\n</tool_call> and more', '{{"name": "read"}}'])
+def test_what_begins_as_a_call_and_cannot_be_read_is_not_shown(broken: str, size: int) -> None:
+    words = "" if broken.startswith("{") else "Reading. "
+    visible = VisibleText(TOOLS, ToolFormat.HERMES)
+    whole = words + broken
+    shown = "".join(visible.feed(whole[at : at + size], ())[0] for at in range(0, len(whole), size))
+    assert shown == words
+    assert visible.rest_of(words) == ""
+    assert visible.rest()[0] == broken  # the answer turns out to have no call

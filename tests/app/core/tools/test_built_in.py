@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -10,8 +11,9 @@ import pytest
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.tools.built_in import ATTACHMENT_PART_CHARS, MAX_HITS, NAMES, BuiltInSources, BuiltInTools, ChatHit
-from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.interface import Providers, ToolDefinition, ToolProvider, ToolResult
 from app.core.tools.policy import ALWAYS_ALLOWED_TOOLS
+from engine.records import ToolCall
 
 Make = Callable[..., BuiltInTools]
 
@@ -32,7 +34,7 @@ def make() -> Iterator[Make]:
 def call(tools: ToolProvider, tool: str, /, **arguments: object) -> ToolResult:
     got: list[ToolResult] = []
     is_there = threading.Event()
-    tools.call(ParsedToolCall("1", tool, arguments), lambda result: (got.append(result), is_there.set())[0])
+    tools.call(ToolCall("1", tool, json.dumps(arguments)), lambda result: (got.append(result), is_there.set())[0])
     assert is_there.wait(30)
     return got[0]
 
@@ -129,8 +131,8 @@ class One:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         return (self.definition,)
 
-    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        done(ToolResult(call.id, self.definition.server))
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        done(ToolResult(call.call_id, self.definition.server))
         return lambda: None
 
     def close(self) -> None:

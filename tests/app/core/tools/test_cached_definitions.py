@@ -44,7 +44,7 @@ def test_definitions_are_not_read_again(tmp_path: Path) -> None:
         turn.add_answer(CALL)
         while isinstance(turn.next_step, AskUser | RunCall):
             assert isinstance(turn.next_step, RunCall)  # harmless: needs no permission
-            turn.add_result(ToolResult(turn.next_step.call.id, f"{step}"))
+            turn.add_result(ToolResult(turn.next_step.call.call_id, f"{step}"))
     session.close()
     (first, cached_at_first), *later = prompts
     assert cached_at_first == 0

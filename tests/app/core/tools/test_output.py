@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.tools.output import CallBegun, CallText, OutputPart, ToolCallPart, ToolOutput
+from app.core.tools.output import CallBegun, CallText, OutputPart, ToolOutput
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, ToolCall
 from engine.tools.formats import ToolFormat
@@ -160,7 +160,7 @@ CASES: list[tuple[str, str | None, list[tuple[str, object]]]] = [
 def read(pieces: list[str], schemas: Schemas = SCHEMAS) -> tuple[str, list[tuple[str, object]]]:
     output = ToolOutput(NAMES, schemas)
     parts = [part for piece in pieces for part in output.feed(piece)] + output.flush()
-    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+    calls = [part for part in parts if isinstance(part, ToolCall)]
     assert output.num_calls == len(calls)
     assert len({call.call_id for call in calls}) == len(calls)
     said = "".join(part for part in parts if isinstance(part, str))
@@ -175,7 +175,7 @@ def streamed(pieces: list[str]) -> tuple[str, list[tuple[str, object]], list[Out
     for part in parts:
         if isinstance(part, str):
             said += part
-        elif isinstance(part, ToolCallPart):
+        elif isinstance(part, ToolCall):
             calls.append((part.name, part.arguments))
         elif isinstance(part, CallBegun):
             calls.append((part.name, ""))

@@ -39,7 +39,7 @@ def conversation(result: str) -> tuple[Message, ...]:
     turn = ToolLoop([Message("user", "Look.")], [LOOK], ToolPolicy(allows_all=True), ToolFormat.HERMES)
     turn.add_answer('<tool_call>\n{"name": "look", "arguments": {"at": "it"}}\n</tool_call>')
     assert isinstance(turn.next_step, RunCall)
-    turn.add_result(ToolResult(turn.next_step.call.id, result))
+    turn.add_result(ToolResult(turn.next_step.call.call_id, result))
     return turn.messages
 
 

@@ -15,7 +15,6 @@ from app.core.tools.turn import (
     AskUser,
     GenerateAnswer,
     LoopEnding,
-    LoopFinished,
     RunCall,
     ToolLoop,
     functions_of,
@@ -49,7 +48,7 @@ def test_an_answer_without_calls_ends_the_turn() -> None:
     one = turn()
     assert one.next_step == GenerateAnswer(QUESTION, functions_of((ADD, LOOK)))
     one.add_answer("Two.")
-    assert one.next_step == LoopFinished(LoopEnding.ANSWERED)
+    assert one.next_step == LoopEnding.ANSWERED
     assert one.messages[1:] == (Message("assistant", "Two."),)
 
 
@@ -57,10 +56,10 @@ def test_calls_are_made_one_after_the_other_and_the_model_is_asked_again() -> No
     one = turn()
     one.add_answer("Let me see.\n" + called(("add", {"a": 1}), ("look", {})))
     first = make_call(one)
-    assert (first.call.name, first.call.arguments, first.tool) == ("add", {"a": 1}, ADD)
-    one.add_result(ToolResult(first.call.id, "2"))
+    assert (first.call.name, first.call.arguments, first.tool) == ("add", '{"a": 1}', ADD)
+    one.add_result(ToolResult(first.call.call_id, "2"))
     second = make_call(one)
-    one.add_result(ToolResult(second.call.id, "nothing", is_error=True))
+    one.add_result(ToolResult(second.call.call_id, "nothing", is_error=True))
     assert isinstance(one.next_step, GenerateAnswer)
     asked, *results = one.messages[1:]
     assert (asked.role, asked.content, [call.name for call in asked.tool_calls]) == (
@@ -69,8 +68,8 @@ def test_calls_are_made_one_after_the_other_and_the_model_is_asked_again() -> No
         ["add", "look"],
     )
     assert [(m.role, m.content, m.tool_call_id, m.name) for m in results] == [
-        ("tool", "2", first.call.id, "add"),
-        ("tool", "nothing", second.call.id, "look"),
+        ("tool", "2", first.call.call_id, "add"),
+        ("tool", "nothing", second.call.call_id, "look"),
     ]
 
 
@@ -81,12 +80,12 @@ def test_a_call_waits_for_a_decision_and_a_refusal_is_told_with_its_reason() -> 
     one.add_decision(UserDecision(Permission.REFUSED, "No sums today"))
     assert isinstance(one.next_step, AskUser)
     one.add_decision(UserDecision(Permission.ONCE))
-    one.add_result(ToolResult(make_call(one).call.id, "3"))
+    one.add_result(ToolResult(make_call(one).call.call_id, "3"))
     assert isinstance(one.next_step, AskUser)
     one.add_decision(UserDecision(Permission.CHAT))
-    one.add_result(ToolResult(make_call(one).call.id, "seen"))
+    one.add_result(ToolResult(make_call(one).call.call_id, "seen"))
     one.add_answer(called(("look", {}), ("add", {})))
-    one.add_result(ToolResult(make_call(one).call.id, "seen again"))
+    one.add_result(ToolResult(make_call(one).call.call_id, "seen again"))
     assert isinstance(one.next_step, AskUser)  # the permission was for one call
     told = [message.content for message in one.messages if message.role == "tool"]
     assert told[0] == "The user did not allow this call: No sums today. Go on without it."
@@ -126,7 +125,7 @@ def test_a_model_that_goes_on_writing_what_cannot_be_read_ends_the_turn() -> Non
         one.add_answer("<tool_call>\nadd it\n</tool_call>")
         assert isinstance(one.next_step, GenerateAnswer)
     last = one.add_answer("Adding.\n<tool_call>\nadd it\n</tool_call>")
-    assert one.next_step == LoopFinished(LoopEnding.UNREADABLE)
+    assert one.next_step == LoopEnding.UNREADABLE
     assert last is not None
     assert last.answer_text == "Adding."  # an unreadable call is not an answer
 
@@ -152,8 +151,8 @@ def test_the_turn_ends_at_its_limit_with_every_call_answered() -> None:
     one = turn(max_steps=3)
     for number in range(3):
         one.add_answer(called(("add", {"a": number})))
-        one.add_result(ToolResult(make_call(one).call.id, "again"))
-    assert one.next_step == LoopFinished(LoopEnding.LIMIT)
+        one.add_result(ToolResult(make_call(one).call.call_id, "again"))
+    assert one.next_step == LoopEnding.LIMIT
     assert one.messages[-1].content == "again"
 
 
@@ -161,7 +160,7 @@ def test_too_many_calls_at_once_are_answered_without_being_made() -> None:
     one = turn()
     one.add_answer(called(*(("add", {"a": number}) for number in range(MAX_CALLS + 3))))
     for _ in range(MAX_CALLS):
-        one.add_result(ToolResult(make_call(one).call.id, "ok"))
+        one.add_result(ToolResult(make_call(one).call.call_id, "ok"))
     assert isinstance(one.next_step, GenerateAnswer)
     assert sum(message.content == "ok" for message in one.messages) == MAX_CALLS
     assert sum("calls are allowed in one answer" in message.content for message in one.messages) == 3
@@ -173,7 +172,7 @@ def test_it_stops_at_any_point_and_leaves_no_call_without_a_result(place: str) -
     if place != "generating":
         one.add_answer(called(("add", {}), ("look", {})))
     one.stop()
-    assert one.next_step == LoopFinished(LoopEnding.STOPPED)
+    assert one.next_step == LoopEnding.STOPPED
     calls = [call.call_id for message in one.messages for call in message.tool_calls]
     results = [message.tool_call_id for message in one.messages if message.role == "tool"]
     assert calls == results
@@ -196,13 +195,13 @@ def test_what_nobody_waits_for_changes_nothing() -> None:
 def test_a_call_that_was_cut_ends_the_turn() -> None:
     one = turn()
     one.add_answer('<tool_call>\n{"name": "add", "arguments": {"a": 1', is_cut=True)
-    assert one.next_step == LoopFinished(LoopEnding.CUT)
+    assert one.next_step == LoopEnding.CUT
 
 
 def test_long_results_are_cut_and_the_model_is_told_how_much() -> None:
     one = turn(result_chars=10)
     one.add_answer(called(("add", {})))
-    kept = one.add_result(ToolResult(make_call(one).call.id, "x" * 1_000, cut=500))
+    kept = one.add_result(ToolResult(make_call(one).call.call_id, "x" * 1_000, cut=500))
     assert kept is not None
     assert (kept.text, kept.cut) == ("x" * 10, 1_490)
     assert one.messages[-1].content == "x" * 10 + "\n[1,490 more characters were left out]"
@@ -214,7 +213,7 @@ def test_pictures_of_a_result_are_named_to_a_model_without_vision() -> None:
         one = turn()
         one.decode = decode
         one.add_answer(called(("add", {})))
-        one.add_result(ToolResult(make_call(one).call.id, "[picture 1]", pictures=(picture,)))
+        one.add_result(ToolResult(make_call(one).call.call_id, "[picture 1]", pictures=(picture,)))
         told = one.messages[-1]
         assert told.role == "tool"
         if decode is None:

@@ -13,7 +13,7 @@ import pytest
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.requests import prompt_messages
-from app.core.domain.tools.calls import CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import CallStatus, StoredCall
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
@@ -25,7 +25,7 @@ from tests.app.core.storage.exchange.whole import there_and_back
 ROOT = Path(__file__).resolve().parents[5]
 CLOCK = StoredCall("a1", "current_time", "Built in", '{"time_zone": "Europe/Berlin"}', title="Date and time")
 SUM = StoredCall("b2", "calculate", "Built in", '{"expression": "1+1"}')
-DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7, written=CallTokens(21, 15, 9, 6))
+DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7)
 
 
 def asked(store: ChatStore, text: str = "", *, calls: tuple[StoredCall, ...] = (CLOCK, SUM)) -> tuple[int, list[int]]:

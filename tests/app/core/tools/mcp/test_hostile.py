@@ -17,10 +17,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.core.tools.interface import ParsedToolCall, ToolResult
+from app.core.tools.interface import ToolResult
 from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import LOG_LINES, JsonValueCounter, Limits
 from app.core.tools.mcp.provider import McpTools
+from engine.records import ToolCall
 
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[5]
@@ -60,7 +61,7 @@ def call(tools: McpTools, name: str = "echo", **arguments: object) -> ToolResult
         got.append(result)
         is_there.set()
 
-    tools.call(ParsedToolCall("id", name, arguments), done)
+    tools.call(ToolCall("id", name, json.dumps(arguments)), done)
     assert is_there.wait(WAIT_S)
     time.sleep(0.01)
     assert len(got) == 1
@@ -116,7 +117,7 @@ def test_a_message_without_an_end_ends_the_server(start: Start) -> None:
 def test_endless_notifications_cost_the_server_its_own_call(start: Start) -> None:
     tools = start(entry("notifications"), entry("good", "y"), limits=replace(IMPATIENT, call_s=5.0))
     results: list[ToolResult] = []
-    tools.call(ParsedToolCall("1", "echo", {}), results.append)
+    tools.call(ToolCall("1", "echo", "{}"), results.append)
     cpu = time.process_time()
     other = call(tools, "y_echo", a=1)
     assert not other.is_error
@@ -286,7 +287,7 @@ def test_a_list_that_changes_is_looked_at_again(start: Start) -> None:
 def test_a_call_can_be_stopped_and_is_told_once(start: Start) -> None:
     tools = start(entry("never answers"))
     results: list[ToolResult] = []
-    cancel = tools.call(ParsedToolCall("1", "echo", {}), results.append)
+    cancel = tools.call(ToolCall("1", "echo", "{}"), results.append)
     time.sleep(0.2)
     cancel()
     cancel()
@@ -336,6 +337,7 @@ KILLED = """
 import sys, time
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.provider import McpTools
+from engine.records import ToolCall
 tools = McpTools([ServerEntry("x", sys.executable, (sys.argv[1], "stubborn"))])
 tools.start("x")
 tools.wait_until_started()
