@@ -21,7 +21,6 @@ from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
 from app.core.domain.seeds import SamplingRecord, continued_sampling, record_sampling
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import answer_speed, credited_draft
 from app.core.domain.sums import summed, used_draft
@@ -51,9 +50,7 @@ from engine.records import (
 from engine.requests import next_request_id
 from engine.sentences import joined
 from ui.text.language import Translator, mark, translate
-from ui.text.model_titles import title_of
 from ui.text.problem_words import in_language
-from ui.text.setting_words import in_words
 
 tr = Translator("AnswerController")
 
@@ -394,8 +391,7 @@ class AnswerController(PartsController):
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
             request = replace(request, tools=functions, constrains_calls=holds)
         request = self._context.prepare(request, turn)
-        asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
-        self._store_sampling(streaming, record_sampling(settings, asked))
+        self._store_sampling(streaming, record_sampling(settings))
         streaming.full = _full_notice(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_sent = True
@@ -446,7 +442,9 @@ class AnswerController(PartsController):
             is_wordless = state is MessageState.COMPLETE and not (cut or streaming.has_words or streaming.before)
             notice = tr(EMPTY_ANSWER) if is_wordless else _notice(event, streaming.full)
             if streaming.repeats is not None:
-                notice = f"{self._repeated(streaming, streaming.repeats, state, cut=cut)} {notice}".rstrip()
+                written = self._store.unwritten(streaming.answer_id)
+                given = MessageView(0, "assistant", written.text if written is not None else "", state, cut=cut)
+                notice = f"{repeat_notice(streaming.repeats, given)} {notice}".strip()
             self._end(streaming, AnswerEnding(state, event.stats, notice, cut=cut))
         else:
             self._restore(streaming)
@@ -471,15 +469,6 @@ class AnswerController(PartsController):
         self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, notice, cut=cut))
         self.tools.run_calls(turn, views)
         return True
-
-    def _repeated(self, streaming: _StreamingAnswer, before: MessageView, state: MessageState, *, cut: bool) -> str:
-        """A sentence: whether the seed reproduced the answer, and if not, why."""
-        written = self._store.unwritten(streaming.answer_id)
-        text = written.text if written is not None else ""
-        after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
-        loaded = self._state.models.loaded
-        inexact = loaded.target.inexact_reason if loaded is not None else ""
-        return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings, inexact)
 
     def _end(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._with_counters(streaming, ending))
@@ -593,61 +582,17 @@ def _notice(event: Finished, full: str) -> str:
 
 SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
 SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same text, up to the end of the shorter answer.")
-OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
-MODEL = mark("Repeat", "The earlier answer came from {model}.")
-MESSAGES = mark("Repeat", "The messages before it, or their files, have changed.")
-TOOLS = mark("Repeat", "The tools have changed.")
-SAME_INPUT = mark("Repeat", "Question and settings were the same.")
-OTHER_ENGINE = mark("Repeat", "Question and settings were the same, so the model's file or the engine has changed.")
-OWN_SETTINGS = mark("Repeat", "It used its own settings, not the chat's current ones: {settings}.")
+OTHER = mark(
+    "Repeat",
+    "Seed {seed} gave another answer than before: the model, the tools or the messages before it have changed, or this "
+    "model does not repeat answers exactly.",
+)
 
 
-def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
-    """Compare an answer with the one its seed should reproduce; ``chat`` holds the current settings.
-
-    ``inexact``: see `ModelInfo.inexact_reason`.
-    """
-    then, now = before.drawn, after.drawn
-    if then is None or now is None or then.seed is None:
-        return ""
-    verdict = _verdict(before, after)
-    parts = [translate("Repeat", verdict).format(seed=then.seed)]
-    if verdict is OTHER:
-        parts += _reasons(before, then, after, now, inexact)
-    others = [
-        in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _difference_text(key, value, chat)
-    ]
-    if others:
-        parts.append(translate("Repeat", OWN_SETTINGS).format(settings=", ".join(others)))
-    return " ".join(parts)
-
-
-def _verdict(before: MessageView, after: MessageView) -> str:
-    if before.text == after.text:
-        return SAME
+def repeat_notice(before: MessageView, after: MessageView) -> str:
+    """A sentence: whether an answer equals the one that its seed should reproduce; empty without a seed."""
+    seed = before.drawn.seed if before.drawn is not None else None
     one, other = sorted((before, after), key=lambda view: len(view.text))
     is_begun = one.cut or one.state is not MessageState.COMPLETE
-    return SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
-
-
-def _reasons(
-    before: MessageView, then: SamplingRecord, after: MessageView, now: SamplingRecord, inexact: str
-) -> list[str]:
-    found = []
-    if before.target != after.target:
-        found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))
-    if then.system_prompt != now.system_prompt:
-        found.append(translate("Repeat", "The system prompt has changed."))
-    if then.messages != now.messages:
-        found.append(translate("Repeat", MESSAGES))
-    if then.tools != now.tools:
-        found.append(translate("Repeat", TOOLS))
-    if found:
-        return found
-    if AT in after.target:
-        return [translate("Repeat", "On a remote server, a seed may give another answer.")]
-    return [translate("Repeat", SAME_INPUT), in_language(inexact)] if inexact else [translate("Repeat", OTHER_ENGINE)]
-
-
-def _difference_text(key: str, value: object, chat: Settings) -> bool:
-    return key != "seed" and chat.values[key] != value
+    found = SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
+    return "" if seed is None else translate("Repeat", SAME if before.text == after.text else found).format(seed=seed)

@@ -39,8 +39,6 @@ MAX_REJECTED_CHARS = 200  # a longer rejected text is cut
 # Cached, since equal spans occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
-_DIGESTS = tuple(field.name for field in dataclasses.fields(SamplingRecord))[1:]
-_MAX_DIGEST_CHARS = 64
 _STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
 
@@ -173,7 +171,7 @@ def stats_from_text(text: str | None) -> RunStats | None:
 
 def sampling_to_text(drawn: SamplingRecord | None) -> str:
     """Encode how an answer was sampled; empty if unknown."""
-    return "" if drawn is None else json.dumps(dataclasses.asdict(drawn), separators=(",", ":"))
+    return "" if drawn is None else json.dumps({"values": dict(drawn.values)}, separators=(",", ":"))
 
 
 def sampling_from_text(text: str | None) -> SamplingRecord | None:
@@ -181,15 +179,13 @@ def sampling_from_text(text: str | None) -> SamplingRecord | None:
     if not text:
         return None
     try:
-        data = json.loads(text)
-        values, digests = _recorded_values(tuple(data["values"].items())), [data[name] for name in _DIGESTS]
+        values = _recorded_values(tuple(json.loads(text)["values"].items()))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        values, digests = {}, []
-    are_digests = all(isinstance(one, str) and len(one) <= _MAX_DIGEST_CHARS for one in digests)
-    if len(values) < len(RECORDED_KEYS) or not are_digests:
+        values = {}
+    if len(values) < len(RECORDED_KEYS):
         log.warning("How a stored answer was drawn cannot be read and is left out.")
         return None
-    return SamplingRecord(values, *digests)
+    return SamplingRecord(values)
 
 
 @functools.lru_cache(maxsize=256)  # the answers of a chat share it

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from app.core.domain.conversations import SearchHit
 from app.core.domain.unspaced import any_word_pattern, has_unspaced, spaced
 from app.core.storage.chats.schema import MESSAGE_ROLE
-from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
+BEGIN, END = "\x02", "\x03"  # around a match
+ELLIPSIS = "…"
 MAX_TITLES = 20
 MAX_MESSAGES = 60
 MAX_ATTACHMENTS = 10
@@ -50,10 +51,10 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
         return ()
     hits: dict[int, list[SearchHit]] = {}
     rows = _found_by_letter(db, query, typed) if has_unspaced(typed) else _found_by_word(db, query)
-    for conversation_id, title, message_id, role, text, snippet, archived in rows:
+    for conversation_id, title, message_id, role, _text, snippet, archived in rows:
         # Questions are shown as typed, without rendering Markdown.
         source = _parts(snippet)
-        parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
+        parts = _parts(without_markdown(snippet)) if role == "assistant" else source
         hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
         hits.setdefault(conversation_id, []).append(hit)
     sql = _ATTACHMENTS.replace("found_", "found_letters_") if has_unspaced(typed) else _ATTACHMENTS
@@ -140,6 +141,20 @@ def _pattern(typed: str) -> re.Pattern[str]:
 
 def _typed_letters(typed: str) -> list[str]:
     return _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
+
+
+# Marks of headings, quotations, items, fences and table rules; then of emphasis, code and reasoning.
+_MARKUP = re.compile(
+    r"^[ \t]*(?:#{1,6} |(?:> ?)+|[-*+] (?:\[[ xX]\] )?|(?:`{3,}|~{3,})\w*$|(?:\|?[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$)+"
+    r"|\*{2,3}|(?<!\S)\*(?=\S)|(?<=\S)\*(?!\w)|(?<![\w\x02\x03])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\w\x02\x03])|`+|~~|</?think>",
+    re.MULTILINE,
+)
+_LINK = re.compile(rf"!?\[([^\[\]\n]*)\]\([^()\s{BEGIN}]*\)")
+
+
+def without_markdown(snippet: str) -> str:
+    """A snippet without most Markdown; matches stay. A link stays if its address has a match."""
+    return _MARKUP.sub("", _LINK.sub(r"\1", snippet))
 
 
 def _in_marks(found: re.Match[str]) -> str:

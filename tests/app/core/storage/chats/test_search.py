@@ -16,7 +16,7 @@ from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageState
 from app.core.domain.unspaced import spaced
 from app.core.storage.chats.answers import AnswerEnding
-from app.core.storage.chats.search import match_words
+from app.core.storage.chats.search import BEGIN, END, match_words, without_markdown
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode
 
@@ -177,3 +177,21 @@ def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
     assert where(find(store, "zebra")) == [answer]
     say(store, "another", "giraffe")
     assert len(find(store, "giraffe")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("A **quokka** is `{small}` and *nice*.", "A quokka is {small} and nice."),
+        ("## The {head}\n\n- one **item**\n- [x] two\n> he", "The {head}\n\none item\ntwo\nhe"),
+        ("| Name | Age |\n|---|--:|\n| {Ann} | 3 |", "| Name | Age |\n\n| {Ann} | 3 |"),
+        ("see [the {text}](https://example.org/a) here", "see the {text} here"),
+        ("[the text](https://{example}.org/a)", "[the text](https://{example}.org/a)"),
+        ("```{python}\nx\n```", "{python}\nx\n"),
+        ("2 * 3 * 4 is {snake}_case_name", "2 * 3 * 4 is {snake}_case_name"),
+        ("<think>\nNo {quoll}.\n</think>\n\n10 - 3 > 5", "\nNo {quoll}.\n\n\n10 - 3 > 5"),
+    ],
+)
+def test_markdown_leaves_an_excerpt_and_the_match_stays(text: str, shown: str) -> None:
+    excerpt = text.replace("{", BEGIN).replace("}", END)
+    assert without_markdown(excerpt).replace(BEGIN, "{").replace(END, "}") == shown

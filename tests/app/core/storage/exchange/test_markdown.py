@@ -49,9 +49,8 @@ def test_an_export_has_reasoning_statistics_and_files() -> None:
     )
 
 
-@pytest.mark.parametrize("marks", ["", '<!-- paceline 1 {"role": "user"} -->\n'])
-def test_an_export_can_be_imported(tmp_path: Path, marks: str) -> None:
-    text = to_markdown(chat_of("q\n\nmore", "a", "r", "b")).replace("## ", f"{marks}## ")
+def test_an_export_can_be_imported(tmp_path: Path) -> None:
+    text = to_markdown(chat_of("q\n\nmore", "a", "r", "b"))
     (tmp_path / "chat.md").write_text(text, "utf-8")
     (chat,) = read_chats(tmp_path / "chat.md")
     assert (chat.title, [each.text for each in chat.messages]) == ("A title", ["q\n\nmore", "a", "r", "b"])

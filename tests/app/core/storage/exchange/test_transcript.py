@@ -35,9 +35,7 @@ def said(text: str) -> list[tuple[str, str]] | None:
         "**User**: q\n**Assistant**: a",
         "__Human:__ q\n\n__AI:__ a\n",
         "**User**\n\nq\n\n**Qwen2.5 Coder**\n\na",
-        "User: q\nAssistant: a",
         "## Du\n\nq\n\n## Assistent\n\na",
-        "# T\n\n**User:** A Name\n**Created:** today\n\n## Prompt:\nq\n\n## Response:\na\n",
         "## System\n\nBe kind.\n\n## User\n\nq\n\n## Assistant\n\na",
         "## User\n\nq\n\n---\n\n## Assistant\n\na\n",
         "---\ntitle: x\n---\n\n## user\nq\n## assistant\na",
@@ -53,7 +51,7 @@ def test_usual_ways_to_write_a_chat_down_are_read(text: str) -> None:
     [
         "", "words", "# A program\n\n## User\n\nThe user may\n\n## Usage\n", "**You** are right.\n\n**AI** is here.\n",
         "## Question\n\nq\n", "You: are\n\nhere: there\n", "```\n## User\nq\n## Assistant\na\n```\n",
-        "## Claude vs Gemini\n\nx\n\n## User\n\n", "Question: q\nAnswer: a\n", "## Phi and Llama\n## You and me\n",
+        "## Claude vs Gemini\n\nx\n\n## User\n\n", "User: q\nAssistant: a\n", "## Phi and Llama\n## You and me\n",
     ],
 )  # fmt: skip
 def test_what_is_no_chat_is_none(text: str) -> None:
@@ -104,7 +102,6 @@ HOSTILE = {
     "quotes": "# t\n\n## Paceline\n\n> **Thought**\n>" + "\n> x" * 500_000,
     "files": "# t\n\n## You\n\n" + "Attached file: x (text)\n\n```\n" * 100_000,
     "empty lines": "\n" * 5_000_000,
-    "marks": "# t\n\n<!-- paceline 1 {" + "}" * 1_000_000,
 }
 
 
@@ -120,7 +117,7 @@ def test_no_file_makes_the_reader_slow(tmp_path: Path, name: str) -> None:
     assert time.process_time() - began < 10.0
 
 
-LINES = ["## You\n", "## Paceline\n", "# t\n\n", "**AI:** ", "User:", "```\n", "words\n", "\n", "> ", "*1 · 2 · 3*",
+LINES = ["## You\n", "## Paceline\n", "# t\n\n", "**AI:** ", "```\n", "words\n", "\n", "> ", "*1 · 2 · 3*",
          "> **Thought**\n>\n", "Attached file: x (text)\n\n"]  # fmt: skip
 
 
@@ -134,7 +131,7 @@ def test_any_text_is_a_chat_or_none(pieces: list[str]) -> None:
 def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcript, "MAX_MESSAGES", 10)
     file = tmp_path / "chat.md"
-    file.write_text("User: q\nAssistant: a\n" * 50, "utf-8")
+    file.write_text("**User:** q\n**Assistant:** a\n" * 50, "utf-8")
     with pytest.raises(ChatsImportError, match="too many messages"):
         read_chats(file)
     monkeypatch.setattr(reading, "MAX_MARKDOWN_BYTES", 100)
