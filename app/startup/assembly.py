@@ -18,7 +18,7 @@ from app.controllers.state import AppState
 from app.core.logs import RedactingFormatter
 from app.core.paths import Paths, builtin_target
 from app.core.remote.server_list import RemoteServerList
-from app.startup.tasks import TASKS, Startup, run_tasks
+from app.startup.tasks import Startup
 from engine.process.client import EngineClient
 from engine.records import Event, Problem
 from engine.session.worker import EngineWorker, probing_session
@@ -39,9 +39,7 @@ def assemble(
     window: MainWindow, paths: Paths, reports: ThreadReports, make_worker: MakeWorker, startup: Startup | None = None
 ) -> Controller:
     """Connect all parts; on return the models are loading. ``startup``: start-up tasks that have already run."""
-    if startup is None:
-        startup = Startup(paths, reports.trouble.emit)
-        run_tasks(startup, TASKS)
+    startup = startup or Startup(paths, reports.trouble.emit)
     engines = RemoteServerList(paths.engines_file)
     bridge = EngineBridge(
         lambda on_event: EngineRouter(on_event, make_worker, lambda on_remote: _remote_engine(on_remote, engines))

@@ -20,7 +20,7 @@ from app.controllers.window.garbage import GarbageController
 from app.core.logs import Logs
 from app.core.paths import assets_dir, find_paths
 from app.startup.single_instance import ACTIVATION, SingleInstance
-from app.startup.tasks import TASKS, Startup, run_tasks
+from app.startup.tasks import Startup
 from ui.widgets.building import preload_wrappers
 from ui.widgets.first_paint import HIDDEN_WINDOW_MS, FirstPaint
 
@@ -81,7 +81,6 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         startup = Startup(paths, reports.trouble.emit)
-        run_tasks(startup, TASKS)
         return _run(application, startup, instance, reports, make_worker, file)
     finally:
         instance.release()
