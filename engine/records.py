@@ -25,7 +25,6 @@ TokenProbs = tuple[float, float | None]
 FROM_MODEL = "from the model"  # name of the model's own chat template
 QUESTION_DIVIDER = "\n\n"  # separator of several questions that are asked together
 MIN_ANSWER_TOKENS = 16  # tokens of the context that a prompt must leave for the answer
-HYBRID = "hybrid"  # mode of earlier versions; read as `Mode.AUTO`
 
 
 class Source(StrEnum):
@@ -180,12 +179,8 @@ class Mode(StrEnum):
     AUTO = "auto"  # chooses the fastest of these, or plain decoding, before each pass
 
     @classmethod
-    def _missing_(cls, value: object) -> Mode | None:
-        return cls.AUTO if value == HYBRID else None
-
-    @classmethod
     def from_value(cls, word: object) -> Mode | None:
-        """The mode with this name, or with this name in an earlier version; None if unknown."""
+        """The mode with this name; None if unknown."""
         try:
             return cls(word) if isinstance(word, str) else None
         except ValueError:

@@ -5,6 +5,7 @@ Nothing here stops the start: a failure is a problem to show, and the app contin
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from app.core.paths import Paths, make_folders
@@ -12,6 +13,8 @@ from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.settings_file import read_settings
 from engine.records import Problem
+
+log = logging.getLogger(__name__)
 
 
 class Startup:
@@ -25,6 +28,7 @@ class Startup:
         self.problems += [loaded.problem] if loaded.problem is not None else []
         self._store = ChatStore(StoreLocation(paths.chats_file, paths.backups), on_save_state)
         self._store.begin_opening()
+        log.info("The chats are being opened.")
 
     def opened_store(self) -> ChatStore:
         """Wait until the chats are open, record their problem, and return them."""

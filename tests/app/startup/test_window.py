@@ -115,7 +115,7 @@ def test_it_opens_and_closes(tmp_path: Path) -> None:
     assert paths.chats_file.exists()
     assert paths.layout_file.exists()
     assert len(list(paths.backups.iterdir())) == 1
-    assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
+    assert "The chats are being opened." in (paths.logs / "paceline.log").read_text(encoding="utf-8")
 
 
 def test_it_opens_on_a_model_file() -> None:
