@@ -9565,40 +9565,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Seed {seed} hat denselben Text ergeben, bis zum Ende der kürzeren Antwort.</translation>
     </message>
     <message>
-        <source>The earlier answer came from {model}.</source>
-        <translation>Die frühere Antwort kam von {model}.</translation>
-    </message>
-    <message>
-        <source>On a remote server, a seed may give another answer.</source>
-        <translation>Auf einem Remote-Server kann ein Seed eine andere Antwort ergeben.</translation>
-    </message>
-    <message>
-        <source>The system prompt has changed.</source>
-        <translation>Der Systemprompt hat sich geändert.</translation>
-    </message>
-    <message>
-        <source>The messages before it, or their files, have changed.</source>
-        <translation>Die Nachrichten davor oder ihre Dateien haben sich geändert.</translation>
-    </message>
-    <message>
-        <source>The tools have changed.</source>
-        <translation>Die Werkzeuge haben sich geändert.</translation>
-    </message>
-    <message>
-        <source>Question and settings were the same.</source>
-        <translation>Frage und Einstellungen waren dieselben.</translation>
-    </message>
-    <message>
-        <source>Question and settings were the same, so the model&apos;s file or the engine has changed.</source>
-        <translation>Frage und Einstellungen waren dieselben; also haben sich die Modelldatei oder die Engine geändert.</translation>
-    </message>
-    <message>
-        <source>It used its own settings, not the chat&apos;s current ones: {settings}.</source>
-        <translation>Sie verwendete ihre eigenen Einstellungen, nicht die jetzigen des Chats: {settings}.</translation>
-    </message>
-    <message>
-        <source>Seed {seed} gave another answer than before.</source>
-        <translation>Seed {seed} hat eine andere Antwort ergeben als zuvor.</translation>
+        <source>Seed {seed} gave another answer than before: the model, the tools or the messages before it have changed, or this model does not repeat answers exactly.</source>
+        <translation>Seed {seed} hat eine andere Antwort ergeben als zuvor: Das Modell, die Werkzeuge oder die Nachrichten davor haben sich geändert, oder dieses Modell wiederholt Antworten nicht genau.</translation>
     </message>
 </context>
 <context>
@@ -12007,14 +11975,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>An das Modell gesendet</translation>
     </message>
     <message>
-        <source>Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted; {forced} of these were fixed by the tool&apos;s schema.</source>
-        <translation>Mit {count} Token in {passes} Durchläufen geschrieben. {drafted} Token wurden entworfen und akzeptiert; {forced} davon gab das Schema des Werkzeugs vor.</translation>
-    </message>
-    <message>
-        <source>Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted.</source>
-        <translation>Mit {count} Token in {passes} Durchläufen geschrieben. {drafted} Token wurden entworfen und akzeptiert.</translation>
-    </message>
-    <message>
         <source>Show details</source>
         <translation>Einzelheiten zeigen</translation>
     </message>
@@ -12065,10 +12025,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Arguments and result</source>
         <translation>Argumente und Ergebnis</translation>
-    </message>
-    <message>
-        <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
-        <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden akzeptiert.</translation>
     </message>
     <message>
         <source>{count} more lines are not shown here. Copy the result to have them all.</source>

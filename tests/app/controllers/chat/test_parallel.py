@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.settings.layers import Layer
-from app.core.tools.interface import ToolResult
+from app.core.tools.interface import ToolResult, arguments_of
 from engine.records import (
     EngineEnded,
     EngineFailed,
@@ -354,9 +354,9 @@ def test_two_chats_have_calls_of_tools_at_once(qtbot: QtBot) -> None:
     call_in(harness, qtbot, tools, "one.txt")
     second = send_anew(harness, qtbot, "second")
     call_in(harness, qtbot, tools, "two.txt")
-    assert [call.arguments["path"] for call in tools.calls] == ["one.txt", "two.txt"]
+    assert [arguments_of(call)["path"] for call in tools.calls] == ["one.txt", "two.txt"]
     assert harness.controller.state.answering == {first, second}
-    tools.done[0](ToolResult(tools.calls[0].id, "one"))
+    tools.done[0](ToolResult(tools.calls[0].call_id, "one"))
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 4, timeout=WAIT_MS)
     assert harness.engine.requests[-1].conversation_id == first
     assert (harness.engine.requests[-1].depth, harness.engine.requests[2].depth) == (3, None), "by its own settings"
@@ -365,6 +365,6 @@ def test_two_chats_have_calls_of_tools_at_once(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: text_of(harness, first) == "read", timeout=WAIT_MS)
     assert harness.window.composer.stop_button.isVisible()
     qtbot.mouseClick(harness.window.composer.stop_button, LEFT)
-    assert tools.cancelled == [tools.calls[1].id]
+    assert tools.cancelled == [tools.calls[1].call_id]
     assert not harness.controller.state.answers
     harness.close()

@@ -56,7 +56,7 @@ class ScriptedTools:
         self.is_closed = True
 
     def give(self, text: str, *, is_error: bool = False, cut: int = 0, pictures: tuple[Attachment, ...] = ()) -> None:
-        self.done[-1](ToolResult(self.calls[-1].id, text, is_error, cut, pictures))
+        self.done[-1](ToolResult(self.calls[-1].call_id, text, is_error, cut, pictures))
 
 
 def opened(qtbot: QtBot, **settings: str | bool) -> tuple[AppHarness, ScriptedTools]:
@@ -125,7 +125,7 @@ def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTool
     assert card.status.text().startswith("Done in")
     assert card.preview.text() == "<b>one</b>\ntwo"
     assert "3" in card.note.text()
-    call_id = tools.calls[0].id
+    call_id = tools.calls[0].call_id
     *_, said, result = harness.engine.requests[-1].messages
     assert (said.role, said.content.strip(), said.tool_calls[0].call_id) == ("assistant", "Let me see.", call_id)
     text = "<b>one</b>\ntwo\n[3 more characters were left out]"
@@ -276,7 +276,7 @@ def test_stop_cancels_what_runs_and_loses_nothing(app: tuple[AppHarness, Scripte
     harness.window.composer.submitted.emit("Both")
     answer(harness, qtbot, "I try. " + written(("read", "a"), ("write", "b")))
     harness.window.composer.stop_requested.emit()
-    assert tools.cancelled == [tools.calls[0].id]
+    assert tools.cancelled == [tools.calls[0].call_id]
     assert statuses(harness) == [CallStatus.STOPPED, CallStatus.STOPPED]
     assert harness.window.engine.state is EngineState.READY
     tools.give("too late")
@@ -413,12 +413,6 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
         return [card.author.isHidden() for card in shown if isinstance(card, AnswerCard)]
 
     qtbot.waitUntil(lambda: headless() == [False, True])  # cards far above are created when idle
-    (card,) = cards(harness)
-    card.set_open(True)
-    assert card.details is not None
-    num_pieces = len(range(0, len(call), 7))
-    words = f"Written with {num_pieces} tokens in 1 passes. {num_pieces} tokens were drafted"
-    assert words in card.details.toPlainText()
     last = harness.messages()[-1].id
     harness.store.write(lambda db: answer_records.set_models(db, last, "another.gguf", ""))
     harness.controller.conversations.show()
