@@ -199,10 +199,6 @@
         <translation>Alles kopieren</translation>
     </message>
     <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
         <source>Showing the first {shown} of {all} characters; the model gets all of them</source>
         <translation>Angezeigt: die ersten {shown} von {all} Zeichen; das Modell erhält alle</translation>
     </message>

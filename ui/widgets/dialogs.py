@@ -145,6 +145,11 @@ def ask_project_file(parent: QWidget, name: str, take: Callable[[str], object]) 
     return _ask_save(parent, "export", translate("ChatFiles", "Export the project"), name, filters, take)
 
 
+def ask_picture_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose the file of an attached picture; ``take`` gets the path."""
+    return _ask_save(parent, "picture", translate("PictureViewer", "Save the picture"), name, "", take)
+
+
 def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose the export file of a race, "png", "md" or "json"; ``take`` gets the path."""
     name, filters = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])

@@ -97,15 +97,11 @@ class AttachmentController(PartsController):
     def open_attachment(self, attachment_id: int) -> None:
         """Open the text or the picture of an attachment, sent or unsent."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
-        if found is not None and found.picture is not None:
-            from ui.composer.attachments.reader import PictureViewer  # noqa: PLC0415  (opened by a click)
+        if found is not None:
+            from ui.composer.attachments.reader import AttachmentDialog  # noqa: PLC0415  (opened by a click)
 
-            PictureViewer(found, self._window).open()
-        elif found is not None:
             shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
-            from ui.composer.attachments.reader import AttachmentDialog as ReaderDialog  # noqa: PLC0415  (opened by a click)
-
-            ReaderDialog(self._window.theme, shown, self._window).open()
+            AttachmentDialog(self._window.theme, shown, self._window).open()
 
     def close(self, timeout_s: float) -> bool:
         """Stop reading; False if reading does not end within the time limit."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
@@ -33,44 +32,21 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-class FreeSpaceMonitor:
-    """Checks on request. ``on_change`` gets True if the disk is nearly full; it is called on the same thread."""
-
-    def __init__(self, folder: Path, on_change: Callable[[bool], None]) -> None:
-        self._folder = folder
-        self._on_change = on_change
-        self._is_low = False
-
-    def check(self) -> None:
-        """Read the free space. If that fails nothing changes; a failed save has its own message."""
-        try:
-            free = free_bytes(self._folder)
-        except OSError as error:
-            log.info("The free space of the data folder is not known: %s", error)
-            return
-        is_low = free < (ENOUGH_BYTES if self._is_low else LOW_BYTES)
-        if is_low is not self._is_low:
-            self._is_low = is_low
-            log.info("The data folder's disk has %d bytes free.", free)
-            self._on_change(is_low)
-
-
 class DiskSpaceController(PartsController):
     """Lives on the GUI thread."""
 
-    changed = Signal(bool)  # True if the disk is nearly full; emitted on the storage thread
+    measured = Signal(object)  # the number of free bytes; emitted on the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._is_low = self._in_trouble = self._dismissed = False
-        self._space = FreeSpaceMonitor(parts.paths.data, self.changed.emit)
         self._timer = QTimer(self)
         self._timer.setInterval(CHECK_INTERVAL_MS)
         self._timer.timeout.connect(self.check)
-        self.changed.connect(self._on_changed)
+        self.measured.connect(self._on_measured)
 
     def start(self) -> None:
-        self._parts.store.on_written = self._space.check
+        self._parts.store.on_written = self._measure
         self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
         self._show()
         self.check()
@@ -80,14 +56,25 @@ class DiskSpaceController(PartsController):
         self._parts.store.on_written = _nothing
 
     def check(self) -> None:
-        self._parts.store.run_on_writer_thread(self._space.check)
+        self._parts.store.run_on_writer_thread(self._measure)
 
     def on_save_state(self, problem: Problem | None) -> None:
         """Called when saving fails or works again; the message about it replaces this warning."""
         self._in_trouble = problem is not None
         self._show()
 
-    def _on_changed(self, is_low: bool) -> None:
+    def _measure(self) -> None:
+        """Read the free space. If that fails nothing changes; a failed save has its own message."""
+        try:
+            self.measured.emit(free_bytes(self._parts.paths.data))
+        except OSError as error:
+            log.info("The free space of the data folder is not known: %s", error)
+
+    def _on_measured(self, free: int) -> None:
+        is_low = free < (ENOUGH_BYTES if self._is_low else LOW_BYTES)
+        if is_low is self._is_low:
+            return
+        log.info("The data folder's disk has %d bytes free.", free)
         self._is_low, self._dismissed = is_low, False
         if is_low:
             self._timer.start()

@@ -25,7 +25,7 @@ from tests.app.core.attachments import pdfs
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
-from ui.composer.attachments.reader import AttachmentDialog, PictureViewer
+from ui.composer.attachments.reader import AttachmentDialog
 from ui.transcript.cards.user_card import UserCard
 
 WAIT_MS = 30_000
@@ -97,7 +97,7 @@ def test_a_dropped_file_is_shown_counted_and_sent(
     qtbot.mouseClick(rows.chips[0], Qt.MouseButton.LeftButton)
     reader = window.findChild(AttachmentDialog)
     assert reader is not None
-    assert reader.text.toPlainText() == "one two three\n"
+    assert reader.content.toPlainText() == "one two three\n"
     qtbot.keyClick(reader, Qt.Key.Key_Escape)
     assert not reader.isVisible()
 
@@ -168,7 +168,7 @@ def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
     assert attachments is not None
     qtbot.mouseClick(attachments.chips[0], Qt.MouseButton.LeftButton)
     viewer = QApplication.activeModalWidget()
-    assert isinstance(viewer, PictureViewer)
+    assert isinstance(viewer, AttachmentDialog)
     viewer.save(str(tmp_path / "out.png"))
     assert QImage(str(tmp_path / "out.png")).pixelColor(3, 3) == QColor(200, 60, 60)
     viewer.save(str(tmp_path / "no" / "such" / "folder.png"))

@@ -27,7 +27,7 @@ from app.core.tools.turn import MAX_STEPS, MAX_UNREADABLE
 from engine.records import EngineReady, FinishReason, Message, ToolCall, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
-from ui.composer.attachments.reader import PictureViewer
+from ui.composer.attachments.reader import AttachmentDialog
 from ui.composer.composer import MANAGE_KEY
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
@@ -161,7 +161,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     assert card.pictures is not None
     qtbot.mouseClick(card.pictures.chips[1], Qt.MouseButton.LeftButton)
     viewer = QApplication.activeModalWidget()
-    assert isinstance(viewer, PictureViewer)
+    assert isinstance(viewer, AttachmentDialog)
     viewer.copy_button.click()
     assert QApplication.clipboard().image().width() == WIDTH
     qtbot.keyClick(viewer, Qt.Key.Key_Escape)

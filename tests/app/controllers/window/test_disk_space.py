@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 import ui.widgets.banner
 from app.controllers.window import disk_space
-from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES, FreeSpaceMonitor
+from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES
 from app.core.domain.errors import StorageFullError
 from app.core.domain.messages import MessageState
 from tests.app.fakes import AppHarness, keep_settings, open_app
@@ -145,14 +145,13 @@ def test_one_sentence_is_enough_while_saving_fails(harness: AppHarness, disk: Di
     assert banner(harness).isVisible()
 
 
-def test_nothing_changes_between_the_bounds_or_for_unknown_space(disk: Disk, tmp_path: Path) -> None:
-    told: list[bool] = []
-    space = FreeSpaceMonitor(tmp_path, told.append)
-    steps = (LOW_BYTES, LOW_BYTES - 1, ENOUGH_BYTES - 1, OSError("gone"), LOW_BYTES, ENOUGH_BYTES, LOW_BYTES)
-    for free in steps:
+def test_nothing_changes_between_the_bounds_or_for_unknown_space(harness: AppHarness, disk: Disk) -> None:
+    shown = []
+    for free in (LOW_BYTES, LOW_BYTES - 1, ENOUGH_BYTES - 1, OSError("gone"), LOW_BYTES, ENOUGH_BYTES, LOW_BYTES):
         disk.free = free
-        space.check()
-    assert told == [True, False]
+        harness.controller.space._measure()
+        shown.append(banner(harness).isVisible())
+    assert shown == [False, True, True, True, True, False, False]
 
 
 def test_the_real_disk_can_be_asked(tmp_path: Path) -> None:

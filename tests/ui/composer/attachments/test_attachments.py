@@ -80,7 +80,7 @@ def test_the_reader_shows_the_beginning_of_a_very_long_text(theme: Theme, qtbot:
     text = "line\n" * (MAX_CHARS // 4)
     reader = AttachmentDialog(theme, Attachment(1, "a.py", AttachmentKind.CODE, len(text), text), host)
     reader.show()
-    assert reader.text.toPlainText() == text[:MAX_CHARS]
+    assert reader.content.toPlainText() == text[:MAX_CHARS]
     qtbot.keyClick(reader.copy_button, Qt.Key.Key_Space)
     qtbot.keyClick(reader.close_button, Qt.Key.Key_Space)
     assert not reader.isVisible()
