@@ -24,11 +24,10 @@ from engine.gguf.head_files import (
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
 from engine.heads.assistant import load_assistant
-from engine.heads.block import BlockModel
 from engine.heads.compatibility import check_head_file, unsupported_reason
 from engine.heads.loaded import LoadedHead, with_context_facts
 from engine.heads.medusa import open_medusa
-from engine.heads.model import MAX_LOST_ROWS, HeadModel, HeadShape
+from engine.heads.model import MAX_LOST_ROWS, BlockModel, HeadModel, HeadShape
 from engine.heads.tap import READ_AT_ROWS, HiddenRowRecorder
 from engine.llama import library
 from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams

@@ -10,7 +10,7 @@ import pytest
 
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.loading.loading import LoadedModel
-from engine.pacing.draft_costs import DraftCosts
+from engine.pacing.pair_costs import DraftCosts
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence

@@ -314,9 +314,9 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
         pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: points(first)[n] for n in sizes}
     )
     chosen: list[tuple[int, ...]] = []
-    monkeypatch.setattr("engine.pacing.draft_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
+    monkeypatch.setattr("engine.pacing.pair_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
     times = DraftingTimes(0.125, 0.03, is_steady=True)
-    monkeypatch.setattr("engine.pacing.draft_costs.measure_drafting", lambda *_, **__: times)
+    monkeypatch.setattr("engine.pacing.pair_costs.measure_drafting", lambda *_, **__: times)
     another = LoadRequest("", threads=2, draft_threads=2)  # a draft with other threads is another draft
     second = PairCosts(*pair, another, CostStore(tmp_path))
     second.prepare(paced=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.records import CountRequest, TokensCounted
-from engine.session.token_counter import SLICE_CHARS, TokenCounter, slices
+from engine.session.worker import SLICE_CHARS, TokenCounter, slices
 
 
 def work_off(counts: TokenCounter, *requests: CountRequest, count: object = len) -> list[TokensCounted]:
