@@ -191,5 +191,4 @@ def test_the_panel_of_the_context_has_room_for_its_words(
 def test_the_look_itself_finds_what_is_cut(qtbot: QtBot) -> None:
     window = make_window(qtbot)
     window.sidebar.settings_button.setFixedWidth(40)
-    qtbot.waitUntil(lambda: window.sidebar.settings_button.width() == 40, timeout=30_000)
-    assert [found for found in cut_off(window) if "Settings" in found]
+    qtbot.waitUntil(lambda: any("Settings" in found for found in cut_off(window)), timeout=30_000)
