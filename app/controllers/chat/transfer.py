@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import Signal
 
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
+from app.core.domain.errors import AppError
 from app.core.storage.exchange.file_names import JSON, file_name
-from engine.records import Problem
 from engine.sentences import i18n, joined
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -23,6 +23,7 @@ tr = Translator("TransferController")
 
 log = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
 PRINT = "print"
 ALL_NAME = tr.mark("Paceline chats")
 BUSY = tr.mark("Another import or export is still running.")
@@ -31,14 +32,14 @@ BUSY = tr.mark("Another import or export is still running.")
 class TransferController(PartsController):
     """Runs one transfer at a time; imports wait for the previous ones."""
 
-    ended = Signal(object)  # a sentence or a `Problem`, from the worker thread
+    ended = Signal()
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
-        self._thread: threading.Thread | None = None
+        self._jobs = JobRunner()
+        self._is_busy = False
         self._waiting: list[Path] = []
-        self.ended.connect(self._on_ended)
         library_signals = self._window.sidebar.library_signals
         library_signals.exported.connect(self.ask_export)
         library_signals.imported.connect(self.ask_import)
@@ -74,23 +75,16 @@ class TransferController(PartsController):
             words = tr("%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
 
-        def failed(kind: str) -> AppError:
-            return ChatsExportError(i18n("{file} cannot be written ({reason}).", file=file, reason=kind))
-
-        self._start(work, failed)
+        self._start(work)
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Import files after imports that are running, and report the result in one sentence."""
         if not files:
             return
-        if self._is_busy():
+        if self._is_busy:
             self._waiting += files
             return
-
-        def failed(kind: str) -> AppError:
-            return ChatsImportError(i18n("{file} cannot be read ({error}).", file=files[0].name, error=kind))
-
-        self._start(lambda: self._import(files), failed)
+        self._start(lambda: self._import(files))
 
     def _import(self, files: Sequence[Path]) -> str:
         from app.core.projects.archive import import_project, is_project  # noqa: PLC0415
@@ -108,9 +102,7 @@ class TransferController(PartsController):
     def close(self, timeout_s: float) -> bool:
         """Wait for the running transfer and start no more; False if it does not end in time."""
         self._waiting.clear()
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        return self._thread is None or not self._thread.is_alive()
+        return self._jobs.close(timeout_s)
 
     def _title(self, conversation_id: int | None) -> str:
         try:
@@ -120,36 +112,22 @@ class TransferController(PartsController):
             return tr(ALL_NAME)
         return chat.title if chat else tr(ALL_NAME)
 
-    def _is_busy(self) -> bool:
-        return self._thread is not None
-
-    def _start(self, work: Callable[[], str], failed: Callable[[str], AppError]) -> None:
-        """Run ``work`` on a thread; ``failed`` makes the error for an exception of an unexpected type."""
-        if self._is_busy():
+    def _start(self, work: Callable[[], str]) -> None:
+        if self._is_busy:
             self._window.show_notice(tr(BUSY))
             return
+        self._is_busy = True
+        show = self._ended(self._window.show_notice)
+        self._jobs.run("transfer", lambda _should_stop: work(), show, self._ended(self._window.show_problem))
 
-        def run() -> None:
-            try:
-                result: str | Problem = work()
-            except AppError as error:
-                result = error.problem
-            except Exception as error:  # noqa: BLE001 (any error of an imported file is reported)
-                kind = type(error).__name__
-                log.error("a transfer failed: %s", kind)  # noqa: TRY400 (no contents)
-                result = failed(kind).problem
-            self.ended.emit(result)
+    def _ended(self, show: Callable[[Result], None]) -> Callable[[Result], None]:
+        def end(result: Result) -> None:
+            self._is_busy = False
+            show(result)
+            self._conversations.refresh()
+            self.ended.emit()
+            if self._waiting:
+                waiting, self._waiting = self._waiting, []
+                self.import_files(waiting)
 
-        self._thread = threading.Thread(target=run, name="transfer", daemon=True)
-        self._thread.start()
-
-    def _on_ended(self, result: str | Problem) -> None:
-        self._thread = None
-        if isinstance(result, Problem):
-            self._window.show_problem(result)
-        else:
-            self._window.show_notice(result)
-        self._conversations.refresh()
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
-            self.import_files(waiting)
+        return end

@@ -40,22 +40,6 @@ def test_a_bad_file_is_a_problem(harness: AppHarness, qtbot: QtBot, tmp_path: Pa
     assert harness.window.problems[-1].title == "The file could not be imported"
 
 
-def test_what_nobody_thought_of_is_reported_of_the_right_deed(
-    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def break_off(*_arguments: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("app.core.storage.exchange.transfer.export_chats", break_off)
-    with emitted(qtbot, harness.controller.transfer.ended):
-        harness.controller.transfer.export(tmp_path / "out.json", "json", None)
-    assert harness.window.problems[-1].title == "The chats could not be exported"
-    monkeypatch.setattr("app.core.storage.exchange.transfer.import_files", break_off)
-    with emitted(qtbot, harness.controller.transfer.ended):
-        harness.controller.transfer.import_files([tmp_path / "out.json"])
-    assert harness.window.problems[-1].title == "The file could not be imported"
-
-
 def test_the_menus_ask_for_a_file(harness: AppHarness) -> None:
     harness.window.sidebar.library_signals.exported.emit(None, "markdown")
     harness.window.sidebar.library_signals.imported.emit()
