@@ -15,7 +15,7 @@ from engine.sentences import i18n
 
 MAX_TOOLS = 1000
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # earlier versions stored 8 digits, which match no tool
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _ESCAPED = {char: quote(char, safe="") for char in "%,/#"}  # characters with a meaning in the line
 
 
