@@ -87,8 +87,7 @@ class ChatLayers:
         """
         self._conversation_id, self._chat, self.project = conversation_id, {}, None
         self.move_to(self._store.library.folder_of(conversation_id))
-        options = self._store.options.read(conversation_id)
-        self._chat = valid_values(options) if options is not None else self._last_mode(conversation_id)
+        self._chat = valid_values(self._store.options.read(conversation_id) or {})
 
     def move_to(self, folder_id: int | None) -> None:
         """Apply the project of the folder that the open chat was moved to."""
@@ -107,15 +106,6 @@ class ChatLayers:
         """
         self._conversation_id = conversation_id
         self._write_chat()
-
-    def _last_mode(self, conversation_id: int) -> dict[str, SettingValue]:
-        """Mode and depth of a chat's last answer: older versions did not store a chat's options."""
-        stored = self._store.conversation(conversation_id)
-        if stored is None:
-            return {}
-        now = Layers(self._state.settings, self._model)
-        last = valid_values({"mode": stored.mode.value, "depth": stored.depth})
-        return {key: value for key, value in last.items() if value != now.value(key).value}
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
         """Set values of the chat or its model.

@@ -159,14 +159,6 @@ def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHar
     assert (stored.mode, stored.depth) == (Mode.SUFFIX, 4)
 
 
-def test_a_chat_of_an_older_version_stays_in_its_mode(harness: AppHarness, qtbot: QtBot) -> None:
-    number = harness.store.create_conversation("old", Mode.OFF, 3)
-    harness.window.sidebar.list.chosen.emit(number)
-    chat = harness.controller.state.chat
-    assert (chat.mode, chat.depth) == (Mode.OFF, 3)
-    assert harness.controller.conversations.layers.now.value("mode").origin is Layer.CHAT
-
-
 def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
     change(harness, Layer.CHAT, {"temperature": 0.25, "depth": None})
     ask(harness, qtbot)
