@@ -85,9 +85,7 @@ _IGNORED_VALUES: dict[str, tuple[object, ...]] = {
     "store": (False,),
     "verbosity": ("medium",),
     "truncation": ("auto", "disabled"),
-    # vLLM's: an answer continues a last message of the assistant, else it begins a new one.
-    "continue_final_message": (True, False),
-    "add_generation_prompt": (True, False),
+    "add_generation_prompt": (True, False),  # vLLM's
 }
 
 
@@ -184,6 +182,8 @@ def parse_request(
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
+    if fields.boolean("continue_final_message") and fields.boolean("add_generation_prompt"):
+        raise invalid("add_generation_prompt", "Set either this or `continue_final_message`.")
     fields.refuse_unless(_SUPPORTED_VALUES)
     fields.pop_neutral(_IGNORED_VALUES)
     fields.check_unknown()

@@ -181,6 +181,7 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"messages": [{"role": "user", "content": "a", "colour": "red"}]}, "messages[0].colour"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0].type"),
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
+        ({"continue_final_message": True, "add_generation_prompt": True}, "add_generation_prompt"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], param: str) -> None:
