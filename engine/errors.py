@@ -179,7 +179,7 @@ class SettingError(EngineError, ValueError):
 
 
 class ToolError(EngineError):
-    """An offline tool failed."""
+    """A command that makes a model file failed."""
 
     title = "The file could not be made"
     default_advice = "Check the free disk space and the folder's permissions."

@@ -266,11 +266,11 @@ class Tokenizer(Protocol):
     def eos_id(self) -> int | None: ...
 
     @property
-    def file_ids(self) -> tuple[int, int] | None:
+    def repo_and_file_ids(self) -> tuple[int, int] | None:
         """The tokens that precede a project's name and a file's name; None unless both exist."""
 
     @property
-    def fill_ids(self) -> tuple[int, int, int] | None:
+    def infill_ids(self) -> tuple[int, int, int] | None:
         """The prefix, suffix and middle tokens for infill; None if there are none."""
 
     @property

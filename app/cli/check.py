@@ -23,7 +23,7 @@ from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import missing_parts
+from engine.gguf.model_kind import missing_metadata_notices
 from engine.heads.compatibility import check_head_file, unsupported_reason
 from engine.llama.model import LlamaModel
 from engine.llama.pass_check import compare_passes
@@ -59,7 +59,7 @@ def command(options: argparse.Namespace) -> int:
         _print_each(
             f"{target.name} can be used.",
             found.reason or own_heads_sentence(header, target.name),
-            *missing_parts(header, target.name),
+            *missing_metadata_notices(header, target.name),
             *(expected.sentences if expected else ()),
             _vision_sentence(target),
             exact.sentence,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.cli.output import warn
-from app.core.domain.engines import remote_path
+from app.core.domain.engines import remote_model_id
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import LAYERED_KEYS, valid_values
@@ -78,7 +78,7 @@ def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
         warn(models.problem)
     engine = getattr(options, "engine", None)
     if engine:
-        return models.values(remote_path(engine, options.model or ""))
+        return models.values(remote_model_id(engine, options.model or ""))
     return models.values(options.model or str(builtin_target()))
 
 

@@ -22,7 +22,7 @@ from engine.errors import PacelineError
 from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
 
 INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
-_COUNTERS = (
+_STATS_FIELDS = (
     "prompt_tokens", "prompt_cached_tokens", "tokens", "passes", "tokens_per_pass", "proposed", "accepted",
     "acceptance_rate", "proposed_by_depth", "accepted_by_depth", "tokens_per_second", "prompt_tokens_per_second",
     "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95", "inter_token_ms_p99", "plain_ms", "rolled_back",
@@ -151,7 +151,7 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
         "token_ids": finished.token_ids,
         "finish_reason": finished.reason.value,
         "mode": stats.mode.value,
-        **{name: getattr(stats, name) for name in _COUNTERS},
+        **{name: getattr(stats, name) for name in _STATS_FIELDS},
         "seconds": stats.decode_s if stats.tokens else None,
         "time_to_first_token_ms": _ms(stats.time_to_first_token_s),
         "speedup": answer_verdict(stats).speedup,

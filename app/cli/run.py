@@ -20,7 +20,7 @@ from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, metrics_line, notify, option_errors, print_notices, run_as_dict
 from app.cli.terminal_stream import Style, write_styled
-from app.cli.tool_run import RunTools, answer_with_tools, start_tools
+from app.cli.tool_run import ToolsOfRun, answer_with_tools, start_tools
 from app.core.attachments.reading import MAX_CHARS, read_attachment
 from app.core.domain.attachments import Attachment
 from app.core.domain.devices import device_names, parse_placement
@@ -34,7 +34,7 @@ from app.core.projects.projects import Projects
 from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import missing_parts
+from engine.gguf.model_kind import missing_metadata_notices
 from engine.grammar.json_schema import schema_grammar
 from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
@@ -111,7 +111,7 @@ def _is_chat(options: argparse.Namespace) -> bool:
     return not asks and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: RunTools | None) -> int:
+def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: ToolsOfRun | None) -> int:
     """Load the models and answer; returns the exit code.
 
     Raises:
@@ -135,7 +135,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
 def target_notices(ready: EngineReady) -> tuple[str, ...]:
     """Notices about the target's file."""
     target = Path(ready.target.path)
-    return missing_parts(read_header(target), target.name)
+    return missing_metadata_notices(read_header(target), target.name)
 
 
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:

@@ -59,8 +59,11 @@ _TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 
 
 @dataclass
-class RunTools:
-    """The tools of one run; servers may still be starting. ``always_allowed``: the window's permanent permissions."""
+class ToolsOfRun:
+    """The tools of one run; servers may still be starting.
+
+    ``always_allowed``: permissions that the user gave permanently in the window.
+    """
 
     servers: McpTools
     built_in: BuiltInTools
@@ -75,7 +78,7 @@ class RunTools:
         self.provider.close()
 
 
-def start_tools(options: argparse.Namespace) -> RunTools | None:
+def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
     """Start the tools that the options name; None without any.
 
     Raises:
@@ -103,7 +106,7 @@ def start_tools(options: argparse.Namespace) -> RunTools | None:
         if entry.enabled is not False:
             servers.start(entry.name)
     enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
-    return RunTools(servers, BuiltInTools(enabled), tuple(options.allow), _always_allowed(entries))
+    return ToolsOfRun(servers, BuiltInTools(enabled), tuple(options.allow), _always_allowed(entries))
 
 
 def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
@@ -124,7 +127,7 @@ def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool
 
 
 def answer_with_tools(
-    session: Session, request: ChatRequest, model: ModelInfo, tools: RunTools, *, as_json: bool
+    session: Session, request: ChatRequest, model: ModelInfo, tools: ToolsOfRun, *, as_json: bool
 ) -> int:
     """Answer the request with tools; returns the exit code.
 
@@ -148,7 +151,7 @@ def answer_with_tools(
     return run.run(replace(policy, always=tools.always_allowed), model)
 
 
-def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
+def _definitions(tools: ToolsOfRun) -> tuple[ToolDefinition, ...] | None:
     """Wait until the servers have started or failed, then return their tools; None after Ctrl+C."""
     with stop_on_interrupt() as interrupted:
         tools.servers.wait_until_started(interrupted.is_set)

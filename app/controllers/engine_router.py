@@ -38,13 +38,13 @@ log = logging.getLogger(__name__)
 MakeRemote = Callable[[OnEvent], "RemoteWorker"]
 
 CANCELLED = Problem("Loading was cancelled", "Another model was chosen.", "Load it again if you need it.")
-FAILED = EngineFailed(CANCELLED, was_cancelled=True)
+LOAD_CANCELLED = EngineFailed(CANCELLED, was_cancelled=True)
 NO_DRAFT = Problem(
     "No draft can be chosen for this model",
     "It runs in another program, which decides how it drafts.",
     "Choose a model on this computer to use a draft of your own.",
 )
-NO_RACE = Problem(
+JOB_NEEDS_LOCAL_MODEL = Problem(
     "A race needs a model on this computer",
     "The model in use runs in another program, which decides how it drafts.",
     "Choose a model on this computer.",
@@ -83,7 +83,7 @@ class EngineRouter:
                 self._waiting[request.request_id] = request
                 self._forward()
         elif self._uses_remote and (isinstance(request, CountRequest) or _needs_model(request)):
-            if (event := failure_event(request, NO_RACE)) is not None:
+            if (event := failure_event(request, JOB_NEEDS_LOCAL_MODEL)) is not None:
                 (on_event or self._on_event)(event)
         else:
             self._local.submit(request, on_event)
@@ -128,7 +128,7 @@ class EngineRouter:
                 self._engine(remote=self._uses_remote).submit(request)
             elif number in self._cancelled:
                 self._cancelled.discard(number)
-                self._on_event(replace(FAILED, request_id=number))
+                self._on_event(replace(LOAD_CANCELLED, request_id=number))
             elif isinstance(request, SetDraft) and self._uses_remote and not self._loading:
                 self._on_event(EngineFailed(NO_DRAFT, number))
             else:

@@ -49,14 +49,14 @@ class ChatLayers:
 
     def of_model(self) -> Settings:
         """The effective settings of chats without own values."""
-        return Layers(self._state.settings, self._model, file=self._file).effective()
+        return Layers(self._state.settings, self._model, model_file=self._file).effective()
 
     def of_model_file(self, target: str) -> Settings:
         """Like `of_model`, for another model file; callable on any thread."""
         from engine.loading.loading import sampling_of_file  # noqa: PLC0415  (the first paint does not wait for it)
 
         file = valid_values(sampling_of_file(target))
-        return Layers(self._state.settings, self._models.values(target), file=file).effective()
+        return Layers(self._state.settings, self._models.values(target), model_file=file).effective()
 
     def view(self) -> LayersView:
         now = self.now

@@ -151,11 +151,11 @@ def make_folders(paths: Paths) -> list[Problem]:
         "Allow writing to it, or set {variable} to a folder of your own; until then nothing is saved there.",
         variable=HOME_VARIABLE,
     )
-    message = i18n("{folder}: {reason}.", folder=_named([folder for folder, _ in refused]), reason=reason)
+    message = i18n("{folder}: {reason}.", folder=_folder_list_text([folder for folder, _ in refused]), reason=reason)
     return [Problem("Cannot write to a folder", message, advice)]
 
 
-def _named(folders: Sequence[Path]) -> str:
+def _folder_list_text(folders: Sequence[Path]) -> str:
     """Folders on one line, grouped by parent."""
     parents = {folder.parent for folder in folders}
     if len(folders) == 1 or len(parents) > 1:

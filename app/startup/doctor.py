@@ -23,7 +23,7 @@ import psutil
 import app
 from app.core.paths import Paths, builtin_draft, builtin_target
 from app.startup.display import PACKAGES, has_display, missing_library
-from engine.sandbox.library_facts import query_library
+from engine.sandbox.library_facts import query_llama_cpp
 
 MIN_FREE_BYTES = 200_000_000  # for chats, settings and caches; models are checked before their download
 _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
@@ -50,7 +50,7 @@ class Finding:
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
     """Run all checks, in the order of a start."""
-    library = query_library(paths.cache)
+    library = query_llama_cpp(paths.cache)
     return (
         _program(),
         *_packages(),

@@ -37,8 +37,8 @@ _TYPES = {
     "vocab": i18n("a vocabulary without weights"),
 }
 _ADVICE = i18n("Choose a GGUF file of a chat or text model.")
-_OF_HEADS = i18n("Open that model, and choose this file as its draft.")
-_NO_PICTURES = i18n("Open the model that it belongs to, and keep this file in the same folder.")
+_HEAD_ADVICE = i18n("Open that model, and choose this file as its draft.")
+_PROJECTOR_ADVICE = i18n("Open the model that it belongs to, and keep this file in the same folder.")
 PICTURES = "pictures"
 # Architectures of vision and audio models, which need a projector in a separate file.
 _MULTIMODAL = frozenset(
@@ -57,7 +57,7 @@ _MULTIMODAL = frozenset(
 )
 _VISION_KEYS = ("vision.block_count", "vision.embedding_length", "vision.image_size")
 _WORD = re.compile(r"[a-z0-9.]+")
-_NO_MODEL = frozenset({"mmproj", "model", "gguf", "f16", "bf16", "f32", "fp16", "q8_0", "q8", "0", "vision"})
+_GENERIC_NAME_WORDS = frozenset({"mmproj", "model", "gguf", "f16", "bf16", "f32", "fp16", "q8_0", "q8", "0", "vision"})
 
 
 def check_writes_text(header: GgufHeader, name: str) -> None:
@@ -77,13 +77,13 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
             architecture=header.architecture,
         )
     if reason is not None:
-        advice = _NO_PICTURES if str(header.metadata.get("general.type")) == "mmproj" else _ADVICE
+        advice = _PROJECTOR_ADVICE if str(header.metadata.get("general.type")) == "mmproj" else _ADVICE
         if head_method(header):
-            advice = _OF_HEADS
+            advice = _HEAD_ADVICE
         raise ModelFileError(i18n("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
 
 
-def missing_parts(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
+def missing_metadata_notices(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
     """Sentences about facts that a model's file lacks, which makes the model's answers worse."""
     found, metadata = list[Sentence](), header.metadata
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
@@ -131,7 +131,7 @@ def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool
 
 
 def _words(name: str) -> set[str]:
-    return {word for word in _WORD.findall(name.removesuffix(".gguf")) if word not in _NO_MODEL}
+    return {word for word in _WORD.findall(name.removesuffix(".gguf")) if word not in _GENERIC_NAME_WORDS}
 
 
 def _is_encoder(header: GgufHeader) -> bool:

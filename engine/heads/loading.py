@@ -43,17 +43,17 @@ from engine.sequence import CachedSequence, shared_tokens
 
 log = logging.getLogger(__name__)
 
-_ROW_BYTES = 4
+_BYTES_PER_NUMBER = 4
 _MAX_REREAD_S = 2.0  # most seconds that the target may spend on reading tokens again because their rows are lost
 _MAX_UNTIMED_REREAD = 64  # most tokens to read again if no speed was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedLayerHead(LoadedHead):
+class LlamaCppHead(LoadedHead):
     """A head that llama.cpp computes. ``model`` is the target's if its file has the head (``is_own``)."""
 
     context: HeadContext | BlockContext
-    row_model: HeadModel | BlockModel
+    head_model: HeadModel | BlockModel
     tap: HiddenRowRecorder
     shape: HeadShape
 
@@ -67,7 +67,7 @@ class LoadedLayerHead(LoadedHead):
     def block_size(self) -> int:
         return self.max_depth or 1
 
-    def open_for(self, target: LoadedModel) -> LoadedLayerHead:
+    def open_for(self, target: LoadedModel) -> LlamaCppHead:
         own, params = self.context, self.context.params
         options = LoadOptions(None, own.threads, None, params.cache_type, params.flash_attention)
         params = _params(target, options)
@@ -80,7 +80,7 @@ class LoadedLayerHead(LoadedHead):
         return _check_rollback(replace(other, owns_weights=False), None)
 
     def _num_reusable(self, num_shared: int) -> int:
-        """Limit the reused tokens of the target's cache to tokens whose rows the head has, or can soon get.
+        """How many cached tokens of the target to reuse: those whose rows the head has or can get quickly.
 
         Tokens that the target read while no head was used have no rows, and a head drafts poorly without the beginning
         of a conversation. The target reads the beginning again if that is fast, but never a picture or tokens before
@@ -88,7 +88,7 @@ class LoadedLayerHead(LoadedHead):
         """
         held = self.target.ids[:num_shared]
         known = floor = int(np.flatnonzero(held < 0)[-1]) + 1 if (held < 0).any() else 0
-        has_lost = self.row_model.has_lost_beginning(floor)
+        has_lost = self.head_model.has_lost_beginning(floor)
         if not has_lost:
             known = max(floor, min(num_shared, shared_tokens(self.sequence.ids, np.append(held, -1))))
             if self.tap.first <= known + MAX_LOST_ROWS:
@@ -128,7 +128,7 @@ class LoadedLayerHead(LoadedHead):
             log.info("the head could not read along: %s", error.message)
 
 
-def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayerHead:
+def open_own_heads(target: LoadedModel, options: LoadOptions) -> LlamaCppHead:
     """Open the next-token layers that were loaded with a target.
 
     Raises:
@@ -175,7 +175,7 @@ def open_head_file(
             model.close()
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
-    if isinstance(opened, LoadedLayerHead):
+    if isinstance(opened, LlamaCppHead):
         return _check_rollback(opened, memory)
     return replace(opened, info=replace(opened.info, memory=memory))
 
@@ -228,12 +228,12 @@ def _make_loaded(
     tap: HiddenRowRecorder,
     shape: HeadShape,
     info: ModelInfo,
-) -> LoadedLayerHead:
+) -> LlamaCppHead:
     reader = BlockModel(context, tap) if isinstance(context, BlockContext) else HeadModel(context, tap, shape)
-    return LoadedLayerHead(
+    return LlamaCppHead(
         model=model,
         context=context,
-        row_model=reader,
+        head_model=reader,
         sequence=CachedSequence(reader),
         info=info,
         can_rollback=True,
@@ -246,11 +246,11 @@ def _make_loaded(
     )
 
 
-def _check_rollback(head: LoadedLayerHead, memory: MemoryUse | None) -> LoadedLayerHead:
+def _check_rollback(head: LlamaCppHead, memory: MemoryUse | None) -> LlamaCppHead:
     """Check that the head can roll back, and complete its info; adds the buffers of the target's rows to ``memory``."""
     context, tap = head.context, head.tap
     if memory is not None:
-        given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
+        given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _BYTES_PER_NUMBER
         memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
     try:
         if not probe_rollback(head.sequence):

@@ -20,7 +20,7 @@ HiddenRow = NDArray[np.float32]
 
 
 class RowRecorder:
-    """Base of both taps; holds the target's context."""
+    """Base of both recorders; holds the target's context."""
 
     def __init__(self, context: LlamaContext) -> None:
         self._context = context
@@ -72,10 +72,10 @@ class HiddenRowRecorder(RowRecorder):
     def forget(self) -> None:
         self._first = self._offset = self._end = 0
 
-    def prepare(self, *, is_whole: bool) -> bool:  # noqa: ARG002  (the protocol's signature)
+    def before_pass(self, *, is_whole: bool) -> bool:  # noqa: ARG002  (the protocol's signature)
         return False
 
-    def take(self, past: int, count: int) -> None:
+    def record_pass(self, past: int, count: int) -> None:
         if not self._first <= past <= self._end:  # rows between are missing
             self._first, self._offset, self._end = past, 0, past
         self._end = past
@@ -140,12 +140,12 @@ class LastRowRecorder(RowRecorder):
     def forget(self) -> None:
         self._first = self._end = 0
 
-    def prepare(self, *, is_whole: bool) -> bool:
+    def before_pass(self, *, is_whole: bool) -> bool:
         self._gives = is_whole
         self._rows.set_recording(on=is_whole)
         return is_whole
 
-    def take(self, past: int, count: int) -> None:
+    def record_pass(self, past: int, count: int) -> None:
         self._first, self._end = past, past + count if self._gives else past
 
     def row(self) -> HiddenRow | None:
@@ -156,6 +156,6 @@ class LastRowRecorder(RowRecorder):
         return self._rows.copy(last - self._first, self.n_embd)
 
     def has_rows_of(self, num_tokens: int) -> bool:
-        """Like `HiddenTap.has_rows_of`, but for the last token only."""
+        """Like `HiddenRowRecorder.has_rows_of`, but for the last token only."""
         row = self.row() if num_tokens == self.num_past else None
         return row is not None and bool(row.any())

@@ -136,10 +136,10 @@ def _usual_ubatch(model: LlamaModel) -> int:
 class RowObserver(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
-    def prepare(self, *, is_whole: bool) -> bool:
+    def before_pass(self, *, is_whole: bool) -> bool:
         """Called before a pass. ``is_whole``: all tokens but padding give logits. Returns True if padding must, too."""
 
-    def take(self, past: int, count: int) -> None:
+    def record_pass(self, past: int, count: int) -> None:
         """Called after a pass that appended ``count`` tokens to ``past``; its rows are valid until the next pass."""
 
     def forget(self) -> None:
@@ -249,7 +249,7 @@ class LlamaContext:
         if not self._model.gpu_layers:  # no GPU computes anything
             native.offload_kqv = native.op_offload = False
         self._adjust_params(native)
-        with library.errors():
+        with library.collected_errors():
             handle = self._lib.llama_init_from_model(self._model.handle, native)
             reason = library.last_error()
         if not handle:
@@ -357,7 +357,7 @@ class LlamaContext:
         last = end
         if self._in_batch[0] != self.seq_id:
             self._in_batch[0], self._seq_ids[:] = self.seq_id, self._owners
-        if self.tap is not None and self.tap.prepare(is_whole=n_rows == end and count <= self._max_rows):
+        if self.tap is not None and self.tap.before_pass(is_whole=n_rows == end and count <= self._max_rows):
             last = count
         if count == 1:
             self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), position, n_rows
@@ -373,7 +373,7 @@ class LlamaContext:
             self._after_failure(code, past)
         self.num_past = past + count
         if self.tap is not None:
-            self.tap.take(past, count)
+            self.tap.record_pass(past, count)
         # Only the snapshots of the last pass's tokens are valid.
         self._num_rollback = min(count - 1, self.num_snapshots or 0)
 
@@ -573,7 +573,7 @@ class LlamaContext:
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
         """See `LanguageModel.import_state`. llama.cpp trusts the bytes: pass only exports of this program."""
         self.clear()
-        with library.errors():
+        with library.collected_errors():
             is_read = self._read_state(state)
         last = int(self._lib.llama_memory_seq_pos_max(self._memory, self.seq_id))
         self._gaps = list(gaps)

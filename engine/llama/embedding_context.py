@@ -36,7 +36,7 @@ class EmbeddingContext:
         native.embeddings = native.no_perf = True
         native.offload_kqv = native.op_offload = False
         native.pooling_type = -1 if pooling is None else _POOLING_TYPES[pooling]
-        with library.errors():
+        with library.collected_errors():
             handle = lib.llama_init_from_model(model.handle, native)
             reason = library.last_error()
         if not handle:

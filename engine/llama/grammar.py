@@ -18,7 +18,7 @@ from engine.grammar import matcher
 from engine.grammar.constraint import ConstraintState
 from engine.grammar.lark import is_lark
 from engine.llama import library
-from engine.llama.vocab import Vocab, rest_of_character
+from engine.llama.vocab import Vocab, incomplete_character
 from engine.sentences import i18n
 
 ROOT = b"root"  # the start rule
@@ -50,7 +50,7 @@ class LlamaGrammar:
         self._tokens = (self.lib.llama_token_data * vocab.n_vocab)()
         self._entries = np.frombuffer(self._tokens, dtype=_ENTRY)
         handle = None
-        with library.errors():
+        with library.collected_errors():
             if text.strip() and "\0" not in text:  # an empty grammar would allow every text
                 handle = self.lib.llama_sampler_init_grammar(vocab.handle, text.encode("utf-8", "replace"), ROOT)
             reason = library.last_error()
@@ -65,11 +65,11 @@ class LlamaGrammar:
         Control tokens never fit: the grammar would match their names as text, which the answer does not show.
         """
         if begun:
-            return rest_of_character(begun, self.vocab.piece(token_id)) is not None
+            return incomplete_character(begun, self.vocab.piece(token_id)) is not None
         known = self._fits_alone.get(token_id)
         if known is None:
             piece = self.vocab.piece(token_id)
-            known = self._fits_alone[token_id] = bool(piece) and rest_of_character(b"", piece) is not None
+            known = self._fits_alone[token_id] = bool(piece) and incomplete_character(b"", piece) is not None
         return known
 
     def apply(self, handle: Any, ids: TokenArray) -> NDArray[np.bool_]:  # noqa: ANN401  (the binding ships no types)
@@ -105,7 +105,7 @@ class GrammarState:
         allowed = grammar.apply(self._handle, asked)
         token_prefixes = grammar.vocab.token_prefixes if len(asked) >= _MIN_FOR_TABLE else None
         if token_prefixes is not None and not begun:
-            allowed &= token_prefixes.fits_alone[asked]
+            allowed &= token_prefixes.starts_character[asked]
             return allowed
         if token_prefixes is not None:
             first = token_prefixes.first[asked]
@@ -123,8 +123,8 @@ class GrammarState:
         takes 1 ms if few characters may follow, and 50 ms if most may.
         """
         token_prefixes = self._grammar.vocab.token_prefixes
-        single = np.fromiter(token_prefixes.single, dtype=np.int64, count=len(token_prefixes.single))
-        refused = [token_prefixes.single[int(i)] for i in single[~self._grammar.apply(self._handle, single)]]
+        single = np.fromiter(token_prefixes.one_byte_tokens, dtype=np.int64, count=len(token_prefixes.one_byte_tokens))
+        refused = [token_prefixes.one_byte_tokens[int(i)] for i in single[~self._grammar.apply(self._handle, single)]]
         may_begin = ~np.isin(token_prefixes.first, refused)
         may_begin[list(self._grammar.vocab.eog_ids)] = True  # these tokens write no text
         ids = may_begin.nonzero()[0]
@@ -137,5 +137,5 @@ class GrammarState:
             return None
         copy = grammar.lib.llama_sampler_clone(self._handle)
         grammar.lib.llama_sampler_accept(copy, token_id)
-        begun = rest_of_character(self._begun, grammar.vocab.piece(token_id))
+        begun = incomplete_character(self._begun, grammar.vocab.piece(token_id))
         return GrammarState(grammar, copy, begun or b"")

@@ -27,10 +27,10 @@ from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_ORDERED, wante
 from engine.llama import gpu_verdict
 from engine.sentences import Sentence, i18n
 
-FEW_TOKENS = "few_tokens"  # subfolder with this project's variants of the CPU backend
+OWN_VARIANTS_FOLDER = "few_tokens"  # subfolder with this project's variants of the CPU backend
 VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # its value, such as "haswell", overrides the choice
 _OWN_VARIANTS = {KERNELS_256_BIT: "zen4", KERNELS_ORDERED: "zen5"}
-_DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends other than the CPU's
+_DEVICE_BACKENDS = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends other than the CPU's
 # The OpenMP threads of a CPU build spin at barriers. Without a limit, speed collapses to a few tokens per second as
 # soon as another program (or our own window) needs a core; with a limit, an idle machine loses about 4%. The OpenMP
 # runtime reads the variable when the library is loaded, so it must be set before the import below.
@@ -88,9 +88,9 @@ KERNEL_MARKS = _ARM_MARKS if platform.machine() in ("aarch64", "arm64") else _X8
 
 
 # Loads ggml's backends if llama.cpp was built to load them at run time, as in a bundle. (Most builds have them compiled
-# in.) The CPU backend has a variant for each kind of processor, and `FEW_TOKENS` has variants with this project's
-# kernels (`engine/kernels/`). ggml chooses a variant by the processor's features, which does not suffice for this
-# project's variants.
+# in.) The CPU backend has a variant for each kind of processor, and `OWN_VARIANTS_FOLDER` has variants with this
+# project's kernels (`engine/kernels/`). ggml chooses a variant by the processor's features, which does not suffice for
+# this project's variants.
 
 
 def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
@@ -107,7 +107,7 @@ def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the bindin
     chosen = find_kernel_variant(folder)
     if chosen is not None and ggml.ggml_backend_load(os.fsencode(chosen)):
         log.info("llama.cpp computes with %s", chosen.name)
-        for name in _DEVICES:
+        for name in _DEVICE_BACKENDS:
             if (file := folder / file_name(f"ggml-{name}")).is_file() and not ggml.ggml_backend_load(os.fsencode(file)):
                 log.info("%s has nothing to work with here", file.name)
         return
@@ -122,7 +122,7 @@ def find_kernel_variant(folder: Path) -> Path | None:
     if forced:
         file = folder / file_name(f"ggml-cpu-{Path(forced).name}")
     else:
-        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_OWN_VARIANTS.get(wanted_kernels(''), 'none')}")
+        file = folder / OWN_VARIANTS_FOLDER / file_name(f"ggml-cpu-{_OWN_VARIANTS.get(wanted_kernels(''), 'none')}")
     return file if file.is_file() else None
 
 
@@ -162,7 +162,7 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
 
 
 @contextmanager
-def errors() -> Iterator[list[str]]:
+def collected_errors() -> Iterator[list[str]]:
     """Collect the error lines that llama.cpp logs inside the block; the list is filled when the block ends.
 
     Raises:
@@ -196,7 +196,7 @@ def clear_errors() -> None:
 
 
 def last_error() -> str:
-    """llama.cpp's first logged error since `errors` or `clear_errors`, without function names; empty without one."""
+    """llama.cpp's first logged error since `collected_errors` or `clear_errors`, without function names, or empty."""
     for line in _recent_errors:
         reason = _PREFIX.sub("", line).strip()
         if reason and not reason.startswith("failed to load model"):
@@ -215,7 +215,7 @@ def _find_ggml() -> Any:  # noqa: ANN401
     for source in (_ggml_of_llama, _ggml_of_package):
         try:
             found = source()
-            _declare_devices(found)
+            _declare_device_functions(found)
         except (ImportError, OSError, AttributeError, RuntimeError) as error:
             log.info("ggml's devices are not there: %s", error)
         else:
@@ -233,7 +233,7 @@ def _ggml_of_package() -> Any:  # noqa: ANN401
     return libggml
 
 
-def _declare_devices(found: Any) -> None:  # noqa: ANN401
+def _declare_device_functions(found: Any) -> None:  # noqa: ANN401
     """Set argument and result types; raises AttributeError if a function is missing."""
     handle, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)
     signatures: dict[str, tuple[Any, list[Any]]] = {
@@ -295,7 +295,7 @@ class LoadedLibrary:
     """
 
     path: Path
-    is_package: bool
+    is_from_package: bool
     build: str
     kernels: tuple[str, ...] = ()
 
@@ -307,7 +307,7 @@ class LoadedLibrary:
             missing = len(KERNEL_MARKS) - len(self.kernels)
             own = f"of the set-up's kernels only {', '.join(self.kernels)}" if missing else "the set-up's kernels"
             facts += f", {own if self.kernels else 'no kernels of the set-up'}"
-        return f"{'the package’s' if self.is_package else 'ANOTHER library:'} {self.path.name} ({facts})"
+        return f"{'the package’s' if self.is_from_package else 'ANOTHER library:'} {self.path.name} ({facts})"
 
 
 def loaded_libraries() -> tuple[LoadedLibrary, ...]:
@@ -321,7 +321,7 @@ def loaded_libraries() -> tuple[LoadedLibrary, ...]:
 
 def library_notices() -> tuple[Sentence, ...]:
     """Notices for the user about this llama.cpp; empty if it is the package's with the set-up's kernels."""
-    others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
+    others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_from_package)
     if others:
         return (
             i18n(
@@ -348,8 +348,8 @@ def has_every_kernel() -> bool:
     return uses_repacking() and not _inexact and any(set(kernels) == set(KERNEL_MARKS) for kernels in built)
 
 
-def mark_inexact() -> None:
-    """Record that rows differ in bits between passes."""
+def mark_kernels_inexact() -> None:
+    """Record that the bits of a row depend on the pass, as the check of the kernels found."""
     _inexact.append(True)
 
 
@@ -482,7 +482,7 @@ def machine_facts() -> tuple[object, ...]:
     """Facts of this machine and build that affect the cost of a pass, for keys of measured costs."""
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     loaded = loaded_libraries()
-    others = [(str(library.path), library.build) for library in loaded if not library.is_package]
+    others = [(str(library.path), library.build) for library in loaded if not library.is_from_package]
     variants = [library.path.name for library in loaded if "ggml-cpu-" in library.path.name]  # a bundle has many
     return (*build_facts(), system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others, *variants)
 

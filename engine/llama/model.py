@@ -133,7 +133,7 @@ class LlamaModel:
             return go_on
 
         params.progress_callback = on_progress
-        with library.errors():
+        with library.collected_errors():
             handle = self._lib.llama_model_load_from_file(os.fsencode(self.path), params)
             reason = library.last_error()
         if raised:

@@ -92,7 +92,7 @@ class MtmdContext:
         params.use_gpu = bool(model.gpu_layers)
         params.n_threads = threads
         params.print_timings = params.warmup = False  # a warm-up takes as long as encoding the largest picture
-        with library.errors():
+        with library.collected_errors():
             handle = lib.mtmd_init_from_file(os.fsencode(path), model.handle, params)
             reason = library.last_error()
         if not handle:
@@ -131,7 +131,7 @@ class MtmdContext:
         text.text, text.text_len, text.add_special, text.parse_special = _MARKER, len(_MARKER), False, True
         try:
             bitmaps = (ctypes.c_void_p * 1)(bitmap)
-            with library.errors():
+            with library.collected_errors():
                 code = lib.mtmd_tokenize(self._handle, chunks, ctypes.byref(text), bitmaps, 1)
         finally:
             lib.mtmd_bitmap_free(bitmap)
@@ -163,7 +163,7 @@ class MtmdContext:
         Raises:
             PictureError: the encoder failed.
         """
-        with library.errors():
+        with library.collected_errors():
             code = self._lib.mtmd_encode_chunk(self._handle, chunk.handle)
             reason = library.last_error()
         address = self._lib.mtmd_get_output_embd(self._handle) if code == 0 else None

@@ -52,7 +52,7 @@ def compare_passes(
     threads: Sequence[int] = (1, 2),
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[PassComparison]:
-    """Compare all shapes after each number of tokens in ``befores`` that fits the model's trained context.
+    """Compare all shapes after each number of tokens in ``num_before_values`` that fits the model's trained context.
 
     Raises:
         ContextError: memory for a context is short.

@@ -25,7 +25,7 @@ def prune_layers(source: Path, destination: Path, layers: Sequence[int]) -> None
     params.only_copy, params.nthread = True, 1
     chosen = (ctypes.c_int32 * (len(layers) + 1))(*sorted(layers), _END)
     params.prune_layers = ctypes.cast(chosen, ctypes.POINTER(ctypes.c_int32))
-    with library.errors() as lines:
+    with library.collected_errors() as lines:
         status = lib.llama_model_quantize(os.fsencode(source), os.fsencode(destination), ctypes.byref(params))
     if status:
         reason = lines[-1].rstrip(".") if lines else i18n("no reason was given")

@@ -88,19 +88,19 @@ class SpecialTokenSplitter:
 # 3,000 a stack of 1 MB.
 
 
-def shorten_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
+def split_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
     """Split ``text`` into pieces, but never within one of the texts in ``whole``."""
     begin = 0
     for run in _RUN.finditer(text) if len(text) > MAX_RUN else ():
         for end in range(run.start() + MAX_RUN, run.end(), MAX_RUN):
-            cut = _before(text, end, whole)
+            cut = _cut_before(text, end, whole)
             if cut > begin:
                 yield text[begin:cut]
                 begin = cut
     yield text[begin:]
 
 
-def _before(text: str, offset: int, whole: Collection[str]) -> int:
+def _cut_before(text: str, offset: int, whole: Collection[str]) -> int:
     """The largest offset up to ``offset`` that is not within a text of ``whole``."""
     moved = True
     while moved:
@@ -136,19 +136,19 @@ class _SpmSpelling:
 class TokenPrefixes:
     """The ``first`` byte [n_vocab] of each token's text, or of a control token's name; `NO_BYTE` without text.
 
-    ``single`` maps tokens of one byte to that byte. ``fits_alone`` [n_vocab]: tokens that do not begin within a
-    character, or that end an answer.
+    ``one_byte_tokens`` maps tokens of one byte to that byte. ``starts_character`` [n_vocab]: tokens that do not begin
+    within a character, or that end an answer.
     """
 
     first: NDArray[np.int16]
-    single: dict[int, int]
-    fits_alone: NDArray[np.bool_]
+    one_byte_tokens: dict[int, int]
+    starts_character: NDArray[np.bool_]
 
 
 NO_BYTE = -1
 
 
-def rest_of_character(begun: bytes, piece: bytes) -> bytes | None:
+def incomplete_character(begun: bytes, piece: bytes) -> bytes | None:
     """The incomplete character at the end of ``begun`` and ``piece``; None if these are not UTF-8."""
     decoder = _Utf8("strict")
     try:
@@ -224,7 +224,7 @@ class Vocab:
             length = to_piece(handle, token_id, buffer, len(buffer), 0, True)
             # A piece longer than the buffer was not written.
             piece = buffer.raw[:length] if length >= 0 else self._read_piece(token_id, special=True)
-            fits_alone[token_id] = bool(piece) and rest_of_character(b"", piece) is not None
+            fits_alone[token_id] = bool(piece) and incomplete_character(b"", piece) is not None
             if piece:
                 first[token_id] = piece[0]
             if length == 1:
@@ -234,7 +234,7 @@ class Vocab:
         return TokenPrefixes(first, single, fits_alone)
 
     @property
-    def fill_ids(self) -> tuple[int, int, int] | None:
+    def infill_ids(self) -> tuple[int, int, int] | None:
         """The prefix, suffix and middle tokens for infill; None unless the file has all three."""
         lib = self._lib
         functions = (lib.llama_vocab_fim_pre, lib.llama_vocab_fim_suf, lib.llama_vocab_fim_mid)
@@ -242,7 +242,7 @@ class Vocab:
         return None if before is None or after is None or gap is None else (before, after, gap)
 
     @property
-    def file_ids(self) -> tuple[int, int] | None:
+    def repo_and_file_ids(self) -> tuple[int, int] | None:
         """The tokens that precede a project's name and a file's name; None unless both exist."""
         project = self._id_or_none(self._lib.llama_vocab_fim_rep(self.handle))
         file = self._id_or_none(self._lib.llama_vocab_fim_sep(self.handle))
@@ -254,12 +254,12 @@ class Vocab:
 
     def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
         """Ids of ``text``; ``special`` parses control tokens, ``add_bos`` adds the BOS token if the vocabulary does."""
-        pieces = self._cuts.pieces(text) if special and len(text) > PIECE_CHARS else (text,)
+        pieces = self._splitter.pieces(text) if special and len(text) > PIECE_CHARS else (text,)
         ids = [each for piece in pieces for each in self._ids_of_piece(piece, special)]
         return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
 
     @cached_property
-    def _cuts(self) -> SpecialTokenSplitter:
+    def _splitter(self) -> SpecialTokenSplitter:
         """Long texts may be split before tokens that are parsed first and do not strip white space before them."""
         lib = self._lib
         parsed = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
@@ -274,7 +274,7 @@ class Vocab:
 
     def _ids_of_piece(self, text: str, special: bool) -> list[int]:
         if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
-            return [each for piece in shorten_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
+            return [each for piece in split_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
         return self._ids(text, special)
 
     def piece(self, token_id: int) -> bytes:
@@ -308,7 +308,7 @@ class Vocab:
         """Tokens that replace text without a token: a question mark, or none."""
         return [i for i in self._native_ids(b"?", special=False) if i >= 0]
 
-    def pair_ids(self, query: str, document: str, template: str = "") -> list[int]:
+    def rerank_ids(self, query: str, document: str, template: str = "") -> list[int]:
         """Ids of a query and a document for a reranker, as in llama.cpp's server (`format_prompt_rerank`)."""
         lib, handle = self._lib, self.handle
         if template:
@@ -321,7 +321,7 @@ class Vocab:
         ids = [*begins, *texts[0], *ends, *between, *texts[1], *ends]
         return [each for each in ids if each is not None]
 
-    def input_ids(self, text: str) -> list[int]:
+    def embedding_ids(self, text: str) -> list[int]:
         """Ids of a text to be embedded, with parsed control tokens and the tokens that the tokenizer adds."""
         return self._native_ids(self._representable(text).encode("utf-8", "replace"), special=True, adds_special=True)
 

@@ -32,7 +32,7 @@ def reported_memory(
     """Add up the buffers that llama.cpp logged for a model and its context; None if the lines lack weights.
 
     Weights that were repacked, or copied to a GPU, have a separate buffer and are also in the memory-mapped file, whose
-    pages the system may drop at any time. So only the part of the file without another buffer counts.
+    pages the system may drop at any time. So the memory-mapped file counts only for weights that have no other buffer.
 
     Args:
         lines: llama.cpp's log lines on buffers and layers.

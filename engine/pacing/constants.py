@@ -16,7 +16,7 @@ CHEAP_PASS_SIZES = (8, 12, 16, 24, 32, MAX_PASS)
 MEASURED_SIZES = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 17, 24, 32, 33)
 # Cost of a pass by its tokens, relative to a plain pass, on an unknown machine: between two CPUs (0.12 to 0.3 plain
 # passes per additional token) and a GPU (0.02). It is rather optimistic, since a trial is cheap and corrects it.
-UNKNOWN_SHAPE = {1: 1.0, 2: 1.25, 4: 1.75, 8: 2.75, 16: 4.75, 33: 9.0}
+DEFAULT_COST_CURVE = {1: 1.0, 2: 1.25, 4: 1.75, 8: 2.75, 16: 4.75, 33: 9.0}
 SMALLER_PASS_TOLERANCE = 1.05  # up to this multiple of the least cost per token, a smaller pass is preferred
 MAX_PADDED_COST = 0.97  # most cost of a padded pass relative to the unpadded one; below 1, since measurements are noisy
 MAX_PADDING = 3  # most padding tokens, since kernels compute four rows at once
@@ -25,13 +25,13 @@ MAX_PADDING = 3  # most padding tokens, since kernels compute four rows at once
 
 OBSERVATION_CLIP = 1.5  # limit of a single observation relative to the current value, against stalls
 GUESS_CLIP = 6.0  # the same limit for a guessed curve
-SIZE_RATE = 0.1  # weight of a pass in the cost of its size
-LEVEL_RATE = 0.02  # weight of a pass in the level of all sizes
+SIZE_WEIGHT = 0.1  # weight of a pass in the cost of its size
+LEVEL_WEIGHT = 0.02  # weight of a pass in a factor that scales the costs of all sizes
 MIN_TRIES = 3  # passes of an unmeasured size before their minimum counts, since one may have been disturbed
 MIN_GUESSED_PASSES = 50  # passes until a guessed curve counts as measured
 REFRESH_EVERY = 32  # passes between two computations of the best sizes
-MIN_RECENT_PASSES = 4  # least passes of a size among the last `REFRESH_EVERY` to know its current cost
-UNUSED_CLIP = 1.5  # limit of an unused size's cost, relative to its measured ratio to the other sizes
+MIN_RECENT_PASSES = 4  # a size needs as many of the last `REFRESH_EVERY` passes for its cost to count as current
+UNUSED_CLIP = 1.5  # an unused size keeps its measured ratio to the other sizes within this factor
 
 # ---- measuring ----
 
@@ -39,10 +39,10 @@ BUDGET_S = 2.0  # idle seconds to measure passes of all sizes
 FOREGROUND_BUDGET_S = 0.3  # seconds to measure while the user waits for an answer
 THREADS_SHARE = 0.25  # share of a budget to find the number of threads of each model
 CHECK_SIZES = (1, 4, 8, 16)  # tokens of the passes that check a stored curve
-STALE = 0.2  # a stored curve with a larger error is measured again
-DOUBTFUL = 0.1  # a new curve with a larger error was disturbed by another program
-QUIET_CORES = 0.2  # cores that other programs may use during a measurement that is stored; a few programs always run
-STEADY = 1.25  # on an undisturbed machine, most tries take at most this multiple of their minimum
+STALE_ERROR = 0.2  # a stored curve with a larger error is measured again
+DOUBTFUL_ERROR = 0.1  # a new curve with a larger error was disturbed by another program
+MAX_BUSY_CORES = 0.2  # cores that other programs may use during a measurement that is stored; a few programs always run
+STEADY_RATIO = 1.25  # on an undisturbed machine, most tries take at most this multiple of their minimum
 
 # ---- what is expected of proposals ----
 
@@ -67,20 +67,20 @@ ANSWER_WEIGHT = 4.0  # observations until an answer's own acceptance outweighs t
 # ---- choosing ----
 
 LOOK_AHEAD = 16  # most additional tokens considered by a decision to continue drafting
-# A token's value is the mean of the recent time per token, with this weight, and of a plain pass, since bursts of
-# n-gram matches make the recent time too short. (On replayed answers with a draft of 0.25 passes per step, 0.5 gains 2
-# to 4% over 1.)
-RATE_SHARE = 0.5
-RATE_FORGETS = 0.97  # decay of the average rate per plain pass
-DRAFT_RATE, FIRST_DRAFTS = 0.05, 4.0  # least weight of a drafting pass in the average; initial number of observations
+# A token is worth this share of the recent time per token, plus the rest of the time of a plain pass: bursts of n-gram
+# matches make the recent time too short. (Replayed with a draft of 0.25 passes per step, 0.5 gains 2 to 4% over 1.)
+RECENT_RATE_WEIGHT = 0.5
+RATE_DECAY = 0.97  # decay of the average rate per plain pass
+# Minimum weight of a drafting pass in the average of all, and the number of passes that the average begins with.
+MIN_DRAFT_WEIGHT, INITIAL_DRAFT_COUNT = 0.05, 4.0
 PROBE_SHARE = 0.005  # share of time that probes of a draft that seems too slow may cost
 PROBE_DEPTH = 3  # tokens of a probe
 PROBE_REFUND = 0.8  # share of a probe's gain that pays for more probes; below 1, so that probes end at break-even
 READ_SHARE = 0.25  # assumed cost of a token that the draft only reads, relative to a drafted token
-FEW_UNREAD = 16  # up to this number, unread tokens are a usual cost of drafting; reading more is a one-time cost
+MAX_USUAL_UNREAD = 16  # up to this number, unread tokens are a usual cost of drafting; reading more is a one-time cost
 ANSWER_TOKENS = 128  # tokens over which the cost of reading the prompt is spread
 MAX_PAUSE = 64  # most plain passes in a row
 SEARCH_SHARE = 0.01  # share of the time of plain passes that searches for matches may take
 MAX_UNSEARCHED = 8  # most tokens between two searches
-STALL = 3.0  # limit of an observed overhead, relative to the usual value
-WORK_RATE = 0.05  # weight of a pass in the average overhead
+STALL_CLIP = 3.0  # limit of an observed overhead, relative to the usual value
+OVERHEAD_WEIGHT = 0.05  # weight of a pass in the average overhead

@@ -14,8 +14,9 @@ from math import pow  # noqa: A004  (of floats; the built-in one may give a comp
 
 from engine.pacing.constants import (
     CHEAP_PASS_SIZES,
+    DEFAULT_COST_CURVE,
     GUESS_CLIP,
-    LEVEL_RATE,
+    LEVEL_WEIGHT,
     MAX_PADDED_COST,
     MAX_PADDING,
     MAX_PASS,
@@ -24,9 +25,8 @@ from engine.pacing.constants import (
     MIN_TRIES,
     OBSERVATION_CLIP,
     REFRESH_EVERY,
-    SIZE_RATE,
+    SIZE_WEIGHT,
     SMALLER_PASS_TOLERANCE,
-    UNKNOWN_SHAPE,
     UNUSED_CLIP,
 )
 
@@ -57,13 +57,13 @@ class CostCurve:
 
         Args:
             measured_ms: milliseconds by tokens of a pass.
-            shape: relative costs of another model on this machine, by tokens; default `UNKNOWN_SHAPE`.
+            shape: relative costs of another model on this machine, by tokens; default `DEFAULT_COST_CURVE`.
             guessed: only the shape may be right; the first observed passes set the level.
 
         Raises:
             ValueError: the cost of one token is missing or not positive.
         """
-        self._shape = _straight_lines(shape or UNKNOWN_SHAPE)
+        self._shape = _straight_lines(shape or DEFAULT_COST_CURVE)
         self._num_seen = 0 if guessed else MIN_GUESSED_PASSES
         self._num_plain = self._since_refresh = 0
         self._known: dict[int, float] = {}
@@ -159,8 +159,8 @@ class CostCurve:
         ratio = min(max(milliseconds / self._known[num_tokens], 1.0 / clip), clip)
         self._num_seen += 1
         # The level of a guessed curve is the mean of the observations.
-        level = ratio ** (LEVEL_RATE if is_trusted else 1.0 / self._num_seen)
-        self._known[num_tokens] *= (ratio / level) ** SIZE_RATE
+        level = ratio ** (LEVEL_WEIGHT if is_trusted else 1.0 / self._num_seen)
+        self._known[num_tokens] *= (ratio / level) ** SIZE_WEIGHT
         self._scale(level)
         if self._since_refresh >= REFRESH_EVERY:
             self._follow_observed()

@@ -11,21 +11,21 @@ from time import perf_counter
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.pacing.acceptance import draft_kind, text_kinds
-from engine.pacing.constants import FEW_UNREAD, MAX_UNSEARCHED, SEARCH_SHARE, STALL
+from engine.pacing.constants import MAX_UNSEARCHED, MAX_USUAL_UNREAD, SEARCH_SHARE, STALL_CLIP
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.TARGET)
 _USUAL_NUM_READ = 2  # tokens that a draft model usually reads before it drafts; reading more does not count as drafting
-_FIRST_SEARCH_MS, _SEARCH_RATE = 0.02, 0.1
+_FIRST_SEARCH_MS, _SEARCH_WEIGHT = 0.02, 0.1
 
 
 class PacedDrafter:
     """Implements `Drafter` over the drafters that a mode allows.
 
-    With ``may_pause`` it proposes nothing if that is faster; otherwise the user chose a drafting mode. A suffix match
-    that cannot pay off is never proposed.
+    With ``may_pause`` it may propose nothing for some passes; without, the user chose a mode that always drafts. A
+    suffix match that cannot pay off is never proposed.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class PacedDrafter:
             return draft
         if not pacer.shares_passes:
             read_ms = model.read_s * 1000.0
-            if pacer.prices.block_size > 1 and model.num_read <= FEW_UNREAD:
+            if pacer.prices.block_size > 1 and model.num_read <= MAX_USUAL_UNREAD:
                 pacer.prices.observe_drafting(read_ms)
             elif model.num_read > _USUAL_NUM_READ:
                 beside_step_ms = max(read_ms - pacer.prices.draft_step_ms, 0.0)
                 pacer.prices.observe_reading(model.num_read, beside_step_ms)
-                reading_ms = beside_step_ms if model.num_read > FEW_UNREAD else 0.0
+                reading_ms = beside_step_ms if model.num_read > MAX_USUAL_UNREAD else 0.0
             elif len(draft.ids) > 1:
                 pacer.prices.observe_drafting((draft_ms - read_ms) / (len(draft.ids) - 1))
         pacer.note_draft(draft.scores or [], reading_ms)
@@ -135,7 +135,7 @@ class PacedDrafter:
         gain, _depth = self._pacer.text_gain(text_kinds(text))
         self._unproposed = text
         elapsed_ms = (perf_counter() - started) * 1000.0
-        self._search_ms += (min(elapsed_ms, STALL * self._search_ms) - self._search_ms) * _SEARCH_RATE
+        self._search_ms += (min(elapsed_ms, STALL_CLIP * self._search_ms) - self._search_ms) * _SEARCH_WEIGHT
         if gain > 0.0:
             self._was_plain = False  # makes `pause_length` return 0
         return gain > 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from engine.pacing.constants import SIZE_RATE, STALL
+from engine.pacing.constants import SIZE_WEIGHT, STALL_CLIP
 
 NUM_SLOW_PASSES = 2  # plain passes after a larger pass: the first without a graph, the second records one
 NUM_WATCHED_PASSES = NUM_SLOW_PASSES + 3  # includes settled passes, which give the usual time
@@ -53,8 +53,8 @@ class GraphReplayCost:
 
     def _learn(self) -> None:
         """Clip observations, since an error by a stall would only be corrected after the next larger pass."""
-        most_ms = STALL * max(self.extra_ms, median(self._behind_ms))
-        self.extra_ms += (min(_extra_ms(self._behind_ms), most_ms) - self.extra_ms) * SIZE_RATE
+        most_ms = STALL_CLIP * max(self.extra_ms, median(self._behind_ms))
+        self.extra_ms += (min(_extra_ms(self._behind_ms), most_ms) - self.extra_ms) * SIZE_WEIGHT
 
 
 def _extra_ms(behind_ms: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
-from engine.pacing.constants import DRAFT_RATE, DRAFTED_CHANCE, FIRST_DRAFTS, RATE_FORGETS
+from engine.pacing.constants import DRAFTED_CHANCE, INITIAL_DRAFT_COUNT, MIN_DRAFT_WEIGHT, RATE_DECAY
 from engine.storage.json_store import JsonStore
 
 FILE_NAME = "experience.json"
@@ -25,11 +25,11 @@ class DraftAverage:
 
     tokens: float
     cost: float
-    count: float = FIRST_DRAFTS
+    count: float = INITIAL_DRAFT_COUNT
 
     def observe(self, tokens: float, cost: float) -> None:
         self.count += 1.0
-        weight = max(DRAFT_RATE, 1.0 / self.count)
+        weight = max(MIN_DRAFT_WEIGHT, 1.0 / self.count)
         self.tokens += (tokens - self.tokens) * weight
         self.cost += (cost - self.cost) * weight
 
@@ -74,7 +74,7 @@ class AcceptanceStats:
 
     def observe_rate(self, tokens: float, cost: float, num_passes: int = 1) -> None:
         """Record passes with ``tokens`` each, at ``cost`` times a plain pass."""
-        kept = RATE_FORGETS ** (num_passes * cost)
+        kept = RATE_DECAY ** (num_passes * cost)
         self.rate = self.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
 
     @property

@@ -19,7 +19,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.loading.loading import Loaded
-from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, MEASURED_SIZES, QUIET_CORES, STEADY
+from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_BUSY_CORES, MAX_PASS, MEASURED_SIZES, STEADY_RATIO
 from engine.pacing.graph_replay import NUM_WATCHED_PASSES
 from engine.pacing.rollback_cost import RollbackCost
 from engine.records import SamplingParams
@@ -68,7 +68,7 @@ class ForeignCpuLoad:
         if not self._idle_s:  # idle time is unknown in a sandbox
             return True
         used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
-        return used_s - (process_cpu_seconds() - self._own_s) < QUIET_CORES * elapsed_s
+        return used_s - (process_cpu_seconds() - self._own_s) < MAX_BUSY_CORES * elapsed_s
 
 
 @contextmanager
@@ -254,7 +254,7 @@ def measure_drafting(
         if before is not None:
             sequence.import_state(before)
     ordered = sorted(steps_s)
-    is_steady = ordered[len(ordered) // 2] <= STEADY * ordered[0] and others.is_low
+    is_steady = ordered[len(ordered) // 2] <= STEADY_RATIO * ordered[0] and others.is_low
     return DraftingTimes(ordered[0] * 1000.0, read_s * 1000.0, is_steady)
 
 

@@ -19,15 +19,15 @@ from engine.interfaces import SINGLE_ANSWER, Batch
 from engine.pacing.acceptance import draft_kind
 from engine.pacing.constants import (
     ANSWER_TOKENS,
-    FEW_UNREAD,
     LOOK_AHEAD,
     MAX_DEPTH,
     MAX_PAUSE,
+    MAX_USUAL_UNREAD,
     PROBE_DEPTH,
     PROBE_REFUND,
     PROBE_SHARE,
-    RATE_SHARE,
-    STALL,
+    RECENT_RATE_WEIGHT,
+    STALL_CLIP,
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
@@ -123,14 +123,14 @@ class Pacer:
 
     @property
     def token_ms(self) -> float:
-        """The value of one more token: average milliseconds per token, at most a plain pass.
+        """Milliseconds that one more token saves: the average time per token, at most that of a plain pass.
 
         With parallel answers, per token of all answers.
         """
         prices = self.prices
         if prices.composition.num_tokens:
             return prices.no_proposal_ms / (1.0 + prices.composition.tokens)
-        return prices.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.acceptance.rate - 1.0))
+        return prices.plain_ms / max(1.0, 1.0 + RECENT_RATE_WEIGHT * (self.acceptance.rate - 1.0))
 
     def use_curve(self, curve: CostCurve) -> None:
         self.prices.use_curve(curve)
@@ -181,9 +181,9 @@ class Pacer:
             decision = Decision(Choice.TEXT, text_depth, text_gain, draft_gain, expected, cost_ms)
         elif draft_gain is not None:
             if draft_gain > 0.0 or not self._may_pause:
-                decision = self._drafting(text_gain, draft_gain, limit, is_probe=False)
+                decision = self._draft_decision(text_gain, draft_gain, limit, is_probe=False)
             elif self._probe_budget >= self._probe_loss(num_unread):
-                decision = self._drafting(text_gain, draft_gain, limit, is_probe=True)
+                decision = self._draft_decision(text_gain, draft_gain, limit, is_probe=True)
         self.decision, self._decided_start_ms = decision, prices.graph_replay_ms
         self.explanation.update(self, text, has_model=has_model)
         return decision
@@ -215,7 +215,7 @@ class Pacer:
             expected += alive
         return expected
 
-    def _drafting(self, text_gain: float, draft_gain: float, limit: int, *, is_probe: bool) -> Decision:
+    def _draft_decision(self, text_gain: float, draft_gain: float, limit: int, *, is_probe: bool) -> Decision:
         average = self.drafting_average()
         depth, cost_ms = min(limit, MAX_DEPTH), average.cost * self.prices.no_proposal_ms
         return Decision(Choice.DRAFT, depth, text_gain, draft_gain, average.tokens, cost_ms, is_probe)
@@ -236,7 +236,7 @@ class Pacer:
         return self._predicted
 
     def _best_draft(self, chance: float) -> tuple[float, float]:
-        """Expected tokens and milliseconds of a pass of the best depth (>= 1), if ``probability`` is the acceptance."""
+        """Expected tokens and milliseconds of a pass of the best depth (>= 1), if ``chance`` is the acceptance."""
         prices = self.prices
         best_gain, best = float("-inf"), (1.0, prices.plain_ms)
         expected = alive = 1.0
@@ -256,7 +256,7 @@ class Pacer:
         average, prices, token_ms = self.drafting_average(), self.prices, self.token_ms
         gain = average.tokens * token_ms - average.cost * prices.no_proposal_ms
         gain -= token_ms - prices.no_proposal_ms  # gain of a plain pass
-        reading_ms = max(num_unread - FEW_UNREAD, 0) * prices.draft_read_ms
+        reading_ms = max(num_unread - MAX_USUAL_UNREAD, 0) * prices.draft_read_ms
         return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
 
     def _probe_loss(self, num_unread: int) -> float:
@@ -365,7 +365,7 @@ class Pacer:
         ``other_ms`` excludes drafting and the target's pass.
         """
         if num_proposed:
-            self.prices.observe_rows(other_ms, num_proposed)
+            self.prices.observe_proposal_overhead(other_ms, num_proposed)
         else:
             self.prices.observe_overhead(other_ms)
         self._count(1.0 + num_kept, milliseconds / self.prices.plain_ms)
@@ -387,7 +387,7 @@ class Pacer:
         num_drafted = max(len(confidences), 1)
         usual_ms = prices.pass_ms(num_drafted) + prices.drafting_ms(num_drafted)
         usual_ms += prices.rollback_ms(num_drafted, 0.0)
-        tokens, cost = 1.0 + num_kept, min(milliseconds, STALL * usual_ms) / prices.plain_ms
+        tokens, cost = 1.0 + num_kept, min(milliseconds, STALL_CLIP * usual_ms) / prices.plain_ms
         self.acceptance.observe_draft_pass(tokens, cost, self.drafting_average())
         if self.decision.is_probe:  # a probe that gained pays for the next probe
             beside_ms = reading_ms + self._decided_start_ms

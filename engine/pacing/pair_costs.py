@@ -19,10 +19,10 @@ from engine.loading.loading import Loaded, LoadedModel
 from engine.pacing.constants import (
     BUDGET_S,
     CHECK_SIZES,
-    DOUBTFUL,
+    DOUBTFUL_ERROR,
     FOREGROUND_BUDGET_S,
     MEASURED_SIZES,
-    STALE,
+    STALE_ERROR,
     THREADS_SHARE,
 )
 from engine.pacing.cost_curve import CostCurve, tokens_within
@@ -179,7 +179,7 @@ class PairCosts:
         if not self._target.can_rollback:
             self._is_checked = True
             return
-        fits = self._curve_key in self._measured and (self._is_checked or self._check(STALE, should_stop))
+        fits = self._curve_key in self._measured and (self._is_checked or self._check(STALE_ERROR, should_stop))
         if not fits:
             if not is_first:  # chosen in a hurry, on a busy machine, or on another machine
                 self._choose_thread_counts(budget_s, should_stop)
@@ -200,7 +200,7 @@ class PairCosts:
         others = ForeignCpuLoad()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
         self._use_points(points, doubted=not others.is_low)
-        if not self._check(DOUBTFUL, should_stop):
+        if not self._check(DOUBTFUL_ERROR, should_stop):
             again = measure_passes(self._target.sequence, budget_s, should_stop)
             points = {n: min(again.get(n, ms), ms) for n, ms in points.items()}
             self._use_points(points, doubted=not others.is_low)

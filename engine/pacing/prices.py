@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.interfaces import SINGLE_ANSWER, BatchComposition
-from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, STALL, WORK_RATE
+from engine.pacing.constants import LOOK_AHEAD, OVERHEAD_WEIGHT, READ_SHARE, STALL_CLIP
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.rollback_cost import RollbackCost
@@ -19,7 +19,7 @@ class PassPrices:
 
     Attributes:
         curve: cost of passes of the target by number of tokens; see `use_curve`.
-        rollback: cost of rejected tokens, if the target's memory cannot drop tails.
+        rollback: cost of rejected tokens; only for a memory that cannot drop its last tokens.
         graph_replay: extra cost of passes after a larger pass, if the backend replays graphs.
         draft_step_ms: price of a drafted token, or of a block.
         block_size: tokens that one pass of the draft drafts.
@@ -91,7 +91,7 @@ class PassPrices:
     # ---- of drafting ------------------------------------------------------------------------------------------------
 
     @property
-    def step_ms(self) -> float:
+    def shared_draft_step_ms(self) -> float:
         """Milliseconds of a drafted token, which grow if other answers draft at the same time."""
         return self.draft_step_ms / (1 + self.composition.num_drafting)
 
@@ -102,11 +102,11 @@ class PassPrices:
     @property
     def next_draft_token_ms(self) -> float:
         """Milliseconds of one more drafted token; 0 within a block, whose tokens are drafted together."""
-        return self.step_ms if self.block_size == 1 else 0.0
+        return self.shared_draft_step_ms if self.block_size == 1 else 0.0
 
     def drafting_ms(self, num_drafted: int) -> float:
         """Milliseconds of drafting ``num_drafted`` tokens, at most one block."""
-        return self.step_ms * (num_drafted if self.block_size == 1 else 1)
+        return self.shared_draft_step_ms * (num_drafted if self.block_size == 1 else 1)
 
     def use_draft_prices(self, step_ms: float, read_ms: float | None = None) -> None:
         """Use measured milliseconds of a drafted token, and of a token that is only read (None: estimated)."""
@@ -158,17 +158,19 @@ class PassPrices:
     def observe_overhead(self, milliseconds: float, num_passes: int = 1) -> None:
         """Record the average overhead of ``num_passes`` plain passes."""
         usual = self.overhead_ms
-        self.overhead_ms += (min(milliseconds, STALL * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
+        self.overhead_ms += (min(milliseconds, STALL_CLIP * usual + 0.01) - usual) * (
+            1.0 - (1.0 - OVERHEAD_WEIGHT) ** num_passes
+        )
 
-    def observe_rows(self, milliseconds: float, num_proposed: int) -> None:
+    def observe_proposal_overhead(self, milliseconds: float, num_proposed: int) -> None:
         """Record the overhead of a pass that verified ``num_proposed`` tokens."""
         row_ms = max(0.0, milliseconds - self.overhead_ms) / num_proposed
-        self.row_ms += (min(row_ms, STALL * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
+        self.row_ms += (min(row_ms, STALL_CLIP * self.row_ms + 0.01) - self.row_ms) * OVERHEAD_WEIGHT
 
     def observe_drafting(self, step_ms: float) -> None:
         """Record the milliseconds of a drafted token of a draft that had little to read."""
         usual = self.draft_step_ms
-        self.draft_step_ms += (min(step_ms, STALL * usual or step_ms) - usual) * WORK_RATE
+        self.draft_step_ms += (min(step_ms, STALL_CLIP * usual or step_ms) - usual) * OVERHEAD_WEIGHT
 
     def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
         self.draft_read_ms += (milliseconds / num_tokens - self.draft_read_ms) * 0.5

@@ -10,10 +10,10 @@ from engine.sentences import Sentence, i18n
 if TYPE_CHECKING:
     from engine.pacing.pacer import Pacer
 
-TEXT_REASON = i18n("using repeated text (n-gram)")
-TEXT_ONLY_REASON = i18n("the draft is not used: it would slow this model down here; repeated text is used instead")
-TEXT_PAUSED, FORCED_DRAFT = "text rests", "as asked"  # states in addition to the choices of a pass
-_PATIENCE = 3  # consecutive unproposed matches before a change of state
+NGRAM_REASON = i18n("using repeated text (n-gram)")
+NGRAM_ONLY_REASON = i18n("the draft is not used: it would slow this model down here; repeated text is used instead")
+NGRAM_PAUSED, FORCED_DRAFT = "text rests", "as asked"  # states in addition to the choices of a pass
+_PATIENCE = 3  # so many matches in a row that were not proposed change the state
 
 
 class DecisionReason:
@@ -31,7 +31,7 @@ class DecisionReason:
             self.state = self.reason = ""
 
     def update(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
-        """Track the pacer's last decision; ``text`` are the classes of the suffix match.
+        """Track the pacer's last decision; ``text`` has the acceptance classes of the suffix match.
 
         Creates a sentence only if the state has changed, since that is slow.
         """
@@ -69,26 +69,26 @@ class DecisionReason:
         elif has_model:
             state = "plain" if not pays else self.state
         else:
-            state, again = TEXT_PAUSED, has_text and self._num_idle >= _PATIENCE
+            state, again = NGRAM_PAUSED, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
     def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
         drafted = pacer.acceptance.drafted
         accepted, is_observed = drafted.probability(0), drafted.is_observed
         self.state, self.is_guess = state, False
-        if state == TEXT_PAUSED:
+        if state == NGRAM_PAUSED:
             of_text = pacer.acceptance.text
-            self.reason = text_not_paying(of_text.probability(text[0]), is_observed=of_text.is_observed)
+            self.reason = ngram_not_paying(of_text.probability(text[0]), is_observed=of_text.is_observed)
         elif state == "text":
-            self.reason = TEXT_REASON if pays or not has_model else TEXT_ONLY_REASON
+            self.reason = NGRAM_REASON if pays or not has_model else NGRAM_ONLY_REASON
         elif state == "draft" and pays:
-            self.reason, self.is_guess = drafting(accepted, is_observed=is_observed), not is_observed
+            self.reason, self.is_guess = drafting_sentence(accepted, is_observed=is_observed), not is_observed
         else:
             self.reason = draft_not_paying(accepted, as_asked=state == FORCED_DRAFT, is_observed=is_observed)
             self.is_guess = not is_observed
 
 
-def drafting(accepted: float, *, is_observed: bool) -> Sentence:
+def drafting_sentence(accepted: float, *, is_observed: bool) -> Sentence:
     """Drafting pays off; ``accepted`` is the observed or expected share of tokens at depth 1."""
     return i18n("draft on: {share}", share=_acceptance_sentence(accepted, is_observed=is_observed))
 
@@ -101,7 +101,7 @@ def draft_not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> S
     return i18n("draft paused, since it would not pay off: {share}", share=share)
 
 
-def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
+def ngram_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
     """The match does not pay off, since only a share of it is ``accepted``."""
     percent = accepted * 100
     if is_observed:

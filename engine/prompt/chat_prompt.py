@@ -105,7 +105,7 @@ class PromptBuilder:
         if "tools" not in self._source and "functions" not in self._source:
             return ToolFormat.NONE, i18n("its chat template does not support tools")
         try:
-            self._find_form()
+            self._detect_content_form()
             asked = self._render(TemplateInput((_QUESTION,), (_TOOL,)), {})
             if _TOOL["function"]["description"] not in asked:
                 return ToolFormat.NONE, i18n("its chat template does not support tools")
@@ -212,7 +212,7 @@ class PromptBuilder:
     ) -> tuple[str, str, PictureMarks]:
         """The rendered text, the mark that protects a user's words, and the pictures in the text."""
         self._check(messages)
-        self._find_form()
+        self._detect_content_form()
         pictures = PictureMarks(messages, self.ids_of_picture, (self._source,))
         messages = pictures.messages
         begun = ""
@@ -231,7 +231,7 @@ class PromptBuilder:
         text = _with_reasoning_ended(text, begun, ends_reasoning=ends_reasoning)
         return text + self._typed.protect(begun, mark), mark, pictures
 
-    def of_request(self, request: ChatRequest) -> list[int]:
+    def ids_of_request(self, request: ChatRequest) -> list[int]:
         """Ids of the prompt of a request.
 
         Raises:
@@ -239,14 +239,14 @@ class PromptBuilder:
             TemplateError: the template is broken, refuses the messages, or took too long.
         """
         if request.raw_prompt is None:
-            return self.of_messages(request, request.messages)
+            return self.ids_of_messages(request, request.messages)
         if request.raw_ids:
             return list(request.raw_ids)
         if request.suffix is not None:
             return self.infill(request.raw_prompt, request.suffix, request.files)
-        return self.raw(request.raw_prompt)
+        return self.ids_of_raw_text(request.raw_prompt)
 
-    def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
+    def ids_of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
         """Ids of ``messages`` for ``request``, with the template or as text to continue.
 
         Raises:
@@ -293,7 +293,7 @@ class PromptBuilder:
         ids = pictures.tokenize(text, lambda part, _behind: self._tokenizer.tokenize(part, special=False))
         return self._with_bos(ids)
 
-    def raw(self, text: str) -> list[int]:
+    def ids_of_raw_text(self, text: str) -> list[int]:
         """Ids of ``text`` without a template, with parsed control tokens, and BOS if the GGUF requires it."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
 
@@ -305,20 +305,20 @@ class PromptBuilder:
         Raises:
             PromptError: the model's file has no tokens for infill.
         """
-        fill_ids = self._tokenizer.fill_ids
-        if fill_ids is None:
+        infill_ids = self._tokenizer.infill_ids
+        if infill_ids is None:
             raise PromptError(
                 "This model's file names no tokens for filling in the middle.",
                 "Leave out the suffix, or choose a code model.",
             )
-        first, second, gap = fill_ids
+        first, second, gap = infill_ids
         texts = [self._tokenizer.tokenize(text, special=False) for text in (before, after)]
         return [*self._ids_of_files(files), *self._with_bos([first, *texts[0], second, *texts[1], gap])]
 
     def _ids_of_files(self, files: Sequence[tuple[str, str]]) -> list[int]:
         if not files:
             return []
-        found = self._tokenizer.file_ids
+        found = self._tokenizer.repo_and_file_ids
         if found is None:
             return self._tokenizer.tokenize("".join(f"{_SNIPPET}{text}" for _, text in files), special=False)
         project, file = found
@@ -332,12 +332,12 @@ class PromptBuilder:
         if "think" not in (low := self._source.lower()) and "thought" not in low and "reasoning" not in low:
             return ""
         try:
-            self._find_form()
+            self._detect_content_form()
             return _tag_at_end(self._render_plain(_GREETING))
         except TemplateError:
             return ""
 
-    def thinking(self) -> tuple[ThinkingOption, ...]:
+    def thinking_options(self) -> tuple[ThinkingOption, ...]:
         """The reasoning modes of this model, the default first; empty if the template offers no choice."""
         return tuple(ThinkingOption(choice.name, _tag_at_end(choice.prompt)) for choice in self._thinking_choices)
 
@@ -352,7 +352,7 @@ class PromptBuilder:
                 return None
 
         try:
-            self._find_form()
+            self._detect_content_form()
             return find_thinking(self._source, render)
         except TemplateError:
             return ()
@@ -430,7 +430,7 @@ class PromptBuilder:
         """The words of a message in the form that the template requires."""
         return [{"type": "text", "text": text}] if self._wants_parts else text
 
-    def _find_form(self) -> None:
+    def _detect_content_form(self) -> None:
         """Detect once whether the template expects a message's content as a text or as a list of parts.
 
         With the wrong form most templates silently omit the words. If both forms of the test message are refused, texts

@@ -19,7 +19,7 @@ Render = Callable[[Variables], str | None]  # None if the template refuses the v
 _SWITCH_VARIABLES = ("enable_thinking", "thinking")
 _MODE_VARIABLES = ("thinking_mode",)  # values: enabled, disabled, adaptive
 _MODE_NAMES = {"disabled": THINKING_OFF, "enabled": THINKING_ON, "adaptive": "adaptive"}
-_EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
+_EFFORT_VARIABLES = ("reasoning_effort", "thinking_effort", "reasoning_strength")
 _NO_EFFORT = ("none", "no_think")
 _EFFORT_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
 # For a template without comparisons, which writes the value into the prompt.
@@ -44,7 +44,7 @@ def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
     """
     usual = (
         render({})
-        if any(name in source for name in (*_SWITCH_VARIABLES, *_MODE_VARIABLES, *_EFFORTS, _BUDGET))
+        if any(name in source for name in (*_SWITCH_VARIABLES, *_MODE_VARIABLES, *_EFFORT_VARIABLES, _BUDGET))
         else None
     )
     if usual is None:
@@ -91,7 +91,7 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
         for value in _value_compared_with(source, name):
             if value in _MODE_NAMES:
                 yield _MODE_NAMES[value], {name: value}
-    for effort in [each for each in _EFFORTS if _reads_variable(source, each)][:1]:
+    for effort in [each for each in _EFFORT_VARIABLES if _reads_variable(source, each)][:1]:
         yield from _efforts(_value_compared_with(source, effort), effort, on)
     if _reads_variable(source, _BUDGET):
         yield THINKING_OFF, {_BUDGET: 0}

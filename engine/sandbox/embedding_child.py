@@ -25,7 +25,7 @@ from engine.llama.model import LlamaModel
 from engine.sandbox.helper import error_to_json
 from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
 
-WORST_ROW_BYTES = 2**20  # bytes of buffers per token of a text, at worst
+MAX_BUFFER_BYTES_PER_TOKEN = 2**20  # bytes of buffers per token of a text, at worst
 
 
 def main(arguments: list[str]) -> int:
@@ -50,7 +50,7 @@ def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[s
     whole = [all_parts_bytes(path, header)]
     check_fit([header], MIN_CTX, weights_bytes=whole)
     needed = estimate([header], MIN_CTX, weights_bytes=whole).needed_bytes
-    limit_memory(needed + 2 * size_of_files(path) + MAX_CTX * WORST_ROW_BYTES // 4)
+    limit_memory(needed + 2 * size_of_files(path) + MAX_CTX * MAX_BUFFER_BYTES_PER_TOKEN // 4)
     write_no_files()
     with LlamaModel(path, repack=False) as model:
         context = _context(model, threads or library.default_threads(model.num_params), pooling)
@@ -101,13 +101,13 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
 def _ids(model: LlamaModel, given: str | list[int | str] | dict[str, str]) -> list[int]:
     """Ids of an input, as in llama.cpp's server: special tokens are added only if a text comes first."""
     if isinstance(given, dict):
-        return model.vocab.pair_ids(**given, template=model.rank_template)
+        return model.vocab.rerank_ids(**given, template=model.rank_template)
     if isinstance(given, str):
-        return model.vocab.input_ids(given)
+        return model.vocab.embedding_ids(given)
     ids = list[int]()
     for index, part in enumerate(given):
         if isinstance(part, int):
             ids.append(part)
         else:
-            ids += model.vocab.tokenize(part, special=True) if index else model.vocab.input_ids(part)
+            ids += model.vocab.tokenize(part, special=True) if index else model.vocab.embedding_ids(part)
     return ids

@@ -18,7 +18,7 @@ LIBRARY_LIMIT_S = 60.0
 _DEVICES_LIMIT_S = 20.0
 
 
-def query_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+def query_llama_cpp(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
     """Run `library_facts` in a helper; ``cache_dir`` has verdicts of earlier starts.
 
     Returns only ``error`` if llama.cpp cannot be loaded, crashes or hangs.
@@ -38,7 +38,7 @@ def query_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_
 
 
 def report_library(words: list[str]) -> dict[str, Any]:
-    """The helper of `query_library`: return the facts, or ``error`` with the loader's message."""
+    """The helper of `query_llama_cpp`: return the facts, or ``error`` with the loader's message."""
     try:
         return library_facts(Path(words[0]) if words else None)
     except NativeLibraryError as error:

@@ -59,10 +59,10 @@ _SENTENCES: dict[GpuVerdict, Sentence] = {
 def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> bool:
     """Run ``sample``, a small model, in a helper process; if it fails, no model is repacked for the kernels.
 
-    Returns whether the kernels work. Calls `library.mark_inexact` if rows differ in bits between passes of different
-    shapes. The verdict is stored in ``cache_dir`` for the build and the processor. Without a sample, or memory to run
-    it, nothing changes. After a time-out the kernels are not used until the next start, which tests them again.
-    Stopping gives no verdict.
+    Returns whether the kernels work. Calls `library.mark_kernels_inexact` if rows differ in bits between passes of
+    different shapes. The verdict is stored in ``cache_dir`` for the build and the processor. Without a sample, or
+    memory to run it, nothing changes. After a time-out the kernels are not used until the next start, which tests them
+    again. Stopping gives no verdict.
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
@@ -88,7 +88,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
     if not works:
         library.disable_repacking()
     elif not exact:
-        library.mark_inexact()
+        library.mark_kernels_inexact()
     return works
 
 

@@ -125,7 +125,7 @@ class Answer:
 
     def _prompt_ids(self) -> History:
         request = self._request
-        ids = self._prompt.of_request(request)
+        ids = self._prompt.ids_of_request(request)
         if not ids:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
@@ -164,7 +164,7 @@ class Answer:
         return len(self._tokenizer.tokenize(text, special=False))
 
     def _ids_if_fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._prompt.of_messages(self._request, kept.messages)
+        ids = self._prompt.ids_of_messages(self._request, kept.messages)
         return ids if len(ids) <= room else None
 
     def _record_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:

@@ -25,18 +25,18 @@ from engine.sequence import CachedSequence, SequenceState
 Result = TypeVar("Result")
 MIN_PROMPT_TOKENS = 1  # least prompt tokens in a pass with answers, so that prompts make progress
 RETURN_MARGIN = 64  # additional free cells required before an evicted answer returns to the cache
-GAIN_RATE = 0.2  # weight of a pass in the average tokens per pass of an answer
+GAIN_WEIGHT = 0.2  # weight of a pass in the average tokens per pass of an answer
 
 
 @dataclass(slots=True)
 class _PassRequest:
-    """A pass over ``ids`` that a task waits for; the first ``done`` ids were read."""
+    """A pass over ``ids`` that a task waits for; the first ``num_done`` ids were read."""
 
-    sequence: LlamaContext
+    context: LlamaContext
     ids: TokenIds
     n_rows: int
     num_padding: int
-    done: int = 0
+    num_done: int = 0
 
     @property
     def is_prompt(self) -> bool:
@@ -45,13 +45,13 @@ class _PassRequest:
     def part(self, most: int) -> PassPart:
         """The next tokens, at most ``most``; a request with rows is never split."""
         if self.n_rows:
-            return PassPart(self.sequence, self.ids, self.n_rows, self.num_padding)
-        return PassPart(self.sequence, self.ids[self.done : self.done + most], 0)
+            return PassPart(self.context, self.ids, self.n_rows, self.num_padding)
+        return PassPart(self.context, self.ids[self.num_done : self.num_done + most], 0)
 
     def undo(self) -> None:
         """Reset the progress after a failure, which leaves the sequence as before the request."""
-        if self.done and not self.sequence.rollback(self.sequence.num_past - self.done):
-            self.sequence.clear()
+        if self.num_done and not self.context.rollback(self.context.num_past - self.num_done):
+            self.context.clear()
 
 
 @dataclass(slots=True, eq=False)
@@ -65,19 +65,21 @@ class _Task:
     call: Callable[[], object] | None = None  # runs once no rows are in use
     result: object = None
     error: BaseException | None = None
-    past: dict[int, int] = field(default_factory=dict)  # cached tokens by context at the last pass with rows
+    num_past_by_context: dict[int, int] = field(
+        default_factory=dict
+    )  # cached tokens by context at the last pass with rows
     num_tokens: int = 0  # tokens in the last pass of the target with rows
-    gain: float = 1.0  # average emitted tokens per such pass
+    tokens_per_pass: float = 1.0  # average emitted tokens per such pass
     is_reading: bool = True
     is_drafting: bool = False
     num_missed: int = 0  # passes without space for the request
 
     @property
-    def is_stopped(self) -> bool:
-        return self.request is not None or self.call is not None or self.waits
+    def is_paused(self) -> bool:
+        return self.request is not None or self.call is not None or self.waits_for_space
 
     @property
-    def waits(self) -> bool:
+    def waits_for_space(self) -> bool:
         return self.space_wanted > 0
 
 
@@ -89,7 +91,7 @@ class Batcher:
         has_arrivals: called before each pass of a single task; True makes it pause, so that the engine checks its
             queue.
         read_budget: number of answers' tokens in a pass -> number of prompt tokens to add.
-        evict: saves and clears the sequences of an idle slot.
+        evict_slot: saves and clears the sequences of an idle slot.
         on_pass: called after each joined pass of the target with tokens, milliseconds, and prompt tokens among them.
     """
 
@@ -118,7 +120,7 @@ class Batcher:
         return self._current is not None
 
     def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
-        """Join the passes of ``sequence`` with other sequences of ``context``, which may share prefixes of prompts."""
+        """Join the passes of ``context`` with other sequences of ``context``, which may share prefixes of prompts."""
         key = (context.handle, context.seq_id)
         self._sequences[key] = sequence
 
@@ -134,7 +136,7 @@ class Batcher:
 
     @property
     def has_space(self) -> bool:
-        return not any(task.waits for task in self._tasks)
+        return not any(task.waits_for_space for task in self._tasks)
 
     def start(self, work: Callable[[], None], slot: int, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Add a task for the sequences of ``slot``, which the next `step` begins. ``work`` must not raise.
@@ -169,10 +171,10 @@ class Batcher:
         if self._current is None or len(self._tasks) == 1:
             return SINGLE_ANSWER
         self._task.is_drafting = is_drafting
-        able = (task for task in self._tasks if task is not self._current and not task.waits)
+        able = (task for task in self._tasks if task is not self._current and not task.waits_for_space)
         others = [task for task in able if not task.is_reading]
         num_tokens = sum(max(task.num_tokens, 1) for task in others)
-        gain, num_drafting = sum(task.gain for task in others), sum(task.is_drafting for task in others)
+        gain, num_drafting = sum(task.tokens_per_pass for task in others), sum(task.is_drafting for task in others)
         return BatchComposition(len(self._tasks) - 1, num_tokens, gain, num_drafting)
 
     @property
@@ -211,15 +213,15 @@ class Batcher:
         while requests := self._requests(lambda request: not self._is_of_target(request) and not request.is_prompt):
             self._make_pass(requests, [])
             self._resume()
-        for handle in {request.sequence.handle for _, request in self._requests(lambda r: not self._is_of_target(r))}:
-            self._make_pass([], self._requests(lambda request, own=handle: request.sequence.handle == own))  # type: ignore[misc]
+        for handle in {request.context.handle for _, request in self._requests(lambda r: not self._is_of_target(r))}:
+            self._make_pass([], self._requests(lambda request, own=handle: request.context.handle == own))  # type: ignore[misc]
         of_target = self._requests(self._is_of_target)
         self._make_pass([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
 
     def _fail_stopped(self) -> None:
         """Fail stopped tasks that wait for several passes: for space, or for a prompt."""
         for task in self._tasks:
-            if (task.waits or (task.request is not None and task.request.is_prompt)) and task.should_stop():
+            if (task.waits_for_space or (task.request is not None and task.request.is_prompt)) and task.should_stop():
                 self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
 
     @staticmethod
@@ -235,10 +237,10 @@ class Batcher:
         A task continues right after its call, since the next pass of the context overwrites the call's rows.
         """
         for task in list(self._tasks):
-            if not task.is_stopped:
+            if not task.is_paused:
                 self._continue(task)
         for task in list(self._tasks):
-            if (work := task.call) is not None and not task.waits:
+            if (work := task.call) is not None and not task.waits_for_space:
                 try:
                     task.result = work()
                 except Exception as error:  # noqa: BLE001  (the task's own)
@@ -256,28 +258,28 @@ class Batcher:
                 self._tasks.remove(task)
 
     def _requests(self, wanted: Callable[[_PassRequest], bool]) -> list[tuple[_Task, _PassRequest]]:
-        able = (task for task in self._tasks if not task.waits)
+        able = (task for task in self._tasks if not task.waits_for_space)
         return [(task, task.request) for task in able if task.request is not None and wanted(task.request)]
 
     def _is_of_target(self, request: _PassRequest) -> bool:
-        return self.target is None or request.sequence.handle == self.target.handle
+        return self.target is None or request.context.handle == self.target.handle
 
     def _make_pass(self, answers: list[tuple[_Task, _PassRequest]], prompts: list[tuple[_Task, _PassRequest]]) -> None:
         """Make one pass for each context, with the answers that fit and prompt tokens within the budget."""
-        for handle in dict.fromkeys(request.sequence.handle for _, request in (*answers, *prompts)):
+        for handle in dict.fromkeys(request.context.handle for _, request in (*answers, *prompts)):
             chosen, num_tokens, num_rows = list[tuple[_Task, _PassRequest, PassPart]](), 0, 0
-            wanted = [one for one in answers if one[1].sequence.handle == handle]
+            wanted = [one for one in answers if one[1].context.handle == handle]
             for task, request in sorted(wanted, key=lambda one: -one[0].num_missed):
                 size = len(request.ids)
                 fits = (
-                    num_tokens + size <= request.sequence.n_batch
-                    and num_rows + request.n_rows <= request.sequence.params.max_rows
+                    num_tokens + size <= request.context.n_batch
+                    and num_rows + request.n_rows <= request.context.params.max_rows
                 )
                 task.num_missed += not fits
                 if fits:
                     chosen.append((task, request, request.part(size)))
                     num_tokens, num_rows = num_tokens + size, num_rows + request.n_rows
-            reading = [one for one in prompts if one[1].sequence.handle == handle]
+            reading = [one for one in prompts if one[1].context.handle == handle]
             for (task, request), most in zip(reading, self._prompt_shares(reading, num_tokens), strict=True):
                 if most:
                     chosen.append((task, request, request.part(most)))
@@ -287,10 +289,10 @@ class Batcher:
         """How many tokens of each prompt to read in a pass with ``num_tokens`` of answers."""
         if not reading:
             return []
-        budget = max(self.read_budget(num_tokens), MIN_PROMPT_TOKENS) if num_tokens else reading[0][1].sequence.n_ubatch
-        left, shares = min(budget, reading[0][1].sequence.n_batch - num_tokens), list[int]()
+        budget = max(self.read_budget(num_tokens), MIN_PROMPT_TOKENS) if num_tokens else reading[0][1].context.n_ubatch
+        left, shares = min(budget, reading[0][1].context.n_batch - num_tokens), list[int]()
         for i, (_, request) in enumerate(reading):
-            share = min(-(-left // (len(reading) - i)), len(request.ids) - request.done)
+            share = min(-(-left // (len(reading) - i)), len(request.ids) - request.num_done)
             shares.append(share)
             left -= share
         return shares
@@ -328,7 +330,7 @@ class Batcher:
             if task.request is None:  # complete: use the rows before the next pass overwrites them
                 self._continue(task)
             task = one[0]
-            if not task.waits:  # unless an earlier part has evicted the task
+            if not task.waits_for_space:  # unless an earlier part has evicted the task
                 self._run([one])
 
     # ---- where answers share the cells of a cache -------------------------------------------------------------------
@@ -340,13 +342,15 @@ class Batcher:
         """
         if self._evict_idle():
             return True
-        able = [one for one in self._tasks if not one.waits and (one is task or self._sequence(one).num_past)]
+        able = [one for one in self._tasks if not one.waits_for_space and (one is task or self._sequence(one).num_past)]
         if len(able) < 2:
             return False
         newest, sequence = able[-1], self._sequence(able[-1])
-        if (request := newest.request) is not None and request.done:  # a partly read prompt, which is read again later
-            request.sequence.rollback(sequence.num_past)
-            request.done = 0
+        if (
+            request := newest.request
+        ) is not None and request.num_done:  # a partly read prompt, which is read again later
+            request.context.rollback(sequence.num_past)
+            request.num_done = 0
         if sequence.num_past:
             newest.saved = sequence.export_state()
             if newest.saved is None:
@@ -366,11 +370,11 @@ class Batcher:
 
     def _return_to_cache(self) -> None:
         """Restore the oldest evicted answer if there is space for it."""
-        waiting = next((task for task in self._tasks if task.waits), None)
+        waiting = next((task for task in self._tasks if task.waits_for_space), None)
         if waiting is None or self.target is None:
             return
         free = self.target.num_cells - sum(self._sequence(task).num_past for task in self._tasks)
-        if free < waiting.space_wanted and not all(task.waits for task in self._tasks):
+        if free < waiting.space_wanted and not all(task.waits_for_space for task in self._tasks):
             return
         self._evict_idle()
         saved, waiting.saved, waiting.space_wanted = waiting.saved, None, 0
@@ -383,16 +387,16 @@ class Batcher:
 
     def _deliver(self, task: _Task, request: _PassRequest, part: PassPart, rows: Rows, made: JoinedPass) -> None:
         """Record a computed part; once the request is complete, pass on the rows and update the task's gain."""
-        request.done += len(part.ids)
-        if request.done < len(request.ids):
+        request.num_done += len(part.ids)
+        if request.num_done < len(request.ids):
             return
         task.request, task.result = None, (rows, made)
         if not self._is_of_target(request):
             return
         task.is_reading = request.is_prompt
         if request.n_rows:
-            handle = request.sequence.handle
-            before, now = task.past.get(handle), request.sequence.num_past - len(request.ids)
+            handle = request.context.handle
+            before, now = task.num_past_by_context.get(handle), request.context.num_past - len(request.ids)
             if before is not None and now > before:
-                task.gain += (now - before - task.gain) * GAIN_RATE
-            task.past[handle], task.num_tokens = now, len(request.ids)
+                task.tokens_per_pass += (now - before - task.tokens_per_pass) * GAIN_WEIGHT
+            task.num_past_by_context[handle], task.num_tokens = now, len(request.ids)

@@ -31,7 +31,7 @@ class HeadChoice:
         self.reason: str = NO_HEAD
 
     @property
-    def are_known(self) -> bool:
+    def mentions_heads(self) -> bool:
         """Whether the target's header mentions heads, even if they were removed."""
         return self.reason != NO_HEAD
 
@@ -99,8 +99,8 @@ class HeadChoice:
 
 
 @contextmanager
-def as_load_error(path: str) -> Iterator[None]:
-    """If llama.cpp refuses the target in the block, and the file's heads were removed, the error says so.
+def explain_stripped_heads(path: str) -> Iterator[None]:
+    """Add to an error of the block that the file's heads were removed, if they were.
 
     Raises:
         ModelLoadError: llama.cpp's error with that sentence appended.
@@ -116,7 +116,7 @@ def as_load_error(path: str) -> Iterator[None]:
 
 
 def is_head_file(path: str) -> bool:
-    """Whether a file contains a head for another model; False if it cannot be read, which opening reports."""
+    """Whether a file contains a head for another model; False for an unreadable file, which fails when it is opened."""
     try:
         return bool(head_method(read_header(Path(path))))
     except EngineError:

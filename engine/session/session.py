@@ -54,7 +54,7 @@ from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
 from engine.session.drafter_choice import MODEL_MODES, NO_DRAFT, DraftersByMode, model_drafter, unavailable_modes
-from engine.session.head_choice import HeadChoice, as_load_error
+from engine.session.head_choice import HeadChoice, explain_stripped_heads
 from engine.session.sight import Vision, vision_fields
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
@@ -124,14 +124,14 @@ class Session:
             EngineError: the target cannot be loaded; the previous models stay loaded.
         """
         elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
-        with as_load_error(request.target):
+        with explain_stripped_heads(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
         options, why_no_more = with_parallel(request, options)
         options = self._vision.prepare(
             request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
         )
-        with as_load_error(request.target):
+        with explain_stripped_heads(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
@@ -147,11 +147,11 @@ class Session:
                 target.info,
                 template_name=prompt.template_name,
                 reasoning_start_tag=prompt.reasoning_start_tag(),
-                thinking=prompt.thinking(),
+                thinking=prompt.thinking_options(),
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
                 parallel_reason=why_no_more,
-                supports_infill=target.model.vocab.fill_ids is not None,
+                supports_infill=target.model.vocab.infill_ids is not None,
                 **vision_fields(target.info, encoder),
             )
         except Exception:
@@ -342,7 +342,7 @@ class Session:
             devices=find_gpus(),
             remote_devices=remote_devices(self.request),
             own_head=own_head,
-            has_heads=self._heads.are_known,
+            has_heads=self._heads.mentions_heads,
             library_notices=self._library_notices,
         )
 
@@ -456,7 +456,7 @@ class Session:
         target = self._loaded()
         check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
         with self._vision.pictures_in_use():
-            return self.prompts.of_request(request)
+            return self.prompts.ids_of_request(request)
 
     def count_tokens(self, text: str | PictureSize) -> int | None:
         """Number of tokens of a text or of a picture of this size; None if no model is loaded."""

@@ -27,7 +27,7 @@ from engine.records import (
 )
 from engine.sentences import Sentence, i18n
 
-SUMMARY_SHARE = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
+CONTEXT_DIVISOR = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
 _MIN_TOKENS, _MAX_TOKENS = 48, 512  # least and most tokens of a summary
 _INSTRUCTION = (
     "Summarise our conversation so far, so that you can go on with it without reading it again: names, facts, figures, "
@@ -38,8 +38,8 @@ _HEADING = "Summary of our conversation so far:"
 _THOUGHT = closes_reasoning()  # reasoning before the summary
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|\Z)|\n")
 
-Build = Callable[[Sequence[Message]], list[int]]  # messages -> ids of the prompt
-Run = Callable[[ChatRequest], Iterator[Event]]  # runs a request
+BuildPrompt = Callable[[Sequence[Message]], list[int]]  # messages -> ids of the prompt
+RunRequest = Callable[[ChatRequest], Iterator[Event]]  # runs a request
 
 
 def prepend_summary(summary: str, question: str) -> str:
@@ -64,7 +64,7 @@ def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -
 class Summariser:
     """Makes a request fit the context by a summary. ``count`` returns the tokens of a message."""
 
-    def __init__(self, build: Build, count: Callable[[Message], int], n_ctx: int, least_room: int) -> None:
+    def __init__(self, build: BuildPrompt, count: Callable[[Message], int], n_ctx: int, least_room: int) -> None:
         self._build = build
         self._count = count
         self._n_ctx = n_ctx
@@ -72,7 +72,7 @@ class Summariser:
         self.note: str = ""  # sentence for the answer's decisions
 
     def fit_request(
-        self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
+        self, request: ChatRequest, run: RunRequest, should_stop: Callable[[], bool]
     ) -> Generator[Event, None, ChatRequest]:
         """Yield progress; return the request to answer, with the summary or without the oldest messages.
 
@@ -81,7 +81,7 @@ class Summariser:
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
-        answerable = without_oversized(request.messages, self._of_text, self._n_ctx - self._least_room)
+        answerable = without_oversized(request.messages, self._num_tokens, self._n_ctx - self._least_room)
         if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
             return dropping  # the answer only needs to leave out unanswered questions
         plan = self._plan(replace(request, messages=answerable.messages))
@@ -104,7 +104,7 @@ class Summariser:
     def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
         return SummaryUpdate(request.request_id, num_messages, failure=why)
 
-    def _of_text(self, text: str) -> int:
+    def _num_tokens(self, text: str) -> int:
         return self._count(Message("user", text))
 
     def _plan(self, request: ChatRequest) -> tuple[int, ChatRequest] | None:
@@ -112,8 +112,8 @@ class Summariser:
 
         None if no choice frees enough.
         """
-        length = max(_MIN_TOKENS, min(_MAX_TOKENS, self._n_ctx // SUMMARY_SHARE))
-        room = max(self._least_room, self._n_ctx // SUMMARY_SHARE)
+        length = max(_MIN_TOKENS, min(_MAX_TOKENS, self._n_ctx // CONTEXT_DIVISOR))
+        room = max(self._least_room, self._n_ctx // CONTEXT_DIVISOR)
         first = 1 if request.messages[0].role == "system" else 0
         for kept in without_oldest(request.messages, self._count, self._n_ctx):
             if len(self._build(kept.messages)) > self._n_ctx - room - length:
@@ -128,7 +128,7 @@ class Summariser:
         return None
 
     @staticmethod
-    def _write(number: int, request: ChatRequest, run: Run) -> Generator[Event, None, tuple[str, str]]:
+    def _write(number: int, request: ChatRequest, run: RunRequest) -> Generator[Event, None, tuple[str, str]]:
         text, request_id = "", request.request_id
         yield SummaryUpdate(request_id, number)
         reason = FinishReason.END

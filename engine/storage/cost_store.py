@@ -44,10 +44,10 @@ class CostStore(JsonStore[SavedCosts]):
     """Costs by key, in memory, or in ``folder`` if given."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        super().__init__(folder, FILE_NAME, "costs", _FORMAT, _costs, _data)
+        super().__init__(folder, FILE_NAME, "costs", _FORMAT, _costs, _to_json)
 
 
-def _data(costs: SavedCosts) -> dict[str, object]:
+def _to_json(costs: SavedCosts) -> dict[str, object]:
     bands = {
         band: {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}
         for band, points in costs.bands.items()

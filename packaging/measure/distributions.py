@@ -90,7 +90,7 @@ class Pair:
             ids = self.prompts.build((Message("user", text),))
             ids += self.target.model.vocab.tokenize(begun, special=False)
         else:
-            ids = self.prompts.raw(f"{text} {begun}")
+            ids = self.prompts.ids_of_raw_text(f"{text} {begun}")
         return np.asarray(ids, dtype=np.int32)
 
 

@@ -177,7 +177,7 @@ def planned_model(path: Path) -> Iterator[Any]:
     lib = library.start()
     params = lib.llama_model_default_params()
     params.n_gpu_layers, params.no_alloc, params.load_mode = 0, True, 0
-    with library.errors():
+    with library.collected_errors():
         model = lib.llama_model_load_from_file(str(path).encode(), params)
         assert model, library.last_error()
     yield model

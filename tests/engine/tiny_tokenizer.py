@@ -25,8 +25,8 @@ class TinyTokenizer:
     def n_vocab(self) -> int:
         return 256 + len(self.words) + len(self.controls)
 
-    fill_ids: tuple[int, int, int] | None = None
-    file_ids: tuple[int, int] | None = None
+    infill_ids: tuple[int, int, int] | None = None
+    repo_and_file_ids: tuple[int, int] | None = None
 
     @property
     def control_texts(self) -> tuple[str, ...]:

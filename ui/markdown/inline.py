@@ -45,7 +45,7 @@ def is_cjk(char: str) -> bool:
 
 def flanking(before: str, after: str, count: int, *, can_split_word: bool) -> Scanned:
     """Whether a delimiter run between two characters can open and close; a block's start and end count as spaces."""
-    sign_before, sign_after = _is_sign(before), _is_sign(after)
+    sign_before, sign_after = _is_western_punctuation(before), _is_western_punctuation(after)
     outside_before = isWhiteSpace(ord(before)) or sign_before or is_cjk(before)
     outside_after = isWhiteSpace(ord(after)) or sign_after or is_cjk(after)
     left = not isWhiteSpace(ord(after)) and (not sign_after or outside_before)
@@ -61,7 +61,7 @@ def _is_punctuation(char: str) -> bool:
     return bool(isMdAsciiPunct(ord(char)) or isPunctChar(char))
 
 
-def _is_sign(char: str) -> bool:
+def _is_western_punctuation(char: str) -> bool:
     return _is_punctuation(char) and not is_cjk(char)
 
 

@@ -219,11 +219,11 @@ class LibraryPage(QWidget):
         vbox(scroll_area(page, tr("Library")), parent=self, margins=0)
 
     def start(self) -> None:
-        first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._own_file)
+        first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._add_file_button)
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
-    def _own_file(self) -> QPushButton:
+    def _add_file_button(self) -> QPushButton:
         """The button that adds a file, or the scan button while the models are unknown."""
         if self._shown is None:
             return self.scan_button
@@ -245,20 +245,20 @@ class LibraryPage(QWidget):
         lines = (tr("{name}: {reason}").format(name=each.name, reason=in_language(each.reason)) for each in skipped)
         self.skipped.setText("\n".join((tr("Cannot be used:"), *lines)))
         self.skipped.setVisible(bool(skipped))
-        self.words.setText(_kept_words(rows))
-        is_removed = self._keep_cards(focus)
+        self.words.setText(_summary_text(rows))
+        is_removed = self._update_cards(focus)
         self._apply_filter()
         if had_focus and (is_removed or (is_empty and focus in (self.scan_button, self.add_button))):
-            self._own_file.setFocus(Qt.FocusReason.OtherFocusReason)  # keyboard users need a new focus
+            self._add_file_button.setFocus(Qt.FocusReason.OtherFocusReason)  # keyboard users need a new focus
 
-    def _keep_cards(self, focus: QWidget | None) -> bool:
+    def _update_cards(self, focus: QWidget | None) -> bool:
         """Create a card per model and offer; unchanged cards are reused. True if the card of ``focus`` was removed."""
         rows, offers, _skipped = self._shown or ((), (), ())
         lines = {line.row: line for line in self._all_lines}
         by_use = sorted(rows, key=lambda row: -row.last_used.timestamp() if row.last_used else 0.0)
         wanted = [lines.get(row) or LibraryLine(self._theme, self._requests, row) for row in by_use]
         cards = {card.offer: card for card in self._all_offers}
-        found = [cards.get(offer) or self._offer(offer) for offer in offers]
+        found = [cards.get(offer) or self._offer_card(offer) for offer in offers]
         gone = [each for each in (*self._all_lines, *self._all_offers) if each not in wanted and each not in found]
         is_removed = focus is not None and any(each.isAncestorOf(focus) for each in gone)
         reorder(self.models, self._all_lines, wanted)
@@ -287,7 +287,7 @@ class LibraryPage(QWidget):
         for card in self.offer_cards:
             self._requests.offer_taken.emit(card.offer.path)
 
-    def _offer(self, offer: Offer) -> OfferCard:
+    def _offer_card(self, offer: Offer) -> OfferCard:
         def add() -> None:
             self._requests.offer_taken.emit(offer.path)
 
@@ -297,7 +297,7 @@ class LibraryPage(QWidget):
         ask_model_file(self.window(), "", self._requests.add_requested.emit)
 
 
-def _kept_words(rows: Sequence[LibraryRow]) -> str:
+def _summary_text(rows: Sequence[LibraryRow]) -> str:
     number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
     if not kept:
         return tr("%n models", None, number)

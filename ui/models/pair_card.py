@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from app.core.domain.models import Drafting, FitPlace, FitSummary, PairSide, PairView, Presence, VocabularyMatch
+from app.core.domain.models import Drafting, FitSummary, MemoryPlace, PairSide, PairView, Presence, VocabularyMatch
 from engine.records import FitLevel
 from engine.sentences import joined
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
@@ -31,7 +31,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 class MemoryBar(QWidget):
     """The used share of free memory; the text beside it has the numbers."""
 
-    def __init__(self, theme: Theme, place: FitPlace) -> None:
+    def __init__(self, theme: Theme, place: MemoryPlace) -> None:
         super().__init__()
         self._theme, self._place = theme, place
         self.setMinimumWidth(80)
@@ -63,7 +63,7 @@ class MemoryBar(QWidget):
             painter.drawRoundedRect(box, 3, 3)
 
 
-def place_words(place: FitPlace) -> str:
+def place_words(place: MemoryPlace) -> str:
     free = translate("FitView", "an unknown amount") if place.free_bytes is None else size(place.free_bytes)
     return translate("FitView", "{size} of {free} free").format(size=size(place.needed_bytes), free=free)
 

@@ -13,7 +13,7 @@ from app.core.domain.engines import (
     ServerRecord,
     host_in,
     is_local_url,
-    remote_path,
+    remote_model_id,
     split_remote,
 )
 from engine.records import Problem
@@ -132,7 +132,7 @@ class RemoteServerCard(QFrame):
             self.models.setItemData(self.models.count() - 1, without_markup(model.name), Qt.ItemDataRole.ToolTipRole)
         self.chat_button = button(
             tr("Chat"),
-            lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
+            lambda: requests.engine_chat_requested.emit(remote_model_id(record.url, self.models.currentData())),
             kind="primary",
             name=tr("Chat with a model on {host}").format(host=record.host),
         )

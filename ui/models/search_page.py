@@ -87,7 +87,7 @@ class LinkDialog(Dialog):
         if view is not None and view.url != self.address.text().strip().partition("#")[0]:
             return
         self._view = view
-        looking = view is not None and view.is_looking
+        looking = view is not None and view.is_checking
         known = view is not None and not looking and view.problem is None
         self.state.setVisible(view is not None and not known)
         self.found.setVisible(known)

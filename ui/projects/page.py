@@ -69,7 +69,7 @@ class ProjectPage(Dialog):
     model_changed = Signal(str)
     embedder_changed = Signal(str)
     reading_requested = Signal(bool)
-    embedder_offered = Signal(object)
+    embedder_offer_chosen = Signal(object)
     export_requested = Signal()
 
     def __init__(
@@ -161,7 +161,7 @@ class ProjectPage(Dialog):
         path = box.currentData()
         if isinstance(path, EmbedderOffer):
             self._show_choice(box, box.property("kept"))  # the previous choice, until the model is downloaded
-            self.embedder_offered.emit(path)
+            self.embedder_offer_chosen.emit(path)
             return
         if path is not None:
             take(path)

@@ -88,7 +88,7 @@ class LaneTextView(SelectableArea, QScrollArea):
     def append(self, text: str, spans: Iterable[TokenSpan]) -> None:
         self.text += text
         self._runs.extend(spans)
-        self.body.mark_growing(self.text, self._runs, self._wanted)
+        self.body.mark_new_tokens(self.text, self._runs, self._wanted)
         self.body.append(text)
         if self._wanted:
             self.body.mark(self.text, self._runs, self._wanted, afresh=False)
@@ -174,7 +174,7 @@ class LaneCard(QFrame):
         vbox(column, rule, (self.text, 1), parent=self, margins=1, spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
-    def wait(self) -> None:
+    def reset(self) -> None:
         """Clear everything before a race."""
         self.stats = RunStats()
         for each in (self.speed, self.ratio, *self.lines.values()):

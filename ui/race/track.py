@@ -168,7 +168,7 @@ class RaceView(QWidget):
         for row in self.legend.values():
             row.hide()
         for lane in self.lanes:
-            lane.wait()
+            lane.reset()
             lane.begin_round()
 
     def _explain(self, spans: Iterable[TokenSpan]) -> None:

@@ -57,7 +57,7 @@ _ORIGINS: dict[Layer, str] = {
     Layer.PROJECT: tr.mark("from the project"),
     Layer.MODEL: tr.mark("from the model"),
     Layer.GLOBAL: tr.mark("from the settings"),
-    Layer.FILE: tr.mark("recommended for this model"),
+    Layer.MODEL_FILE: tr.mark("recommended for this model"),
     Layer.DEFAULT: tr.mark("default"),
 }
 _OWN_VALUE: dict[Layer, str] = {
@@ -105,7 +105,7 @@ class LayerRow(QWidget):
         words = tr((_OWN_VALUE if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
-        self.origin.setVisible(own or value.origin is Layer.FILE)  # inherited values are not marked
+        self.origin.setVisible(own or value.origin is Layer.MODEL_FILE)  # inherited values are not marked
         self.row.label.setToolTip(words)
         self.hidden.setText(tr(_HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)

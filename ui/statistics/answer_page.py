@@ -14,11 +14,11 @@ from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
 from ui.statistics.page import (
-    AcceptedPart,
-    SplitPart,
+    AcceptanceWidgets,
     StatsPage,
-    large_figure,
-    line_figure,
+    TimeSplitWidgets,
+    large_metric,
+    line_metric,
     section_heading,
     source_counts,
     source_parts,
@@ -35,7 +35,7 @@ from ui.statistics.words import (
     statistic_name,
     stats_texts,
 )
-from ui.text.answer_metrics import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
+from ui.text.answer_metrics import decision_words, drafting_sentences, nothing_drafted, plain_speed_words, verdict_words
 from ui.text.formatting import UNKNOWN, speed, tooltip
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
@@ -106,7 +106,7 @@ class SpeedPart:
         self.headline.show_verdict(verdict, stats)
         for bar, tokens_per_s in ((self.now, now), (self.plain, plain)):
             bar.show_share(speed(tokens_per_s) if tokens_per_s else UNKNOWN, (tokens_per_s or 0.0) / (most or 1.0))
-        words = basis_words(verdict, stats, live=live)
+        words = plain_speed_words(verdict, stats, live=live)
         if words != self.basis.text():
             self.basis.setText(words)
 
@@ -133,11 +133,11 @@ class AnswerPage(StatsPage):
         self._fill_timer.timeout.connect(self._fill)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
-        self.per_pass = large_figure(theme, "per_pass")
+        self.per_pass = large_metric(theme, "per_pass")
         self.spark = LinePlot(theme, statistic_name("spark"), statistic_help("spark"))
-        self.acceptance = AcceptedPart(theme)
-        self.rows = {key: line_figure(theme, key) for key in ROWS}
-        self.split = SplitPart(theme)
+        self.acceptance = AcceptanceWidgets(theme)
+        self.rows = {key: line_metric(theme, key) for key in ROWS}
+        self.split = TimeSplitWidgets(theme)
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.sources = {
             source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
@@ -149,8 +149,8 @@ class AnswerPage(StatsPage):
         self.rejected.setAccessibleName(self.rejected.text())
         self.rejected.toggled.connect(self.rejected_toggled)
         self.context_bar = StackedBar(theme, statistic_name("context"), statistic_help("context"))
-        self.context = line_figure(theme, "context")
-        self.memory = {key: line_figure(theme, key) for key in MEMORY_KEYS}
+        self.context = line_metric(theme, "context")
+        self.memory = {key: line_metric(theme, key) for key in MEMORY_KEYS}
         self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(statistic_name("why"))
         self._shown_decisions: tuple[tuple[str, ...], bool] | None = None
@@ -379,7 +379,7 @@ class AnswerPage(StatsPage):
         self._shown_decisions = shown
         decisions = [decision_words(each) for each in stats.decisions]
         last = [f"{sentence(words)}." for words, place in decisions[-1:] if not place]
-        text = " ".join(dict.fromkeys((*why_sentences(stats, live=self._live), *last))) or UNKNOWN
+        text = " ".join(dict.fromkeys((*drafting_sentences(stats, live=self._live), *last))) or UNKNOWN
         self.why.setText(text)
         at_token = tr("Token {place} · {reason}")
         reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]

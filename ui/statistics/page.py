@@ -137,11 +137,11 @@ def inset_row(widget: QWidget) -> QHBoxLayout:
     return hbox(widget, margins=(INSET_PX, 0, INSET_PX, 0))
 
 
-def large_figure(theme: Theme, key: str) -> LargeMetric:
+def large_metric(theme: Theme, key: str) -> LargeMetric:
     return LargeMetric(theme, statistic_name(key), statistic_help(key))
 
 
-def line_figure(theme: Theme, key: str) -> LineMetric:
+def line_metric(theme: Theme, key: str) -> LineMetric:
     return LineMetric(theme, statistic_name(key), statistic_help(key))
 
 
@@ -154,9 +154,9 @@ def two_columns(cells: tuple[MetricWidget, MetricWidget, MetricWidget, MetricWid
     return layout
 
 
-class AcceptedPart:
+class AcceptanceWidgets:
     def __init__(self, theme: Theme) -> None:
-        self.rate = line_figure(theme, "accepted")
+        self.rate = line_metric(theme, "accepted")
         self.by_depth = DepthBars(theme, statistic_name("depth"), statistic_help("depth"))
         self.lengths = LengthBars(theme, statistic_name("lengths"), statistic_help("lengths"))
 
@@ -165,7 +165,7 @@ class AcceptedPart:
         self.lengths.set_counts(stats.accepted_lengths)
 
 
-class SplitPart:
+class TimeSplitWidgets:
     def __init__(self, theme: Theme) -> None:
         self.bar = StackedBar(theme, statistic_name("split"), statistic_help("split"))
         self.lines = {

@@ -16,7 +16,7 @@ from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.answer_page import AnswerPage
-from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, large_figure, source_parts, two_columns
+from ui.statistics.page import AcceptanceWidgets, StatsPage, TimeSplitWidgets, large_metric, source_parts, two_columns
 from ui.statistics.plots import LinePlot, StackedBar
 from ui.statistics.words import (
     draft_title,
@@ -122,7 +122,7 @@ class TotalsPage(StatsPage):
         self.empty = label(empty, "caption", wrap=True)
         self.add([self.empty])
         self.speed, self.speedup, self.per_pass, self.answers = (
-            large_figure(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
+            large_metric(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
         self.column.addLayout(two_columns(cells))
@@ -135,10 +135,10 @@ class TotalsPage(StatsPage):
         words = tr("The rows come from different questions. A race compares modes on the same question.")
         self.add_section(statistic_name("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
-        self.acceptance = AcceptedPart(theme)
+        self.acceptance = AcceptanceWidgets(theme)
         self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
         self.add_section(statistic_name("lengths"), [self.acceptance.lengths])
-        self.split = SplitPart(theme)
+        self.split = TimeSplitWidgets(theme)
         self.add_section(statistic_name("split"), self.split.widgets)
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.add_section(statistic_name("source"), [self.origin])

@@ -39,7 +39,7 @@ _MISSING = {
 SHORT_TOKENS = 8  # answers with fewer tokens end before drafting can begin
 _PAUSED = "draft paused"
 _TEXT_PAUSED = "repeated text paused"
-_AT_DEPTH = "at the chosen draft length of 0"
+_LENGTH_ZERO = "at the chosen draft length of 0"
 _UNUSED = "the draft is not used"  # the pacer's reason for n-gram drafts alone
 
 
@@ -50,7 +50,7 @@ class _Cause:
 
 
 PLAIN = _Cause("", mark("NothingDrafted", "The mode “Auto” drafts only when that pays off."))
-NO_LENGTH = _Cause(
+ZERO_DEPTH = _Cause(
     mark("NothingDrafted", "the draft length is 0"),
     mark("NothingDrafted", "Set the draft length to “Auto” to have tokens drafted."),
 )
@@ -84,13 +84,13 @@ NEW_TEXT = _Cause(
 )
 
 
-def cause_of(stats: RunStats) -> _Cause:
+def cause_of_no_draft(stats: RunStats) -> _Cause:
     reported = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
     said = [f"{text} {each}" for text, each in zip(reported, stats.decisions, strict=True)]
     if stats.mode is Mode.OFF:
         return PLAIN
-    if any(_AT_DEPTH in each for each in said):
-        return NO_LENGTH
+    if any(_LENGTH_ZERO in each for each in said):
+        return ZERO_DEPTH
     if any(_PAUSED in each or _UNUSED in each for each in said):
         return UNUSED_DRAFT
     if any(_TEXT_PAUSED in each for each in said):
@@ -100,12 +100,12 @@ def cause_of(stats: RunStats) -> _Cause:
 
 def nothing_drafted_label(stats: RunStats) -> str:
     """The footer's "nothing drafted" with its cause."""
-    nothing, cause = tr("nothing drafted"), cause_of(stats)
+    nothing, cause = tr("nothing drafted"), cause_of_no_draft(stats)
     return f"{nothing}: {translate('NothingDrafted', cause.short)}" if cause.short else nothing
 
 
-def help_words(stats: RunStats) -> str:
-    return translate("NothingDrafted", cause_of(stats).help)
+def no_draft_advice(stats: RunStats) -> str:
+    return translate("NothingDrafted", cause_of_no_draft(stats).help)
 
 
 def decision_words(decision: str) -> tuple[str, str]:
@@ -134,7 +134,7 @@ def speedup_text(verdict: SpeedVerdict) -> str:
     return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
 
 
-def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
+def plain_speed_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
     """The estimated speed without drafting, or why it is missing; then the draft's prompt time, which is not counted.
 
     ``live``: the answer still streams; the text then has a constant length, so that nothing below moves.
@@ -167,7 +167,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
         return []
     verdict = answer_verdict(stats)
     measured = tr("Tokens per second, from the end of reading the prompt to the last token.")
-    why = basis_words(verdict, stats) if stats.proposed and verdict.speedup is None else ""
+    why = plain_speed_words(verdict, stats) if stats.proposed and verdict.speedup is None else ""
     passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
     parts = [
         (speed(stats.tokens_per_second), f"{measured} {why}".rstrip()),
@@ -178,9 +178,9 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     ]
     if verdict.speedup is not None:
         same = tr("about the same speed")
-        parts.append((same if verdict.is_even else speedup_text(verdict), basis_words(verdict, stats)))
+        parts.append((same if verdict.is_even else speedup_text(verdict), plain_speed_words(verdict, stats)))
     how = tr("How tokens were proposed.")
-    parts += [_draft_part(stats), *_forced_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
+    parts += [_draft_part(stats), *_schema_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))
     if seed is not None:
         meaning = tr("This seed repeats the answer: see the answer's menu.")
@@ -202,10 +202,10 @@ def _length_part(stats: RunStats) -> tuple[str, str]:
 
 def _why(stats: RunStats) -> str:
     """Why tokens were drafted or not; empty if unknown."""
-    return " ".join(why_sentences(stats))
+    return " ".join(drafting_sentences(stats))
 
 
-def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
+def drafting_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
     """The number and sources of drafted tokens, then the latest decision of the pacer.
 
     The decision "the text repeats" describes one moment, so it is omitted once the answer has finished.
@@ -226,7 +226,7 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 def nothing_drafted(stats: RunStats) -> str:
     """For an answer without drafted tokens: the statement that nothing was drafted, and the reason."""
     meaning = tr("No tokens were proposed: every pass gave one token of the target.")
-    return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
+    return " ".join(filter(None, (meaning, _why(stats), no_draft_advice(stats))))
 
 
 def _draft_part(stats: RunStats) -> tuple[str, str]:
@@ -237,7 +237,7 @@ def _draft_part(stats: RunStats) -> tuple[str, str]:
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
 
 
-def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
+def _schema_parts(stats: RunStats) -> list[tuple[str, str]]:
     if not stats.forced_accepted:
         return []
     words = tr("{number} fixed by the schema")

@@ -58,7 +58,7 @@ SYSTEM = "system"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "de")
 _COUNTRIES = {ENGLISH: QLocale.Country.UnitedStates, "de": QLocale.Country.Germany}
-_MARK = "paceline-catalogue"
+_TRANSLATOR_NAME = "paceline-catalogue"
 
 
 def system_language() -> str:
@@ -78,13 +78,13 @@ def install_language(application: QCoreApplication, folder: Path, language: str)
     Texts that are already shown do not change. Without a catalogue texts are English.
     """
     code = code_of(language)
-    for old in application.findChildren(QTranslator, _MARK):
+    for old in application.findChildren(QTranslator, _TRANSLATOR_NAME):
         application.removeTranslator(old)
         old.deleteLater()
     of_qt = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
     for path in (of_qt / f"qtbase_{code}.qm", folder / f"paceline_{code}.qm"):
         catalogue = QTranslator(application)
-        catalogue.setObjectName(_MARK)
+        catalogue.setObjectName(_TRANSLATOR_NAME)
         if path.is_file() and catalogue.load(str(path)):
             application.installTranslator(catalogue)
         else:

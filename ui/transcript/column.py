@@ -1,6 +1,6 @@
 """The messages in one centred column: cards, and spacers for recycled ones.
 
-A replaced column is deleted without being restyled.
+A column that another one replaces is deleted, and gets no new style before.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class MessageColumn(QWidget):
         card.setGeometry(0, 0, width, card.height())
         card.setVisible(shown)
 
-    def append_entry(self, card: QWidget) -> None:
+    def adopt_hidden(self, card: QWidget) -> None:
         """Make an empty card a hidden child, which styles it."""
         card.setParent(self._inner)
         card.hide()
@@ -140,7 +140,7 @@ class TranscriptContent(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(event.rect(), self.palette().window())
 
-    def replace(self) -> list[QWidget]:
+    def start_new_column(self) -> list[QWidget]:
         """Start an empty column; returns the widgets to delete, the last ones first."""
         old = self.column
         old.hide()

@@ -22,13 +22,13 @@ MAX_COLOURED_CHARS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class ExcerptPart:
-    """The text between two positions of a message; ``shows``: include its reasoning."""
+    """The text between two positions of a message; ``with_reasoning``: include its reasoning."""
 
     role: str
     raw: str
     begin: int = 0
     end: int = END_OF_TEXT
-    shows: bool = False
+    with_reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ def code_html(code: str, language: str) -> str:
 COPIED_FORMATS = HtmlFormats(code_html)
 
 
-def part_of(piece: ExcerptPart, formats: HtmlFormats = COPIED_FORMATS) -> PortableText:
+def portable_part(piece: ExcerptPart, formats: HtmlFormats = COPIED_FORMATS) -> PortableText:
     if piece.role != "assistant":
         return plain_to_portable(piece.raw, piece.begin, min(piece.end, len(piece.raw)), formats)
     split = split_thinking(piece.raw)
-    bodies = [(split.shown_reasoning(piece.raw), split.reasoning_start)] * piece.shows
+    bodies = [(split.shown_reasoning(piece.raw), split.reasoning_start)] * piece.with_reasoning
     bodies.append((split.answer(piece.raw), split.answer_start))
     parts = [
         to_portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), formats) for words, base in bodies
@@ -74,7 +74,7 @@ def part_of(piece: ExcerptPart, formats: HtmlFormats = COPIED_FORMATS) -> Portab
 
 
 def excerpt_of(pieces: Iterable[ExcerptPart]) -> Excerpt:
-    parts = [part_of(piece) for piece in pieces]
+    parts = [portable_part(piece) for piece in pieces]
     return Excerpt("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 
 

@@ -55,7 +55,7 @@ class FoundText(FoundWords):
         super().__init__(())
         self._pattern, self._match = pattern, match
 
-    def _place(self, card: MessageCard) -> tuple[bool, int]:
+    def _match_position(self, card: MessageCard) -> tuple[bool, int]:
         has_reasoning = isinstance(card, AnswerCard) and card.reasoning is not None
         return self._match.in_reasoning and has_reasoning, self._match.number
 

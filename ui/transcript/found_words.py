@@ -21,7 +21,7 @@ from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 
-Excerpt = tuple[tuple[str, bool], ...]
+HitPieces = tuple[tuple[str, bool], ...]
 TINT_ALPHA = 110
 FOUND_PROPERTY = QTextFormat.Property.UserProperty.value + 11
 CURRENT_PROPERTY = FOUND_PROPERTY + 1
@@ -31,7 +31,7 @@ View = QTextEdit | QPlainTextEdit
 class FoundWords:
     """The words of a search hit. ``parts``: the pieces of its excerpt, and whether each piece is a match."""
 
-    def __init__(self, parts: Excerpt) -> None:
+    def __init__(self, parts: HitPieces) -> None:
         words = {piece for piece, found in parts if found}
         self._pattern = any_word_pattern(words, whole=True)
         before, excerpt = "", "".join(text for text, _ in parts)
@@ -49,13 +49,13 @@ class FoundWords:
         if isinstance(card, ToolCard | UserCard):
             card.set_open(True)
             return True
-        if not isinstance(card, AnswerCard) or card.reasoning is None or not self._place(card)[0]:
+        if not isinstance(card, AnswerCard) or card.reasoning is None or not self._match_position(card)[0]:
             return True
         card.reasoning.set_open(True)
         return not card.reasoning.is_building
 
     def mark(self, card: MessageCard, tokens: Palette) -> tuple[View, QTextCursor] | None:
-        in_reasoning, number = self._place(card)
+        in_reasoning, number = self._match_position(card)
         for view in _views(card):
             _show(view, self._cursors(view), tokens)
         reasoning = _views(card.reasoning) if isinstance(card, AnswerCard) and card.reasoning is not None else []
@@ -75,7 +75,7 @@ class FoundWords:
             yield found
             found = view.document().find(pattern, found)
 
-    def _place(self, card: MessageCard) -> tuple[bool, int]:
+    def _match_position(self, card: MessageCard) -> tuple[bool, int]:
         """Whether the excerpt is in the reasoning, and how many matches precede it in that part."""
         raw = card.raw_text if isinstance(card, AnswerCard) else card.text
         line = _as_one_line(raw)

@@ -16,7 +16,7 @@ from ui.transcript.cards.card import MessageCard, VersionSwitch
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView
-from ui.transcript.selection import show_caret, texts_of
+from ui.transcript.selection import show_caret, views_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
 
@@ -115,7 +115,7 @@ class VersionFocusKeeper(QObject):
             target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _target(self, card: MessageCard) -> QWidget | None:
-        texts = texts_of(card)
+        texts = views_of(card)
         if (self._direction or not texts) and card.versions is not None:
             return _arrow(card.versions, self._direction)
         return texts[0] if texts else None
@@ -198,9 +198,9 @@ class PassTipKeys(QObject):
 
     def _card_of(self, view: QTextEdit | QPlainTextEdit) -> AnswerCard | None:
         cards = (card for card in self._transcript.cards if isinstance(card, AnswerCard))
-        return next((card for card in cards if view in texts_of(card)), None)
+        return next((card for card in cards if view in views_of(card)), None)
 
     def _last_text(self) -> QTextEdit | QPlainTextEdit | None:
         answer = self._transcript.last_answer()
-        texts = texts_of(answer) if answer is not None else []
+        texts = views_of(answer) if answer is not None else []
         return texts[0] if texts else None

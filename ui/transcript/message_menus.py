@@ -19,7 +19,7 @@ from ui.text.model_titles import title_of
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
+from ui.transcript.excerpt import Excerpt, ExcerptPart, portable_part
 from ui.transcript.selection import TranscriptSelection
 from ui.widgets.popups import Menu
 
@@ -54,7 +54,7 @@ def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], 
     theme = card.theme
     menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
     as_text = tr("Copy as text")
-    menu.addAction(as_text, lambda: Excerpt(part_of(ExcerptPart("assistant", card.raw_text)).text).to_clipboard())
+    menu.addAction(as_text, lambda: Excerpt(portable_part(ExcerptPart("assistant", card.raw_text)).text).to_clipboard())
     if card.reasoning is not None:
         whole = tr("Copy with reasoning")
         menu.addAction(whole, lambda: QApplication.clipboard().setText(card.text_with_reasoning))

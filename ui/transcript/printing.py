@@ -33,7 +33,7 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import UNKNOWN_AUTHOR
 from ui.transcript.cards.prose_view import FormulaObject, document_style
 from ui.transcript.cards.tool_card import call_text
-from ui.transcript.excerpt import ExcerptPart, code_html, part_of
+from ui.transcript.excerpt import ExcerptPart, code_html, portable_part
 
 FONT_PX, FOOTER_PX, PX_PER_INCH = 14, 36, 96
 MAX_PICTURE_PX = 420
@@ -59,7 +59,7 @@ def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], par
     for view in messages:
         raw = call_text(view) if view.role == "tool" else view.text
         html += f'<p class="author">{escape(_author(view))}</p>\n{_pictures(document, view)}'
-        html += part_of(ExcerptPart(view.role, raw), drawing).html
+        html += portable_part(ExcerptPart(view.role, raw), drawing).html
     # Qt sets the direction of a part of a line only by these control characters.
     document.setHtml(html.replace("<code ", "\u2066<code ").replace("</code>", "</code>\u2069"))
     formulas = FormulaObject(document, theme.formulas)

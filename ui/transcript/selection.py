@@ -84,7 +84,7 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
         page.ensureVisible(place.x(), place.y(), 0, CARET_MARGIN_PX)
 
 
-def texts_of(card: SelectableCard) -> list[TextView]:
+def views_of(card: SelectableCard) -> list[TextView]:
     return [part.view for part in card.parts]
 
 
@@ -136,7 +136,7 @@ class TranscriptSelection(QObject):
         numbers = self._index_by_id()
         if self._anchor is None or not {self._anchor.message_id, self._head.message_id} <= numbers.keys():
             return None
-        first, last = sorted((_is_ordered(numbers, self._anchor), _is_ordered(numbers, self._head)))
+        first, last = sorted((_sort_key(numbers, self._anchor), _sort_key(numbers, self._head)))
         return first, last
 
     def refresh(self, only: SelectableCard | None = None) -> None:
@@ -145,7 +145,7 @@ class TranscriptSelection(QObject):
             return
         numbers = self._index_by_id()
         (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
-        backwards = _is_ordered(numbers, self._head) < _is_ordered(numbers, self._anchor)
+        backwards = _sort_key(numbers, self._head) < _sort_key(numbers, self._anchor)
         for card in self._cards() if only is None else (only,):
             number = numbers.get(card.message_id, -1)
             inside = first <= number <= last
@@ -222,7 +222,7 @@ class TranscriptSelection(QObject):
 
     def _extend_by_unit(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
         """Select the word or block at a point; dragging extends by words or blocks."""
-        self._unit_type, self._origin = by, _unit_range(hit, by)
+        self._unit_type, self._origin = by, _word_or_block_range(hit, by)
         self.select(*self._origin)
 
     def _extend(self) -> None:
@@ -230,8 +230,8 @@ class TranscriptSelection(QObject):
         if hit is None or self._origin is None:
             return
         numbers, (begin, end) = self._index_by_id(), self._origin
-        low, high = _unit_range(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
-        is_above = _is_ordered(numbers, low) < _is_ordered(numbers, begin)
+        low, high = _word_or_block_range(hit, self._unit_type) if self._unit_type is not None else (hit.position(),) * 2
+        is_above = _sort_key(numbers, low) < _sort_key(numbers, begin)
         self.select(*((end, low) if is_above else (begin, high)))
 
     def _distance_outside(self) -> int:
@@ -369,7 +369,7 @@ def _id_of(entry: Entry) -> int:
     return entry.id if isinstance(entry, MessageView) else entry.message_id
 
 
-def _is_ordered(numbers: dict[int, int], position: Position) -> tuple[int, int]:
+def _sort_key(numbers: dict[int, int], position: Position) -> tuple[int, int]:
     return numbers.get(position.message_id, -1), position.offset
 
 
@@ -379,7 +379,7 @@ def _distance_to(widget: QWidget | SelectableCard, point: QPoint) -> int:
     return max(-y, y - widget.height() + 1, 0)
 
 
-def _unit_range(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
+def _word_or_block_range(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
     """The extent of the word or block at a point."""
     if hit.part is None:
         return (hit.position(),) * 2

@@ -21,7 +21,7 @@ from ui.transcript.cards.page_growth import grow, run_layouts
 from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX, MessageColumn, TranscriptContent
-from ui.transcript.found_words import Excerpt, FoundWords, forget_found
+from ui.transcript.found_words import FoundWords, HitPieces, forget_found
 from ui.transcript.message_menus import MessageMenus
 from ui.transcript.recycling.recycler import CardPool, CardPrefetcher, CardRecycler, OffscreenHeights, show_above
 from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
@@ -251,7 +251,7 @@ class Transcript(SelectableArea, QScrollArea):
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace all messages; the last ones appear at once."""
         self.selection.clear()
-        old, *cards = self._content.replace()
+        old, *cards = self._content.start_new_column()
         self._discarded += [old, *cards, *self.pool.clear(), *self.prefetcher.reset()]
         self._recycler.reset()
         self._heights.reset()
@@ -396,7 +396,7 @@ class Transcript(SelectableArea, QScrollArea):
             self.follows_end = self._grows_above = False
         self.selection.refresh_soon()
 
-    def go_to(self, message_id: int, found: Excerpt = ()) -> None:
+    def go_to(self, message_id: int, found: HitPieces = ()) -> None:
         """Scroll to a message once it is built and stay there; ``found``: scroll to the words of a search hit."""
         self.go_to_words(message_id, FoundWords(found))
 

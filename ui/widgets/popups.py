@@ -38,7 +38,7 @@ GAP_PX = 4  # between a popup and its button
 EDGE_PX = 6  # between a popup's border and its rows
 ROW_PAD_PX = 6  # above and below the text of a row
 MAX_SCREEN_SHARE = 0.75  # maximum share of the screen height
-ROUND_PROPERTY = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
+ROUND_WINDOW_FLAGS = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 
 def make_round(popup: QWidget) -> None:
@@ -47,7 +47,7 @@ def make_round(popup: QWidget) -> None:
     Args:
         popup: a window; the stylesheet gives it a round border.
     """
-    popup.setWindowFlags(popup.windowFlags() | ROUND_PROPERTY)
+    popup.setWindowFlags(popup.windowFlags() | ROUND_WINDOW_FLAGS)
     popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
 
 

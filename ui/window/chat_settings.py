@@ -244,7 +244,7 @@ class ChatSettings(QObject):
         self._composer.mode_chosen.emit(mode)
 
     def _show_button(self) -> None:
-        num_own = self._view.num_own
+        num_own = self._view.num_chat_values
         name = tr("Chat settings")
         own = tr("%n values set for this chat", None, num_own) if num_own else ""
         self.button.setToolTip(tooltip(f"{name} ({native_keys(SETTINGS_KEYS)})\n{own}".strip()))

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
-from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local_url, remote_path
+from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local_url, remote_model_id
 from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
@@ -54,7 +54,7 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
 
 def engine_choice(record: ServerRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
     """A remote model in the list. It can be chosen even if its server is ``silent``, i.e. does not respond."""
-    path = remote_path(record.url, model.name)
+    path = remote_model_id(record.url, model.name)
     if silent:
         line = " · ".join((record.host, translate("ModelPicker", "not reachable")))
         return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")

@@ -15,7 +15,7 @@ from app.controllers.models.models import NO_BUILTIN
 from app.controllers.parts import Parts, PartsController
 from app.controllers.state import ChatAnswer
 from app.core.domain.engine_view import EngineState
-from app.core.domain.engines import AT
+from app.core.domain.engines import HOST_SEPARATOR
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
@@ -475,7 +475,7 @@ class AnswerController(PartsController):
         if self._is_shown(streaming):
             target = view.target or streaming.target
             self._window.finish_answer(replace(view, target=target, drawn=streaming.drawn))
-        if AT in self._state.models.names[0]:
+        if HOST_SEPARATOR in self._state.models.names[0]:
             self._conversations.refresh()  # the list marks chats whose text was sent to a remote server
         self._state.answer_ended.emit(streaming.conversation_id)
 

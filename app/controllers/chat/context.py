@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.chat.token_sum import MESSAGE_TOKENS
+from app.controllers.chat.token_sum import TEMPLATE_TOKENS_PER_MESSAGE
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
@@ -188,7 +188,7 @@ class ContextController(PartsController):
             self._window.composer.set_context(0, self._size)  # the last count was made with another model
         self._count = next_request_id()
         self._shown_tools = self._state.tools_text
-        self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
+        self._overhead = TEMPLATE_TOKENS_PER_MESSAGE * (len(short.messages) + bool(system) + bool(answer))
         said = text_to_count(short.messages)
         refused = self._needed_tokens(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))

@@ -238,7 +238,7 @@ class ProjectController(PartsController):
         page.model_changed.connect(lambda path: self._change(page, replace(self._stored(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_requested.connect(lambda wanted: self._read(self._stored(page)) if wanted else self.stop_reading())
-        page.embedder_offered.connect(partial(self._download_embedder, page))
+        page.embedder_offer_chosen.connect(partial(self._download_embedder, page))
         page.export_requested.connect(partial(self._ask_export, page))
         page.finished.connect(self._forget_page)
         self._show_files()

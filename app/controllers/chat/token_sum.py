@@ -19,7 +19,7 @@ from ui.composer.context_meter import ContextSum
 log = logging.getLogger(__name__)
 
 TYPING_PAUSE_MS = 250  # pause after the last key
-MESSAGE_TOKENS = 8  # approximate length of the template's text around a message
+TEMPLATE_TOKENS_PER_MESSAGE = 8  # approximate length of the template's text around a message
 
 CountKey = tuple[str, int | str]
 
@@ -159,7 +159,7 @@ class TokenSumController(PartsController):
             ContextSum(
                 conversation=conversation or 0,
                 attached=sum(count or 0 for count in attached),
-                typed=(typed or 0) + MESSAGE_TOKENS,
+                typed=(typed or 0) + TEMPLATE_TOKENS_PER_MESSAGE,
                 size=self._size,
                 complete=all(part is not None for part in parts),
             )

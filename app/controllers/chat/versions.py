@@ -15,7 +15,7 @@ from app.core.domain.settings.layers import Layer
 from app.core.storage.chats.messages import conversation_of
 from engine.records import EngineReady
 from ui.text.language import mark, translate
-from ui.transcript.found_words import Excerpt
+from ui.transcript.found_words import HitPieces
 
 EDITED = mark("BranchController", "Edited by you.")
 SEED_KEPT = mark("SeedController", "This chat now uses seed {seed}. You can change it in the chat settings.")
@@ -78,7 +78,7 @@ class VersionController(PartsController):
                 translate("BranchController", "This chat is a copy up to here. The other chat has not changed.")
             )
 
-    def open_at(self, conversation_id: int, message_id: int | None, found: Excerpt = ()) -> None:
+    def open_at(self, conversation_id: int, message_id: int | None, found: HitPieces = ()) -> None:
         """Open a conversation at a message in any branch; ``found``: the parts of a search hit."""
         if (
             message_id is not None

@@ -10,7 +10,7 @@ from app.controllers.models.hub import HubController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.engines import ServerRecord, remote_path
+from app.core.domain.engines import ServerRecord, remote_model_id
 from app.core.paths import builtin_target
 from engine.records import Problem
 from ui.text.language import translate
@@ -39,7 +39,7 @@ class RemoteServersController(PartsController):
 
     def targets(self) -> list[tuple[str, str]]:
         return [
-            (remote_path(record.url, model.name), f"{model.title} ({record.host})")
+            (remote_model_id(record.url, model.name), f"{model.title} ({record.host})")
             for record in self._engines.all
             for model in record.facts.models
         ]

@@ -39,8 +39,8 @@ if TYPE_CHECKING:  # imported after the first paint
 
 log = logging.getLogger(__name__)
 
-JOBS_END_S = 2.0
-SUGGEST = "draft here"
+JOBS_CLOSE_TIMEOUT_S = 2.0
+SUGGESTION_JOB = "draft here"
 
 
 class HubController(PartsController):
@@ -155,7 +155,7 @@ class HubController(PartsController):
         if self._self_draft is not None:
             self._self_draft.close()
         was_open = self._close_service()  # first: it ends requests that jobs wait for
-        if not self.jobs.close(JOBS_END_S):
+        if not self.jobs.close(JOBS_CLOSE_TIMEOUT_S):
             log.info("a question to the hub was left without its answer")  # the job only reads
         if not was_open:  # a job may have opened the service meanwhile
             self._close_service()
@@ -173,14 +173,14 @@ class HubController(PartsController):
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
         self._window.notice_banner.withdraw_suggestion()
-        self.jobs.cancel(SUGGEST)
+        self.jobs.cancel(SUGGESTION_JOB)
         if self._pairs is not None:
             self._pairs.set_target(target)
-        self._library.use(self._own_file(target), self._own_file(draft))
+        self._library.use(self._path_unless_builtin(target), self._path_unless_builtin(draft))
         if target is not None:
             self._suggest_draft(target, draft)
 
-    def _own_file(self, model: ModelInfo | None) -> str:
+    def _path_unless_builtin(self, model: ModelInfo | None) -> str:
         """The path of a model that did not come with the app; else empty."""
         if model is None:
             return ""
@@ -202,7 +202,9 @@ class HubController(PartsController):
                 self._suggested.add(target.path)
                 self._show_suggestion(pair, pair.draft.ref)
 
-        self.jobs.run(SUGGEST, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, self._log)
+        self.jobs.run(
+            SUGGESTION_JOB, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, self._log
+        )
 
     def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
         name = pair.draft.name if pair.draft else ""

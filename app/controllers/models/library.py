@@ -132,7 +132,7 @@ class HubLibraryController(HubPartController):
 
     def _judge_link(self, address: str) -> None:
         show = self._navigation.panel.show_link
-        show(LinkView(address, is_looking=True))
+        show(LinkView(address, is_checking=True))
         self._jobs.run(
             "link",
             lambda stop: self._service().judge_link(address, stop),

@@ -32,8 +32,8 @@ NO_BUILTIN = Problem(
 AFTER_REQUEST = mark("Controller", "This happens when the answer to another program is finished.")
 AFTER_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
 AFTER_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
-LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
-IS_LOADED_AGAIN = mark("Problems", "Your text is safe; the model is loaded again.")
+RELOADING = mark("Problems", "Your text is safe; the model is being loaded again.")
+RELOADED = mark("Problems", "Your text is safe; the model is loaded again.")
 ENGINE_ENDED_TWICE = mark(
     "Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again."
 )
@@ -44,10 +44,10 @@ NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to continue
 class _PendingLoad:
     """A pending request, and the settings to save after its success."""
 
-    wanted: dict[str, SettingValue]
+    settings_to_save: dict[str, SettingValue]
     request: LoadRequest | None = None
-    is_fallback: bool = False  # a replacement that the user did not choose: keep the message with the reason
-    is_again: bool = False  # reloads a model after the engine ended; that was already reported
+    is_fallback: bool = False  # a replacement that the user did not choose; the message with the reason stays
+    is_reload: bool = False  # reloads a model after the engine ended; that was already reported
 
 
 class ModelController(PartsController):
@@ -100,7 +100,7 @@ class ModelController(PartsController):
         pending = next(iter(self._pending.values()), None)
         if pending is None:
             return ""
-        asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        asked = pending.request.target if pending.request else str(pending.settings_to_save.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
         return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
@@ -164,7 +164,7 @@ class ModelController(PartsController):
 
     def _follow_settings(self, *, draft_only: bool) -> None:
         """Reload for changed settings; waits for a running load, which may change settings as well."""
-        if any(each.wanted for each in self._pending.values()):
+        if any(each.settings_to_save for each in self._pending.values()):
             self._reload_later = draft_only and self._reload_later is not False
         elif draft_only and self._ready is not None:
             self._set_draft(load_request(self._state.settings).draft, {})
@@ -183,10 +183,10 @@ class ModelController(PartsController):
             self._progress = None
         else:
             self._progress = None
-            self._on_answer(event)
+            self._on_load_result(event)
         self._publish()
 
-    def _on_answer(self, event: EngineReady | EngineFailed) -> None:
+    def _on_load_result(self, event: EngineReady | EngineFailed) -> None:
         pending = self._pending.pop(event.request_id, _PendingLoad({}))
         if isinstance(event, EngineReady):
             self._on_ready(event, pending)
@@ -201,12 +201,12 @@ class ModelController(PartsController):
         self._ready = replace(event, notices=(*event.notices, *others))
         self._set_loaded(event, pending)
         self._is_saving = True
-        self._keeper.change(pending.wanted)
+        self._keeper.change(pending.settings_to_save)
         self._is_saving = False
         if any(each.request for each in self._pending.values()):
             return  # another load follows, and will report its own result
-        if pending.is_again:
-            self._clear_reload_notice()
+        if pending.is_reload:
+            self._correct_reload_notice()
             return
         if self._shown_problem is not None and not pending.is_fallback:
             self._window.withdraw_problem(self._shown_problem)
@@ -250,19 +250,21 @@ class ModelController(PartsController):
         if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The pending load had not begun: an answer ended the engine.
             self._ended_with = lost.target
-            self._show_problem(_ended(event.reason, LOADED_AGAIN))
+            self._show_problem(_engine_ended_problem(event.reason, RELOADING))
             last = list(self._pending.values())[-1]
-            self._to_reload = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
-            self._wanted = last.wanted
+            self._to_reload = last.request or replace(
+                lost, draft=str(last.settings_to_save.get("draft_path") or "") or None
+            )
+            self._wanted = last.settings_to_save
         elif self._pending:
             self._to_reload = lost  # the previous models did not end the engine: reload them
         elif lost is None:
-            self._show_problem(_ended(event.reason, NOTHING_LOADED))
+            self._show_problem(_engine_ended_problem(event.reason, NOTHING_LOADED))
         elif lost.target == self._ended_with and not self._has_answered:
-            self._show_problem(_ended(event.reason, ENGINE_ENDED_TWICE))
+            self._show_problem(_engine_ended_problem(event.reason, ENGINE_ENDED_TWICE))
         else:
             self._ended_with = lost.target
-            self._show_problem(_ended(event.reason, LOADED_AGAIN))
+            self._show_problem(_engine_ended_problem(event.reason, RELOADING))
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _PendingLoad) -> None:
@@ -280,17 +282,17 @@ class ModelController(PartsController):
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
     def _loading_problem(self, pending: _PendingLoad) -> Problem:
-        asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        asked = pending.request.target if pending.request else str(pending.settings_to_save.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
         message = i18n(
             "The engine ended unexpectedly ({reason}) while it loaded {name}.", reason=self._ended, name=Path(path).name
         )
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
-    def _clear_reload_notice(self) -> None:
+    def _correct_reload_notice(self) -> None:
         said_before = self._shown_problem
-        if said_before is not None and said_before.advice == LOADED_AGAIN:
-            self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)
+        if said_before is not None and said_before.advice == RELOADING:
+            self._shown_problem = replace(said_before, advice=RELOADED)
             self._window.correct_problem(said_before, self._shown_problem)
 
     def _show_problem(self, problem: Problem) -> None:
@@ -299,7 +301,7 @@ class ModelController(PartsController):
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # include the changes of loads in progress
-            changes = {**before.wanted, **changes}
+            changes = {**before.settings_to_save, **changes}
         wanted, _complaints = self._state.settings.changed(changes)
         request = load_request(wanted)
         if request.target == str(builtin_target()) and not builtin_target().exists():
@@ -332,6 +334,6 @@ class ModelController(PartsController):
         self._publish()
 
 
-def _ended(reason: str, what_now: str) -> Problem:
+def _engine_ended_problem(reason: str, what_now: str) -> Problem:
     message = i18n("Its process ended ({reason}).", reason=reason)
     return Problem("The engine ended unexpectedly", message, what_now)

@@ -12,10 +12,10 @@ from app.core.domain.models import (
     DownloadRequest,
     FileKind,
     FileRow,
-    FitPart,
-    FitPlace,
     LibraryRow,
     LinkView,
+    MemoryPart,
+    MemoryPlace,
     ModelRef,
     Presence,
     RepoModel,
@@ -143,7 +143,7 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
         places.append(_memory(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
     if needed.disk_bytes and room.disk_bytes is not None:
         level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS
-        places.append(FitPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
+        places.append(MemoryPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
     return views.FitSummary(
         n_ctx=pair.target.setup.n_ctx,
         parallel=pair.target.setup.num_answers,
@@ -155,12 +155,12 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     )
 
 
-def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
+def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[MemoryPart, ...]:
     sizes: dict[str, dict[str, int]] = {}
     for row in table.rows:
         sizes.setdefault(row.part, {})[row.role] = row.main_bytes + row.gpu_bytes
     return tuple(
-        FitPart(
+        MemoryPart(
             translate("FitParts", what[:1].upper() + what[1:]),
             by_side.get("Target"),
             by_side.get("Draft") if draft else None,
@@ -169,5 +169,5 @@ def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
     )
 
 
-def _memory(label: str, needed: int, free: int) -> FitPlace:
-    return FitPlace(label, needed, free, judge(needed, free))
+def _memory(label: str, needed: int, free: int) -> MemoryPlace:
+    return MemoryPlace(label, needed, free, judge(needed, free))

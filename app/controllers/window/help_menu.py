@@ -62,9 +62,9 @@ class HelpMenuController(PartsController):
 
         def gather(_stop: object) -> str:
             from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
-            from engine.sandbox.library_facts import query_library  # noqa: PLC0415
+            from engine.sandbox.library_facts import query_llama_cpp  # noqa: PLC0415
 
-            library = query_library(paths.cache)
+            library = query_llama_cpp(paths.cache)
             return diagnostics(settings, (models.target, models.draft), paths.logs / LOG_NAME, library)
 
         self._jobs.run("diagnostics", gather, self._copy_diagnostics, self._window.show_problem)

@@ -17,7 +17,7 @@ MAX_ADDRESS_CHARS = 2_000
 UNKNOWN_DRAFT_METHOD = "spec_decode"  # for a server that counts drafted tokens but does not name its method
 _PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # recognizes a path by its start or end
 _FILE_END = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
-AT = " @ "  # separates model and host in the name for statistics
+HOST_SEPARATOR = " @ "  # separates model and host in the name for statistics
 
 
 class ServerKind(StrEnum):
@@ -100,7 +100,7 @@ def _title(name: str) -> str:
     return _FILE_END.sub("", last) or name
 
 
-def remote_path(url: str, model: str) -> str:
+def remote_model_id(url: str, model: str) -> str:
     """The name of a remote model that takes the place of a file path."""
     return f"{SCHEME}{url}#{model}"
 
@@ -119,7 +119,7 @@ def split_remote(path: str) -> tuple[str, str]:
 def remote_name(path: str) -> str:
     """The name of a remote model in statistics: ``Qwen/Qwen3-8B @ 192.168.1.5:8000``."""
     url, model = split_remote(path)
-    return f"{_title(model)}{AT}{host_in(url)}"
+    return f"{_title(model)}{HOST_SEPARATOR}{host_in(url)}"
 
 
 def host_in(url: str) -> str:

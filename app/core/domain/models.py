@@ -22,7 +22,7 @@ class Suitability(IntEnum):
     """How well a model would run on this machine, by its size and expected speed; in ascending order."""
 
     NOT = 0  # the model does not fit, or barely
-    SOMEHOW = 1  # it fits, but is slow (below reading speed), leaves little free memory, or has unknown speed
+    POORLY = 1  # it fits, but is slow (below reading speed), leaves little free memory, or has unknown speed
     WELL = 2  # leaves half of the free memory, and is never slower than reading speed
     FAST = 3  # like `WELL`, and at least twice reading speed
 
@@ -138,7 +138,7 @@ class RepoModel:
     @property
     def size_bytes(self) -> int | None:
         """The size of all files; None if a size is unknown."""
-        return sum_known(file.size_bytes for file in self.files)
+        return sum_if_all_known(file.size_bytes for file in self.files)
 
 
 class Gated(StrEnum):
@@ -197,7 +197,7 @@ class RepoView:
 
 
 @dataclass(frozen=True, slots=True)
-class FitPart:
+class MemoryPart:
     label: str
     target_bytes: int | None
     draft_bytes: int | None
@@ -210,7 +210,7 @@ class FitPart:
 
 
 @dataclass(frozen=True, slots=True)
-class FitPlace:
+class MemoryPlace:
     """Needed and free space in main memory, GPU memory or on the disk."""
 
     label: str
@@ -227,8 +227,8 @@ class FitSummary:
     """
 
     n_ctx: int
-    parts: tuple[FitPart, ...]
-    places: tuple[FitPlace, ...]
+    parts: tuple[MemoryPart, ...]
+    places: tuple[MemoryPlace, ...]
     level: FitLevel
     advice: tuple[str, ...] = ()
     parallel: int = 1
@@ -266,7 +266,7 @@ class PairView:
     def missing_bytes(self) -> int | None:
         """The size of the missing files; None if a size is unknown."""
         sides = [self.target] + ([self.draft] if self.draft else [])
-        return sum_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
+        return sum_if_all_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,9 +295,9 @@ class CatalogRow:
         if self.fit is not FitLevel.FITS:
             return Suitability.NOT
         if self.plain is None or not self.leaves_room:
-            return Suitability.SOMEHOW
+            return Suitability.POORLY
         plain = self.plain.halved() if self.thinks else self.plain
-        return Suitability.FAST if plain.is_fast else Suitability.WELL if plain.is_surely_fast else Suitability.SOMEHOW
+        return Suitability.FAST if plain.is_fast else Suitability.WELL if plain.is_surely_fast else Suitability.POORLY
 
     @property
     def preference(self) -> tuple[Suitability, bool, int]:
@@ -477,7 +477,7 @@ class LinkView:
     """
 
     url: str
-    is_looking: bool = False
+    is_checking: bool = False
     problem: Problem | None = None
     name: str = ""
     facts: str = ""
@@ -503,7 +503,7 @@ class Hardware:
     gpus: tuple[Gpu, ...] = ()
 
 
-def sum_known(sizes: Iterable[int | None]) -> int | None:
+def sum_if_all_known(sizes: Iterable[int | None]) -> int | None:
     """The sum; None if a size is unknown."""
     total = 0
     for size in sizes:

@@ -59,16 +59,16 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
             raise NotTextError(i18n("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
-            return Decoded(_decode_plain(_decode_strictly(raw, encoding, name, whole=whole)))
+            return Decoded(_with_lf_line_ends(_decode_strictly(raw, encoding, name, whole=whole)))
     if b"\0" in raw:
-        return Decoded(_decode_plain(_decode_without_bom(raw, name, whole=whole)))
+        return Decoded(_with_lf_line_ends(_decode_without_bom(raw, name, whole=whole)))
     if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MAX_CONTROL_SHARE * min(len(raw), _SAMPLE):
         raise NotTextError(i18n("“{name}” is a binary file, not text.", name=name))
     try:
-        return Decoded(_decode_plain(raw.decode("utf-8")))
+        return Decoded(_with_lf_line_ends(raw.decode("utf-8")))
     except UnicodeDecodeError:
         text = raw.decode("cp1252", "replace").replace("\ufffd", " ")
-        return Decoded(_decode_plain(text), i18n(GUESSED_NOTICE, name=name))
+        return Decoded(_with_lf_line_ends(text), i18n(GUESSED_NOTICE, name=name))
 
 
 def utf_text(raw: bytes) -> str:
@@ -78,7 +78,7 @@ def utf_text(raw: bytes) -> str:
         UnicodeDecodeError: the bytes are invalid in that encoding.
     """
     encoding = next((encoding for mark, encoding in _BOMS if raw.startswith(mark)), "utf-8")
-    return _decode_plain(raw.decode(encoding))
+    return _with_lf_line_ends(raw.decode(encoding))
 
 
 def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
@@ -89,7 +89,7 @@ def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> st
         raise NotTextError(
             i18n("“{name}” begins like {encoding} text, but is not.", name=name, encoding=shown)
         ) from error
-    return _without_nul(text, name)
+    return _check_no_nul(text, name)
 
 
 def _decode_without_bom(raw: bytes, name: str, *, whole: bool) -> str:
@@ -101,11 +101,11 @@ def _decode_without_bom(raw: bytes, name: str, *, whole: bool) -> str:
     raise NotTextError(i18n("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
 
 
-def _without_nul(text: str, name: str) -> str:
+def _check_no_nul(text: str, name: str) -> str:
     if "\0" in text:
         raise NotTextError(i18n("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
     return text
 
 
-def _decode_plain(text: str) -> str:
+def _with_lf_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -26,7 +26,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.session.summarising import SUMMARY_SHARE, Summariser
+from engine.session.summarising import CONTEXT_DIVISOR, Summariser
 
 CHARS_PER_TOKEN = 3.0  # if the server reports no count; low for English, so that enough is omitted
 MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer
@@ -91,7 +91,7 @@ class FittingAnswer:
     def _shorter(self, request: ChatRequest, error: ContextExceededError) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
         measure = _TokenEstimate(request.messages, error, self._n_ctx)
-        capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // SUMMARY_SHARE)
+        capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // CONTEXT_DIVISOR)
         if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
         for kept in without_unanswered(request.messages):

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.server.errors import ApiError, error_body
-from app.core.server.metrics import Metrics, RequestLog, line_of
+from app.core.server.metrics import Metrics, RequestLog, format_log_line
 
 ENTRY = "paceline.entry"  # key in the ASGI scope for the request's log entry
 OPEN_PATHS = {"/health", "/"}  # paths that need no key and are not logged
@@ -135,7 +135,7 @@ class AccessControl:
         finally:
             entry.end()
             if self._log_line is not None and not is_open:
-                self._log_line(line_of(entry.row, scope["method"], time.perf_counter() - began_s))
+                self._log_line(format_log_line(entry.row, scope["method"], time.perf_counter() - began_s))
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")

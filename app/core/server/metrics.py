@@ -96,7 +96,7 @@ class RequestEntry:
         self._on_change()
 
 
-def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
+def format_log_line(row: LoggedRequest, method: str, seconds: float) -> str:
     """Format a finished request as a log line, without its content."""
     status = "gone" if row.status == GONE else row.status or "-"
     tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"

@@ -19,7 +19,7 @@ from engine.sentences import i18n, joined
 
 SCHEMA = 1
 SCHEMA_KEY = "schema"
-_TABLES = {"Appearance": "look"}
+_OLD_TABLE_NAMES = {"Appearance": "look"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +91,4 @@ def settings_document(settings: Settings) -> dict[str, Any]:
 
 def section_name(row: SettingField) -> str:
     """The TOML table of a setting, which stays the same if its section is renamed."""
-    return _TABLES.get(row.section, row.section.lower().replace(" ", "_"))
+    return _OLD_TABLE_NAMES.get(row.section, row.section.lower().replace(" ", "_"))

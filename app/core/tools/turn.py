@@ -77,7 +77,7 @@ class ParsedAnswer:
     calls: tuple[ToolCall, ...]
     unreadable: str = ""
     problem: str = ""
-    name: str = ""  # the tool's name in the unreadable call
+    unreadable_tool: str = ""  # the tool's name in the unreadable call
 
 
 def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, object], ...]:
@@ -238,7 +238,7 @@ class ToolLoop:
     def _queue_calls(self, answer: ParsedAnswer) -> None:
         """Add the calls of an answer to the messages and the queue."""
         if answer.unreadable:
-            broken = ToolCall(new_call_id(), answer.name or UNREADABLE, answer.unreadable)
+            broken = ToolCall(new_call_id(), answer.unreadable_tool or UNREADABLE, answer.unreadable)
             self.messages += (
                 Message("assistant", answer.answer_text, tool_calls=(broken,)),
                 Message("tool", answer.problem, tool_call_id=broken.call_id, name=broken.name),

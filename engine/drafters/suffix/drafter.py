@@ -59,9 +59,9 @@ class SuffixDrafter:
         match = index.suffix(_MAX_MATCH)
         if match.length < min_match and self._past_match.length < min_match:
             return _EMPTY
-        match = index.continued_match(match)
+        match = index.longest_continuable(match)
         if self.past is not None:
-            past_match = self.past.continued_match(self._past_match)
+            past_match = self.past.longest_continuable(self._past_match)
             if past_match.length > match.length or (self.predicted and past_match.length == match.length):
                 index, match = self.past, past_match
         if match.length < min_match:

@@ -39,7 +39,7 @@ class SuffixEdges:
         self._first_edge.append(NO_STATE)
 
     def find(self, state: int, token_id: int) -> int:
-        """Target of the edge with ``token_id``, or NONE."""
+        """Target of the edge with ``token_id``, or NO_STATE."""
         edge = self._first_edge[state]
         if edge == _IN_DICT:
             return self._dicts[state].get(token_id, NO_STATE)
@@ -141,14 +141,14 @@ class SuffixIndex:
         self._ids = array("i")
         self._length = array("i", [0])
         self._link = array("i", [-1])
-        self._count = array("i", [0])  # occurrences; counted if the shortest substring has up to DEPTH + 1 tokens
+        self._count = array("i", [0])  # occurrences of substrings of up to MAX_SUBSTRING + 1 tokens
         self._last = array("i", [-1])  # index of the last occurrence's end
         self._best = array("i", [NO_STATE])  # the most frequent transition; of equally frequent ones the latest
         self._arrays = (self._ids, self._count, self._last, self._best, self._link, self._length)
         self._edges = SuffixEdges()
         self._edges.add_state()
         self._whole_state = _ROOT
-        self._suffix = (_ROOT, 0)  # state and length of the sequence's suffix of up to DEPTH tokens
+        self._suffix = (_ROOT, 0)  # state and length of the sequence's suffix of up to MAX_SUBSTRING tokens
         self.extend(ids)
 
     def __len__(self) -> int:
@@ -199,17 +199,17 @@ class SuffixIndex:
             self._count_end(state, token_id, following)
 
     def suffix(self, max_length: int) -> Match:
-        """The longest suffix of the sequence that occurred before, limited to ``max_length`` (<= DEPTH) tokens."""
+        """The longest suffix of the sequence that occurred before, of at most ``max_length`` tokens."""
         state, length = self._suffix
         if length > max_length:
             state, length = self._shorten(state, length, max_length)
         if self._best[state] == NO_STATE:
-            state = self._continued_state(state)
+            state = self._continuable_state(state)
             length = self._length[state]
         return Match(state, length)
 
     def follow(self, match: Match, token_id: int, max_length: int) -> Match:
-        """Extend ``match`` by ``token_id``: the longest indexed suffix of up to ``max_length`` (<= DEPTH) tokens."""
+        """Extend ``match`` by ``token_id``: the longest indexed suffix of at most ``max_length`` tokens."""
         ids, _, last, best, links, lengths = self._arrays
         edges = self._edges
         state, length = match
@@ -235,11 +235,11 @@ class SuffixIndex:
             length += 1
         return Match(following, length)
 
-    def continued_match(self, match: Match) -> Match:
+    def longest_continuable(self, match: Match) -> Match:
         """The longest suffix of ``match`` with a continuation."""
         if self._best[match.state] != NO_STATE:
             return match
-        state = self._continued_state(match.state)
+        state = self._continuable_state(match.state)
         return Match(state, self._length[state])
 
     def continuation(
@@ -264,7 +264,7 @@ class SuffixIndex:
         for room in range(limit - 1, -1, -1):
             following = best[state]
             if following == NO_STATE:
-                state = self._continued_state(state)
+                state = self._continuable_state(state)
                 length = lengths[state]
                 following = best[state]
             if length < min_length:
@@ -300,7 +300,7 @@ class SuffixIndex:
         found = self._ids[start : start + count].tolist()
         return found[: found.index(BOUNDARY)] if BOUNDARY in found else found
 
-    def _continued_state(self, state: int) -> int:
+    def _continuable_state(self, state: int) -> int:
         """Follow the links of ``state`` to the first state with a continuation, or to the root."""
         best, links = self._best, self._link
         while state != _ROOT and best[state] == NO_STATE:
@@ -380,7 +380,7 @@ class SuffixIndex:
         self._suffix = (longest, length)
 
     def _step(self, state: int, token_id: int) -> int:
-        """Target of the transition with ``token_id``, or NONE."""
+        """Target of the transition with ``token_id``, or NO_STATE."""
         following = self._best[state]
         if following == NO_STATE or self._ids[self._last[following]] == token_id:
             return following

@@ -10,7 +10,7 @@ import numpy as np
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftGate, DraftModelDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
-from engine.drafters.translation.spelling import begins_word, whole_characters
+from engine.drafters.translation.spelling import is_certain_split, whole_characters
 from engine.interfaces import Candidates, TokenIds
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
@@ -143,7 +143,7 @@ class _DraftedText:
         self._data += piece
         self._ends.append(len(self._data))
         self._confidences.append(confidence)
-        if begins_word(self._data, begin):
+        if is_certain_split(self._data, begin):
             self._settled, self._settled_end = len(self._ids), begin
         word = whole_characters(bytes(self._data[self._settled_end :]))
         spelled = translation.target.spell(word)

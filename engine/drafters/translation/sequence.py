@@ -14,7 +14,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from engine.drafters.translation.spelling import begins_word
+from engine.drafters.translation.spelling import is_certain_split
 from engine.drafters.translation.tables import Translation
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
@@ -288,7 +288,7 @@ class TranslatedSequence:
             return count
         while count and ends[count - 1] > done - _SEARCHED_BYTES:
             end = ends[count - 1]
-            if end in controls or end - 1 in controls or begins_word(data, end):
+            if end in controls or end - 1 in controls or is_certain_split(data, end):
                 return count
             count -= 1
         return count
@@ -314,7 +314,7 @@ class TranslatedSequence:
         if end - begin <= _BYTES_PER_SPELLING:
             return end
         cuts = range(begin + _BYTES_PER_SPELLING, begin + _BYTES_PER_SPELLING // 2, -1)
-        return next((index for index in cuts if begins_word(self._text_bytes, index)), end)
+        return next((index for index in cuts if is_certain_split(self._text_bytes, index)), end)
 
     def _spell_text(self, begin: int, end: int, ids: list[int], ends: list[int]) -> None:
         spell, pieces = self.translation.draft.spell, self.translation.draft.pieces

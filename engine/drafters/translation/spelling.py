@@ -124,7 +124,7 @@ def whole_characters(data: bytes) -> bytes:
     return data
 
 
-def begins_word(data: bytes | bytearray, index: int) -> bool:
+def is_certain_split(data: bytes | bytearray, index: int) -> bool:
     """Whether every tokenizer splits at ``index``: at a space before a letter, or at the beginning of a line.
 
     Some join the last of several white spaces with the next word, so a line after an empty line does not count.

@@ -73,7 +73,7 @@ def test_json_has_all_keys_and_they_add_up(capsys: Capture) -> None:
 def test_libraries_from_another_folder_are_reported(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="")
+    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_from_package=False, build="")
     monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
     assert main([*words("--mode", "off"), "--prompt", "Once", "--max-tokens", "2"]) == 0
     assert "libggml-cpu.so.0 came from another folder" in capsys.readouterr().err

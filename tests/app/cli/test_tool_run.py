@@ -15,7 +15,7 @@ import pytest
 from app.cli import tool_run
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, shorten_result, start_tools
+from app.cli.tool_run import ToolsOfRun, answer_with_tools, ask_at_terminal, shorten_result, start_tools
 from app.core.tools.interface import ToolDefinition, ToolFileError, ToolResult
 from app.core.tools.policy import Permission, UserDecision
 from app.core.tools.turn import MAX_STEPS
@@ -61,7 +61,7 @@ def options(*words: str) -> Any:  # noqa: ANN401 (argparse's own)
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
-    made: list[RunTools] = []
+    made: list[ToolsOfRun] = []
 
     def begin(
         words: str,

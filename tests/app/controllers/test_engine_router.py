@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.controllers.engine_router import EngineRouter
-from app.core.domain.engines import remote_path
+from app.core.domain.engines import remote_model_id
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -25,7 +25,7 @@ from engine.requests import Request
 from tests.app.fakes import PuppetWorker, info
 from tests.engine.driver import Driver
 
-THERE = remote_path("http://127.0.0.1:1", "m")
+THERE = remote_model_id("http://127.0.0.1:1", "m")
 HERE = LoadRequest("models/target.gguf")
 FAILED = EngineFailed(Problem("No", "No.", ""))
 

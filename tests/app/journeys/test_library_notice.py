@@ -14,7 +14,7 @@ from tests.app.fakes import AppHarness, info
 def test_libraries_from_another_folder_are_reported_with_each_target(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = library.LoadedLibrary(Path("other") / "libggml-cpu.so.0", is_package=False, build="")
+    other = library.LoadedLibrary(Path("other") / "libggml-cpu.so.0", is_from_package=False, build="")
     monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
     harness.engine.library_notices = library.library_notices()
     harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")

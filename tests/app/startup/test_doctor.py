@@ -10,7 +10,7 @@ import pytest
 from app.core.paths import Paths, find_paths
 from app.startup import doctor
 from app.startup.doctor import Finding, Level, examine, graphics_of_system
-from engine.sandbox.library_facts import query_library
+from engine.sandbox.library_facts import query_llama_cpp
 
 GOMP = "Failed to load shared library: libgomp.so.1: cannot open shared object file"
 
@@ -63,8 +63,8 @@ def test_a_broken_llama_is_reported_and_ends_nothing_here(
 
 
 def test_functions_that_heads_need_are_named(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = query_library() | {"heads_lack": {"MTP": [], "EAGLE-3": ["llama_get_embeddings_layer_inp"]}}
-    monkeypatch.setattr(doctor, "query_library", lambda _cache: library)
+    library = query_llama_cpp() | {"heads_lack": {"MTP": [], "EAGLE-3": ["llama_get_embeddings_layer_inp"]}}
+    monkeypatch.setattr(doctor, "query_llama_cpp", lambda _cache: library)
     finding = found(examine(paths), "Heads")
     assert finding.level is Level.NOTE
     assert "has no llama_get_embeddings_layer_inp, which EAGLE-3 needs." in finding.message
@@ -73,7 +73,7 @@ def test_functions_that_heads_need_are_named(paths: Paths, monkeypatch: pytest.M
 
 def test_one_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_in_place_of_llama(tmp_path, "import time; time.sleep(60)", monkeypatch)
-    assert query_library(limit_s=1.0) == {"error": "it did not load within 1 seconds"}
+    assert query_llama_cpp(limit_s=1.0) == {"error": "it did not load within 1 seconds"}
 
 
 def test_a_display_without_the_libraries_of_qt(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,8 +187,8 @@ def test_without_a_compiler_nothing_is_at_fault(paths: Paths, monkeypatch: pytes
 def test_what_the_library_notes_and_models_that_are_missing_are_told(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library = query_library() | {"notices": ["A part came from another folder."]}
-    monkeypatch.setattr(doctor, "query_library", lambda _cache: library)
+    library = query_llama_cpp() | {"notices": ["A part came from another folder."]}
+    monkeypatch.setattr(doctor, "query_llama_cpp", lambda _cache: library)
     monkeypatch.setattr(doctor, "builtin_draft", lambda: tmp_path / "draft.gguf")
     findings = examine(paths)
     assert Finding("llama.cpp", Level.NOTE, "A part came from another folder.") in findings

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import ModelFileError
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import check_writes_text, missing_abilities, missing_parts
+from engine.gguf.model_kind import check_writes_text, missing_abilities, missing_metadata_notices
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 
@@ -70,7 +70,7 @@ def test_what_a_file_lacks_is_told(tmp_path: Path) -> None:
         tokenizer__ggml__pre=(Kind.STRING, "qwen2"), tokenizer__chat_template=(Kind.STRING, "{{ messages }}")
     )
     told = [
-        missing_parts(read_header(file.write(tmp_path / f"{number}.gguf")), "It")
+        missing_metadata_notices(read_header(file.write(tmp_path / f"{number}.gguf")), "It")
         for number, file in enumerate((bare, old, new))
     ]
     assert [len(each) for each in told] == [1, 2, 0]

@@ -25,7 +25,7 @@ def model() -> LlamaModel:
 @cache
 def byte_tokens() -> dict[int, int]:
     """The token of each byte."""
-    return {byte: token_id for token_id, byte in model().vocab.token_prefixes.single.items()}
+    return {byte: token_id for token_id, byte in model().vocab.token_prefixes.one_byte_tokens.items()}
 
 
 def begin(grammar: str | Grammar) -> ConstraintState:

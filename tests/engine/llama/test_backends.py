@@ -10,7 +10,7 @@ import pytest
 
 from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_ORDERED
 from engine.llama import library
-from engine.llama.library import FEW_TOKENS, file_name, find_kernel_variant, load_backends
+from engine.llama.library import OWN_VARIANTS_FOLDER, file_name, find_kernel_variant, load_backends
 
 
 class Function:
@@ -41,11 +41,11 @@ class Ggml:
 def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bundle's libraries: two variants of llama.cpp's, two of ours, and two device backends."""
     monkeypatch.delenv(library.VARIANT_VARIABLE, raising=False)
-    (tmp_path / FEW_TOKENS).mkdir()
+    (tmp_path / OWN_VARIANTS_FOLDER).mkdir()
     for name in ("ggml-cpu-haswell", "ggml-cpu-zen4", "ggml-vulkan", "ggml-rpc"):
         (tmp_path / file_name(name)).touch()
     for name in ("ggml-cpu-zen4", "ggml-cpu-zen5"):
-        (tmp_path / FEW_TOKENS / file_name(name)).touch()
+        (tmp_path / OWN_VARIANTS_FOLDER / file_name(name)).touch()
     return tmp_path
 
 
@@ -58,7 +58,7 @@ def test_a_processor_of_our_kernels_gets_them_and_the_devices(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kernels: str, name: str
 ) -> None:
     on(kernels, monkeypatch)
-    assert find_kernel_variant(folder) == folder / FEW_TOKENS / file_name(f"ggml-cpu-{name}")
+    assert find_kernel_variant(folder) == folder / OWN_VARIANTS_FOLDER / file_name(f"ggml-cpu-{name}")
     fake = Ggml()
     load_backends(fake, folder)
     assert fake.loaded == [file_name(f"ggml-{each}") for each in (f"cpu-{name}", "vulkan", "rpc")]

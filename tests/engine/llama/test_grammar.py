@@ -75,7 +75,7 @@ def test_of_a_large_vocabulary_the_same_tokens_may_follow(data: bytes) -> None:
     """For a large vocabulary, invalid UTF-8 is excluded in advance; single queries check each token."""
     with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as large:
         vocab = large.vocab
-        single = {byte: token_id for token_id, byte in vocab.token_prefixes.single.items()}
+        single = {byte: token_id for token_id, byte in vocab.token_prefixes.one_byte_tokens.items()}
         state: GrammarState | None = LlamaGrammar(vocab, STRING).start
         for byte in data:
             state = None if state is None else state.advanced(single[byte])

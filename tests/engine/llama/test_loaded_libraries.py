@@ -54,7 +54,7 @@ def compiled() -> Path:
 def test_the_package_is_recognised(compiled: Path) -> None:
     found = {one.path.name.split(".")[0]: one for one in loaded_libraries()}
     assert {"libllama", "libggml-cpu", "libggml-base"} <= set(found)
-    assert all(one.is_package for one in found.values())
+    assert all(one.is_from_package for one in found.values())
     assert all(re.fullmatch("[0-9a-f]{12}", one.build) for one in found.values())
     assert len({one.build for one in found.values()}) == len(found)
     assert library_notices() == ()
@@ -144,7 +144,7 @@ def test_a_library_is_exact_with_every_kernel_and_without_a_bad_check(
     monkeypatch.setattr(library, "_inexact", [])
     built(*KERNEL_MARKS)
     assert library.has_every_kernel()
-    library.mark_inexact()
+    library.mark_kernels_inexact()
     assert not library.has_every_kernel()
     monkeypatch.setattr(library, "_inexact", [])
     monkeypatch.setattr(library, "_disabled", ["repacking"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llama.vocab import MAX_RUN, shorten_long_runs
+from engine.llama.vocab import MAX_RUN, split_long_runs
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 TOKENIZE = """
@@ -65,7 +65,7 @@ RUNS = st.lists(st.tuples(UNITS, st.integers(1, 3 * MAX_RUN)), max_size=6)
 @given(RUNS)
 def test_the_pieces_are_the_text_and_no_run_is_long(runs: list[tuple[str, int]]) -> None:
     text = "".join(unit * count for unit, count in runs)
-    pieces = list(shorten_long_runs(text))
+    pieces = list(split_long_runs(text))
     assert "".join(pieces) == text
     spaces = "".join(char for char in set(text) if char.isspace() and char != "\x1c")
     runs_left = re.findall(f"[{spaces}]+|[^{spaces}]+", "|".join(pieces)) if spaces else pieces
@@ -76,11 +76,11 @@ def test_the_pieces_are_the_text_and_no_run_is_long(runs: list[tuple[str, int]])
 def test_control_texts_stay_whole(runs: list[tuple[str, int]]) -> None:
     text = "".join(unit * count for unit, count in runs)
     whole = ("<s>", "</s>")
-    pieces = list(shorten_long_runs(text, whole))
+    pieces = list(split_long_runs(text, whole))
     assert "".join(pieces) == text
     assert all(sum(piece.count(each) for piece in pieces) == text.count(each) for each in whole)
 
 
 def test_ordinary_text_is_one_piece() -> None:
     text = "An ordinary sentence, with a line end.\n" * 1000
-    assert list(shorten_long_runs(text)) == [text]
+    assert list(split_long_runs(text)) == [text]

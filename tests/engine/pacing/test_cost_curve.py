@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, UNKNOWN_SHAPE
+from engine.pacing.constants import DEFAULT_COST_CURVE, MAX_PASS, MEASURED_SIZES
 from engine.pacing.cost_curve import CostCurve
 
 STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
@@ -22,7 +22,7 @@ def test_unmeasured_sizes_are_interpolated_and_continue_the_shape() -> None:
     curve = CostCurve({1: 10.0, 8: 55.0})
     points = [curve.points_ms[n] for n in range(1, MAX_PASS + 1)]
     assert points == sorted(points)
-    assert 55.0 < curve.points_ms[16] <= 55.0 * UNKNOWN_SHAPE[16] / UNKNOWN_SHAPE[8]
+    assert 55.0 < curve.points_ms[16] <= 55.0 * DEFAULT_COST_CURVE[16] / DEFAULT_COST_CURVE[8]
 
 
 def test_what_was_measured_of_another_model_here_is_the_shape_of_this_one() -> None:
@@ -215,7 +215,7 @@ def test_doubted_larger_passes_are_assumed_cheap_until_tried() -> None:
     curve = CostCurve({1: 10.0})
     curve.replace({1: 10.0, 4: 200.0, 8: 300.0}, doubted=True)
     assert curve.is_plain_uncertain
-    assert curve.cost_ms(4) <= 10.0 * UNKNOWN_SHAPE[4]
+    assert curve.cost_ms(4) <= 10.0 * DEFAULT_COST_CURVE[4]
     assert curve.known_ms == {1: 10.0}
     for _ in range(3):
         curve.observe(4, 45.0)

@@ -12,7 +12,7 @@ from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
-from engine.pacing.constants import FOREGROUND_BUDGET_S, MAX_PASS, UNKNOWN_SHAPE
+from engine.pacing.constants import DEFAULT_COST_CURVE, FOREGROUND_BUDGET_S, MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.measuring import measure
@@ -186,7 +186,7 @@ def test_one_pass_that_is_cheaper_than_hoped_is_believed_at_once() -> None:
 def test_what_a_try_says_of_a_size_says_something_of_larger_ones() -> None:
     curve = CostCurve({1: 10.0})
     before = curve.points_ms[16]
-    assert before == pytest.approx(10.0 * UNKNOWN_SHAPE[16])
+    assert before == pytest.approx(10.0 * DEFAULT_COST_CURVE[16])
     for _ in range(3):
         curve.observe(4, 12.0)
     assert curve.points_ms[16] < 0.9 * before

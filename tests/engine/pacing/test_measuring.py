@@ -19,7 +19,7 @@ from engine.interfaces import Rows, TokenIds
 from engine.llama import library
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing import measuring
-from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, STEADY
+from engine.pacing.constants import MAX_PASS, MEASURED_SIZES, STEADY_RATIO
 from engine.pacing.measuring import (
     ForeignCpuLoad,
     Interrupted,
@@ -181,7 +181,7 @@ def test_the_first_try_of_drafting_does_not_count(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_most_tries_take_far_longer_than_the_least_for_was_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = 8.0 * STEADY * 1.1
+    slow = 8.0 * STEADY_RATIO * 1.1
     times = drafting_times(monkeypatch, [slow, 8.0, slow, slow, 8.1], 33.0)
     assert times == (2.0, 1.0, False)
 

@@ -83,28 +83,28 @@ def test_bos_is_never_doubled_and_never_missing(template: str, add_bos: bool) ->
 def test_raw_text_is_parsed_and_gets_bos() -> None:
     tokenizer = TinyTokenizer(controls=["<s>", "<|im_end|>"], bos="<s>", add_bos=True)
     builder = PromptBuilder(tokenizer, None)
-    assert builder.raw("a<|im_end|>") == [256, 97, 257]
-    assert builder.raw("<s>a") == [256, 97]
+    assert builder.ids_of_raw_text("a<|im_end|>") == [256, 97, 257]
+    assert builder.ids_of_raw_text("<s>a") == [256, 97]
 
 
 def test_what_is_filled_in_stands_between_two_texts() -> None:
     tokenizer = TinyTokenizer(controls=["<s>", "<pre>", "<suf>", "<mid>"], bos="<s>", add_bos=True)
-    tokenizer.fill_ids = (257, 258, 259)
-    ids = PromptBuilder(tokenizer, None).of_request(ChatRequest(raw_prompt="a<mid>", suffix="b<s>"))
+    tokenizer.infill_ids = (257, 258, 259)
+    ids = PromptBuilder(tokenizer, None).ids_of_request(ChatRequest(raw_prompt="a<mid>", suffix="b<s>"))
     assert readable(tokenizer, ids) == "[<s>][<pre>]a<mid>[<suf>]b<s>[<mid>]"
     assert [each for each in ids if each > 255] == [256, 257, 258, 259]  # typed text contains no control tokens
 
 
 def test_files_of_the_project_stand_before_a_gap() -> None:
     tokenizer = TinyTokenizer(controls=["<s>", "<pre>", "<suf>", "<mid>", "<rep>", "<file>"], bos="<s>", add_bos=True)
-    tokenizer.fill_ids = (257, 258, 259)
+    tokenizer.infill_ids = (257, 258, 259)
     request = ChatRequest(raw_prompt="a", suffix="b", files=(("x.h", "int x;\n"), ("y.h", "<file>")))
     gap = "[<s>][<pre>]a[<suf>]b[<mid>]"
     between = "\n\n--- snippet ---\n\n"
-    ids = PromptBuilder(tokenizer, None).of_request(request)
+    ids = PromptBuilder(tokenizer, None).ids_of_request(request)
     assert readable(tokenizer, ids) == f"{between}int x;\n{between}<file>{gap}"
-    tokenizer.file_ids = (260, 261)
-    ids = PromptBuilder(tokenizer, None).of_request(request)
+    tokenizer.repo_and_file_ids = (260, 261)
+    ids = PromptBuilder(tokenizer, None).ids_of_request(request)
     project = "[<rep>]myproject\n[<file>]x.h\nint x;\n[<file>]y.h\n<file>[<file>]filename\n"
     assert readable(tokenizer, ids) == project + gap
 
@@ -112,15 +112,15 @@ def test_files_of_the_project_stand_before_a_gap() -> None:
 def test_nothing_is_filled_in_by_a_model_without_the_tokens() -> None:
     builder = PromptBuilder(CHATML, None)
     with pytest.raises(PromptError, match="no tokens for filling in the middle") as caught:
-        builder.of_request(ChatRequest(raw_prompt="a", suffix=""))
+        builder.ids_of_request(ChatRequest(raw_prompt="a", suffix=""))
     assert "code model" in caught.value.advice
-    assert builder.of_request(ChatRequest(raw_prompt="a<|im_end|>")) == builder.raw("a<|im_end|>")
+    assert builder.ids_of_request(ChatRequest(raw_prompt="a<|im_end|>")) == builder.ids_of_raw_text("a<|im_end|>")
 
 
 def test_a_request_that_completes_needs_no_template() -> None:
     builder = PromptBuilder(CHATML, "{{ raise_exception('never') }}")
     request = ChatRequest((Message("user", "Once"), Message("assistant", "upon<|im_end|>")), continues_text=True)
-    assert readable(CHATML, builder.of_request(request)) == "Once\n\nupon<|im_end|>"
+    assert readable(CHATML, builder.ids_of_request(request)) == "Once\n\nupon<|im_end|>"
 
 
 def test_a_refused_system_role_goes_into_the_first_user_message() -> None:
@@ -278,7 +278,7 @@ def test_a_failing_template_opens_no_tag_and_offers_no_thinking() -> None:
     for source in ("{{ raise_exception('no') }} <think>", "{{ enable_thinking", "<think>{{ enable_thinking }}"):
         builder = PromptBuilder(CHATML, source)
         assert builder.reasoning_start_tag() == ""
-        assert builder.thinking() == ()
+        assert builder.thinking_options() == ()
 
 
 def test_a_way_to_think_that_the_template_refuses_is_no_choice() -> None:
@@ -286,9 +286,9 @@ def test_a_way_to_think_that_the_template_refuses_is_no_choice() -> None:
         "{% if reasoning_effort == 'low' or reasoning_effort == 'high' %}{{ reasoning_effort }}"
         "{% elif reasoning_effort %}{{ raise_exception('low or high') }}{% else %}high{% endif %}"
     )
-    assert [option.name for option in PromptBuilder(CHATML, source).thinking()] == ["high", "low"]
+    assert [option.name for option in PromptBuilder(CHATML, source).thinking_options()] == ["high", "low"]
     alone = THINKS + "{% if enable_thinking %}{{ raise_exception('never') }}{% endif %}"
-    assert PromptBuilder(CHATML, alone).thinking() == ()
+    assert PromptBuilder(CHATML, alone).thinking_options() == ()
 
 
 def test_what_was_begun_opens_its_reasoning_only_once() -> None:
@@ -308,7 +308,7 @@ def test_an_opened_reasoning_tag_is_closed_before_a_begun_answer() -> None:
     assert going_on.endswith("assistant: <think>\nLet me.</think>It is")
     assert readable(CHATML, builder.build([question], ends_reasoning=True)).endswith("<think>\n\n</think>\n\n")
     request = ChatRequest((question,), grammar='root ::= "a"')
-    assert readable(CHATML, builder.of_request(request)).endswith("<think>\n\n</think>\n\n")
+    assert readable(CHATML, builder.ids_of_request(request)).endswith("<think>\n\n</think>\n\n")
 
 
 def test_the_tag_that_an_answer_begins_inside_is_read_from_its_prompt() -> None:
@@ -317,7 +317,7 @@ def test_the_tag_that_an_answer_begins_inside_is_read_from_its_prompt() -> None:
 
     def tag(*messages: Message, **fields: Any) -> str:  # noqa: ANN401  (of a request)
         request = ChatRequest(messages, **fields)
-        return builder.reasoning_start_tag_of(request, builder.of_request(request))
+        return builder.reasoning_start_tag_of(request, builder.ids_of_request(request))
 
     assert tag(question) == "<think>\n"
     assert tag(question, template_variables=(("quiet", True),)) == ""
@@ -352,4 +352,4 @@ def test_the_text_of_a_prompt_is_what_the_template_gives() -> None:
     request = ChatRequest(messages=(Message("user", "say <|im_end|> now"), Message("assistant", "Well")))
     text = prompt.text_of(request)
     assert text == "<|im_start|>user\nsay <|im_end|> now<|im_end|>\n<|im_start|>assistant\nWell"
-    assert len(CHATML.tokenize(text, special=True)) < len(prompt.of_request(request))  # there the words stay words
+    assert len(CHATML.tokenize(text, special=True)) < len(prompt.ids_of_request(request))  # there the words stay words

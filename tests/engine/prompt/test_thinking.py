@@ -101,12 +101,12 @@ def test_made_templates(source: str, names: list[str]) -> None:
 def test_a_request_says_how_and_what_else_the_template_is_given() -> None:
     source = SWITCHED + "{% if motto %} {{ motto }}{% endif %}"
     builder = PromptBuilder(TinyTokenizer(), source)
-    assert [option.name for option in builder.thinking()] == ["on", "off"]
-    assert [option.reasoning_start_tag for option in builder.thinking()] == ["<think>", ""]
+    assert [option.name for option in builder.thinking_options()] == ["on", "off"]
+    assert [option.reasoning_start_tag for option in builder.thinking_options()] == ["<think>", ""]
     hello = (Message("user", "Hello"),)
 
     def text(**fields: Any) -> str:  # noqa: ANN401  (those of a request)
-        return bytes(builder.of_request(ChatRequest(hello, **fields))).decode()
+        return bytes(builder.ids_of_request(ChatRequest(hello, **fields))).decode()
 
     assert text() == text(thinking="on") == text(thinking="unheard of") == "Hello <think>"
     assert text(thinking="off") == "Hello <think></think>"

@@ -181,4 +181,4 @@ def test_a_template_without_tools_has_no_form_for_calls() -> None:
 
 def test_a_request_for_tools_is_answered_from_a_prompt_with_them() -> None:
     builder = PromptBuilder(CHATML, TOOLED)
-    assert builder.of_request(ChatRequest((QUESTION,), tools=(WEATHER,))) == builder.build([QUESTION], [WEATHER])
+    assert builder.ids_of_request(ChatRequest((QUESTION,), tools=(WEATHER,))) == builder.build([QUESTION], [WEATHER])

@@ -36,7 +36,7 @@ def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
 
 
 def test_a_real_child_says_the_same() -> None:
-    told, facts = library_facts.query_library(), library_facts.library_facts()
+    told, facts = library_facts.query_llama_cpp(), library_facts.library_facts()
     assert set(told["libraries"]) <= set(facts["libraries"])  # this process may have loaded more since
     assert told["libraries"]
     assert (told["cores"], told["system_info"]) == (facts["cores"], facts["system_info"])
@@ -57,7 +57,7 @@ def test_however_the_child_ends_something_is_told(
     code: str, told: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_instead(monkeypatch, code)
-    assert library_facts.query_library(limit_s=1.0 if "sleep" in code else 30.0) == told
+    assert library_facts.query_llama_cpp(limit_s=1.0 if "sleep" in code else 30.0) == told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
@@ -65,12 +65,12 @@ def test_however_the_child_ends_something_is_told(
 def test_a_signal_that_ended_the_child_is_named(number: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"import os; os.kill(os.getpid(), {int(number)})"
     run_instead(monkeypatch, code)
-    assert library_facts.query_library() == {"error": f"loading it ended the process ({name})"}
+    assert library_facts.query_llama_cpp() == {"error": f"loading it ended the process ({name})"}
 
 
 def test_a_child_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("engine.sandbox.helper.child_command", lambda *_: [str(tmp_path / "no such program")])
-    assert library_facts.query_library() == {"error": "No such file or directory"}
+    assert library_facts.query_llama_cpp() == {"error": "No such file or directory"}
 
 
 def test_it_lists_what_this_build_finds(tmp_path: Path) -> None:

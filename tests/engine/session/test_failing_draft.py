@@ -27,7 +27,7 @@ def pair() -> Iterator[Session]:
     session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
     with pytest.MonkeyPatch.context() as patch:  # otherwise the draft would be measured before each answer
         patch.setattr(ForeignCpuLoad, "is_low", True)
-        patch.setattr(measuring, "STEADY", 1000.0)
+        patch.setattr(measuring, "STEADY_RATIO", 1000.0)
         session.measure(0.3)
     yield session
     session.close()

@@ -93,7 +93,7 @@ def rows_of_processor(question: ChatRequest, ids: tuple[int, ...]) -> list[np.nd
     """The CPU's rows for each of ``ids``."""
     loaded = open_model(builtin_target(), LoadOptions(256, 1, placement=Placement((NO_DEVICE,))))
     try:
-        prompt = PromptBuilder(loaded.model.vocab, loaded.model.chat_template).of_request(question)
+        prompt = PromptBuilder(loaded.model.vocab, loaded.model.chat_template).ids_of_request(question)
         return [row.copy() for row in loaded.context.forward([*prompt, *ids[:-1]], len(ids))]
     finally:
         loaded.close()

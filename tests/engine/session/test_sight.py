@@ -319,7 +319,7 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
     message, sequence = asked("ab ", ONE, " ab"), session._loaded().sequence
     expected = seeing.ids(message)
     sequence.clear()
-    ids = np.asarray(session.prompts.of_request(ChatRequest((message,))), dtype=np.int32)
+    ids = np.asarray(session.prompts.ids_of_request(ChatRequest((message,))), dtype=np.int32)
     begin = int(np.flatnonzero(ids < 0)[0])
     for _ in sequence.prefill(ids[:begin]):
         pass

@@ -16,13 +16,13 @@ from app.core.domain.models import (
     DraftOrigin,
     FileKind,
     FileRow,
-    FitPart,
-    FitPlace,
     FitSummary,
     Gated,
     Gpu,
     Hardware,
     LibraryRow,
+    MemoryPart,
+    MemoryPlace,
     ModelRef,
     Offer,
     PairSide,
@@ -121,14 +121,14 @@ MB = 10**6
 FIT = FitSummary(
     n_ctx=8192,
     parts=(
-        FitPart("Weights", 4_683 * MB, 676 * MB),
-        FitPart("Caches", 470 * MB, 100 * MB),
-        FitPart("Compute buffers", 310 * MB, 300 * MB),
+        MemoryPart("Weights", 4_683 * MB, 676 * MB),
+        MemoryPart("Caches", 470 * MB, 100 * MB),
+        MemoryPart("Compute buffers", 310 * MB, 300 * MB),
     ),
     places=(
-        FitPlace("Memory", 6_539 * MB, 9_310 * MB, FitLevel.FITS),
-        FitPlace("GPU memory", 6_539 * MB, 7_200 * MB, FitLevel.TIGHT),
-        FitPlace("Disk", 5_359 * MB, 212 * GB, FitLevel.FITS),
+        MemoryPlace("Memory", 6_539 * MB, 9_310 * MB, FitLevel.FITS),
+        MemoryPlace("GPU memory", 6_539 * MB, 7_200 * MB, FitLevel.TIGHT),
+        MemoryPlace("Disk", 5_359 * MB, 212 * GB, FitLevel.FITS),
     ),
     level=FitLevel.TIGHT,
     advice=(
@@ -138,10 +138,10 @@ FIT = FitSummary(
 )
 TOO_LARGE = FitSummary(
     n_ctx=8192,
-    parts=(FitPart("Weights", 42_500 * MB, 676 * MB), FitPart("Caches", 2_680 * MB, 100 * MB)),
+    parts=(MemoryPart("Weights", 42_500 * MB, 676 * MB), MemoryPart("Caches", 2_680 * MB, 100 * MB)),
     places=(
-        FitPlace("Memory", 45_956 * MB, 9_310 * MB, FitLevel.TOO_LARGE),
-        FitPlace("Disk", 43 * GB, None, FitLevel.UNKNOWN),
+        MemoryPlace("Memory", 45_956 * MB, 9_310 * MB, FitLevel.TOO_LARGE),
+        MemoryPlace("Disk", 43 * GB, None, FitLevel.UNKNOWN),
     ),
     level=FitLevel.TOO_LARGE,
     advice=("Choose a smaller quantization or a smaller model.",),

@@ -65,7 +65,7 @@ def test_a_link_dialog_shows_what_belongs_to_its_address_only(place: ModelsPanel
     assert given.args == [URL]
     place.show_link(LinkView("https://other.example/", problem=Problem("T", "Too late.", "")))
     assert not dialog.state.isVisible()
-    place.show_link(LinkView(URL, is_looking=True))
+    place.show_link(LinkView(URL, is_checking=True))
     assert not dialog.go_button.isEnabled()
     place.show_link(FOUND)
     told = said(dialog)

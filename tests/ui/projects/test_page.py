@@ -56,7 +56,7 @@ def test_an_embedding_model_of_the_hub_is_offered_with_its_size(qtbot: QtBot, th
     page = ProjectPage(theme, Project("a", "Garden"), parent)
     assert page.search.itemText(1) == "By meaning too: download EmbeddingGemma 300M (334 MB)"
     page.search.setCurrentIndex(1)
-    with qtbot.waitSignal(page.embedder_offered) as offered:
+    with qtbot.waitSignal(page.embedder_offer_chosen) as offered:
         page.search.activated.emit(1)
     assert offered.args == [EMBEDDERS[0]]
     assert page.search.currentText() == "By words"  # until the model is downloaded

@@ -8,16 +8,16 @@ import pytest
 
 from app.core.domain.speed.verdict import answer_verdict
 from engine.pacing.draft_length import choose_draft_length
-from engine.pacing.reasons import TEXT_ONLY_REASON, draft_not_paying, text_not_paying
+from engine.pacing.reasons import NGRAM_ONLY_REASON, draft_not_paying, ngram_not_paying
 from engine.records import Mode, RunStats
 from engine.sentences import i18n
 from ui.text import answer_metrics
-from ui.text.answer_metrics import cause_of, help_words, nothing_drafted_label
+from ui.text.answer_metrics import cause_of_no_draft, no_draft_advice, nothing_drafted_label
 
 DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
 PAUSED = i18n("token {number}: {why}", number=1, why=draft_not_paying(0.31, as_asked=False, is_observed=False))
-TEXT_PAUSED = i18n("token {number}: {why}", number=1, why=text_not_paying(0.1, is_observed=True))
-UNUSED = i18n("token {place}: {reason}", place=1, reason=TEXT_ONLY_REASON)
+TEXT_PAUSED = i18n("token {number}: {why}", number=1, why=ngram_not_paying(0.1, is_observed=True))
+UNUSED = i18n("token {place}: {reason}", place=1, reason=NGRAM_ONLY_REASON)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ UNUSED = i18n("token {place}: {reason}", place=1, reason=TEXT_ONLY_REASON)
 def test_the_headline_is_told_with_what_it_rests_on(stats: RunStats, headline: str, basis: str) -> None:
     verdict = answer_verdict(stats)
     assert answer_metrics.verdict_words(verdict, stats) == headline
-    assert basis in answer_metrics.basis_words(verdict, stats)
+    assert basis in answer_metrics.plain_speed_words(verdict, stats)
 
 
 def test_what_the_draft_read_of_the_prompt_is_told_apart() -> None:
@@ -48,7 +48,7 @@ def test_what_the_draft_read_of_the_prompt_is_told_apart() -> None:
     verdict = answer_verdict(stats)
     assert answer_metrics.verdict_words(verdict, stats) == "1.50× faster"
     reading = "The draft model read the prompt in 3.00 s, which is not counted here."
-    assert answer_metrics.basis_words(verdict, stats).endswith(reading)
+    assert answer_metrics.plain_speed_words(verdict, stats).endswith(reading)
     assert dict(answer_metrics.footer_parts(stats))["1.50× faster"].endswith(reading)
 
 
@@ -112,7 +112,7 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
 
 def test_the_sentence_below_the_speed_is_constant_during_an_answer() -> None:
     several = (DRAFTED, replace(DRAFTED, tokens=3), replace(DRAFTED, joined_passes=30))
-    assert len({answer_metrics.basis_words(answer_verdict(each), each, live=True) for each in several}) == 1
+    assert len({answer_metrics.plain_speed_words(answer_verdict(each), each, live=True) for each in several}) == 1
 
 
 def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
@@ -124,7 +124,7 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
     ("stats", "cause"),
     [
         (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), answer_metrics.PLAIN),
-        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_metrics.NO_LENGTH),
+        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_metrics.ZERO_DEPTH),
         (run(Mode.AUTO, PAUSED), answer_metrics.UNUSED_DRAFT),
         (run(Mode.AUTO, UNUSED), answer_metrics.UNUSED_DRAFT),
         (run(Mode.AUTO, TEXT_PAUSED), answer_metrics.REJECTED_NGRAMS),
@@ -136,16 +136,16 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
 def test_the_cause_is_the_one_that_the_engine_had(stats: RunStats, cause: object, kept_as_text: bool) -> None:
     if kept_as_text:  # stored answers contain decisions as plain text
         stats = RunStats(mode=stats.mode, tokens=stats.tokens, decisions=tuple(map(str.__str__, stats.decisions)))
-    assert cause_of(stats) is cause
+    assert cause_of_no_draft(stats) is cause
 
 
 def test_the_line_says_it_in_a_few_words_and_the_hover_what_would_help() -> None:
     assert nothing_drafted_label(run(Mode.OFF)) == "nothing drafted"
-    assert "“Auto”" in help_words(run(Mode.OFF))
+    assert "“Auto”" in no_draft_advice(run(Mode.OFF))
     assert nothing_drafted_label(run(Mode.AUTO)) == "nothing drafted: no text repeated"
-    assert "Find a draft" in help_words(run(Mode.AUTO))
+    assert "Find a draft" in no_draft_advice(run(Mode.AUTO))
     assert nothing_drafted_label(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft was not used"
-    assert "smaller draft" in help_words(run(Mode.AUTO, PAUSED))
+    assert "smaller draft" in no_draft_advice(run(Mode.AUTO, PAUSED))
 
 
 def test_a_draft_that_is_loaded_but_not_used_is_told_with_the_reason() -> None:

@@ -18,7 +18,7 @@ from engine.session.answer import _messages_left_out, _questions_left_out
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
-from ui.text.answer_metrics import why_sentences
+from ui.text.answer_metrics import drafting_sentences
 from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import in_language
 
@@ -90,18 +90,18 @@ def noted(reason: Sentence, num_tokens: int) -> str:
 @pytest.mark.parametrize(
     ("sentence", "told"),
     [
-        (noted(reasons.TEXT_REASON, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
+        (noted(reasons.NGRAM_REASON, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
         (
-            noted(reasons.text_not_paying(0.31, is_observed=True), 90),
+            noted(reasons.ngram_not_paying(0.31, is_observed=True), 90),
             "Token 90: wiederholter Text pausiert, weil er sich nicht lohnen würde: 31\N{NO-BREAK SPACE}% akzeptiert",
         ),
-        (reasons.text_not_paying(0.31, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet"),
+        (reasons.ngram_not_paying(0.31, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet"),
         (
-            reasons.drafting(0.83, is_observed=True),
+            reasons.drafting_sentence(0.83, is_observed=True),
             "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert",
         ),
         (
-            reasons.drafting(0.83, is_observed=False),
+            reasons.drafting_sentence(0.83, is_observed=False),
             "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert",
         ),
         (
@@ -139,13 +139,13 @@ def test_what_was_stored_as_plain_text_is_shown_as_it_is(german: None) -> None:
 
 
 def why_of(decisions: tuple[str, ...]) -> list[str]:
-    return why_sentences(RunStats(decisions=decisions))
+    return drafting_sentences(RunStats(decisions=decisions))
 
 
 def test_the_newest_drafting_decision_is_found_as_sentence_and_text(german: None) -> None:
     decisions = (
-        reasons.TEXT_REASON,
-        reasons.drafting(0.5, is_observed=True),
+        reasons.NGRAM_REASON,
+        reasons.drafting_sentence(0.5, is_observed=True),
         _changed(2, 1, i18n("that is faster here")),
     )
     assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]

@@ -26,7 +26,9 @@ def test_code_has_the_colours_of_a_light_page() -> None:
 
 def test_reasoning_is_copied_where_it_is_open() -> None:
     assert excerpt_of([ExcerptPart("assistant", ANSWER)]).text.startswith("The answer\n\ndef")
-    assert excerpt_of([ExcerptPart("assistant", ANSWER, shows=True)]).text.startswith("Hm so\n\nThe answer\n\ndef")
+    assert excerpt_of([ExcerptPart("assistant", ANSWER, with_reasoning=True)]).text.startswith(
+        "Hm so\n\nThe answer\n\ndef"
+    )
     assert (
         excerpt_of([ExcerptPart("user", "<b>"), ExcerptPart("assistant", "**b**")]).html
         == "<p>&lt;b&gt;</p>\n<p><strong>b</strong></p>\n"

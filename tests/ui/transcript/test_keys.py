@@ -12,7 +12,7 @@ from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
 from ui.transcript import keys
-from ui.transcript.selection import texts_of
+from ui.transcript.selection import views_of
 from ui.window.main_window import MainWindow
 
 CODE = "First words.\n\n```python\none = 1\ntwo = 2\n```\n\nLast words."
@@ -31,13 +31,13 @@ def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
     ]
     window.show_conversation("Title", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=30_000)
-    qtbot.waitUntil(lambda: all(texts_of(card) for card in window.transcript.cards), timeout=30_000)
+    qtbot.waitUntil(lambda: all(views_of(card) for card in window.transcript.cards), timeout=30_000)
     return window
 
 
 def texts(page: MainWindow) -> list[QTextEdit | QPlainTextEdit]:
     """The texts of the page: question, words, code, words, question, words."""
-    return [text for card in page.transcript.cards for text in texts_of(card)]
+    return [text for card in page.transcript.cards for text in views_of(card)]
 
 
 def focused() -> QTextEdit | QPlainTextEdit:

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
-from ui.transcript.selection import Position, texts_of
+from ui.transcript.selection import Position, views_of
 from ui.window.main_window import MainWindow
 
 ANSWER = "Words before a [link](https://example.org/page).\n\n```python\nprint(1)\n```\n"
@@ -57,13 +57,13 @@ def test_the_button_opens_the_menu_below_itself(page: MainWindow, qtbot: QtBot) 
 def test_the_other_mouse_button_offers_the_whole_message(page: MainWindow, qtbot: QtBot) -> None:
     card = page.transcript.last_answer()
     assert card is not None
-    for view in texts_of(card):
+    for view in views_of(card):
         ask_for_menu(view, QPoint(3, 3))
         menu = open_menu(qtbot)
         assert words(menu)[:2] == ["Copy as Markdown", "Copy as text"]
         assert "Delete from here on" in words(menu)
         menu.close()
-    ask_for_menu(texts_of(page.transcript.cards[0])[0], QPoint(3, 3))
+    ask_for_menu(views_of(page.transcript.cards[0])[0], QPoint(3, 3))
     menu = open_menu(qtbot)
     assert words(menu) == [
         "Copy",
@@ -80,7 +80,7 @@ def test_the_question_of_either_card_can_be_raced(page: MainWindow, qtbot: QtBot
     wanted: list[int] = []
     page.transcript.race_requested.connect(wanted.append)
     for card in page.transcript.cards[:2]:
-        ask_for_menu(texts_of(card)[0], QPoint(3, 3))
+        ask_for_menu(views_of(card)[0], QPoint(3, 3))
         menu = open_menu(qtbot)
         next(action for action in menu.actions() if action.text() == "Race this question…").trigger()
         menu.close()
@@ -90,7 +90,7 @@ def test_the_question_of_either_card_can_be_raced(page: MainWindow, qtbot: QtBot
 def test_a_selection_can_be_copied_from_the_menu(page: MainWindow, qtbot: QtBot) -> None:
     card = page.transcript.last_answer()
     assert card is not None
-    view = texts_of(card)[0]
+    view = views_of(card)[0]
     page.transcript.selection.select(Position(card.message_id, 0), Position(card.message_id, 6))
     assert view.textCursor().selectedText() == "Words "
     ask_for_menu(view, QPoint(3, 3))
@@ -104,7 +104,7 @@ def test_a_selection_can_be_copied_from_the_menu(page: MainWindow, qtbot: QtBot)
 def test_the_address_of_a_link_can_be_copied(page: MainWindow, qtbot: QtBot) -> None:
     card = page.transcript.last_answer()
     assert card is not None
-    view = texts_of(card)[0]
+    view = views_of(card)[0]
     cursor = view.document().find("link")
     ask_for_menu(view, view.cursorRect(cursor).center() - QPoint(3, 0))
     menu = open_menu(qtbot)
@@ -117,7 +117,7 @@ def test_the_address_of_a_link_can_be_copied(page: MainWindow, qtbot: QtBot) -> 
 def test_the_menu_key_opens_it_at_the_caret(page: MainWindow, qtbot: QtBot) -> None:
     card = page.transcript.last_answer()
     assert card is not None
-    view = texts_of(card)[0]
+    view = views_of(card)[0]
     view.setFocus(Qt.FocusReason.TabFocusReason)
     reason = QContextMenuEvent.Reason.Keyboard
     QApplication.sendEvent(view, QContextMenuEvent(reason, QPoint(1, 1), view.mapToGlobal(QPoint(1, 1))))

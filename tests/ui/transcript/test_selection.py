@@ -19,7 +19,7 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextView
-from ui.transcript.selection import Position, texts_of
+from ui.transcript.selection import Position, views_of
 from ui.window.main_window import MainWindow
 
 STORY = "There was once a brave fox called Mia. " * 12
@@ -56,7 +56,7 @@ def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
 
 
 def texts(page: MainWindow) -> list[TextView]:
-    return [text for card in page.transcript.cards for text in texts_of(card)]
+    return [text for card in page.transcript.cards for text in views_of(card)]
 
 
 def mouse(view: TextView, kind: QEvent.Type, point: QPoint, modifiers: Qt.KeyboardModifier = NONE) -> None:
@@ -221,14 +221,14 @@ def test_cards_that_are_far_away_are_copied_from_their_messages(window: MainWind
     window.transcript.verticalScrollBar().setValue(0)
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     shown = next(card for card in window.transcript.cards if card.message_id == 119)
-    assert all(view.textCursor().hasSelection() for view in texts_of(shown))
+    assert all(view.textCursor().hasSelection() for view in views_of(shown))
 
 
 def test_a_drag_beyond_the_edge_scrolls(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(n, "user", f"Message {n}. " + STORY) for n in range(12)])
     qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     bar = window.transcript.verticalScrollBar()
-    view = texts_of(window.transcript.cards[-1])[0]
+    view = views_of(window.transcript.cards[-1])[0]
     top = bar.value()
     mouse(view, QEvent.Type.MouseButtonPress, before(view, "Message"))
     page = window.transcript.viewport()
@@ -246,7 +246,7 @@ def test_the_page_does_not_move_away_under_the_pointer(window: MainWindow, qtbot
     window.show_conversation("t", [MessageView(1, "user", "Go on")])
     window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
     window.transcript.append_text((STORY + "\n\n") * 20, ())
-    bar, view = window.transcript.verticalScrollBar(), texts_of(window.transcript.cards[-1])[-1]
+    bar, view = window.transcript.verticalScrollBar(), views_of(window.transcript.cards[-1])[-1]
     qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0, timeout=WAIT_MS)
     mouse(view, QEvent.Type.MouseButtonPress, QPoint(9, view.height() - 5))
     held = bar.value()
@@ -263,7 +263,7 @@ def press_and_go_below(view: ProseView) -> None:
 
 def prose_of(window: MainWindow, message_id: int) -> ProseView:
     card = next(card for card in window.transcript.cards if card.message_id == message_id)
-    view = texts_of(card)[0]
+    view = views_of(card)[0]
     assert isinstance(view, ProseView)
     return view
 

@@ -373,7 +373,7 @@ class AnswerCard(MessageCard):
         self._runs.extend(spans)
         for part in (self.body, self.reasoning):
             if part is not None:
-                part.mark_growing(self._text, self._runs, self._marked)
+                part.mark_new_tokens(self._text, self._runs, self._marked)
         self._append_text()
         if self._marked or self._shows_rejected:
             self._update_marks(afresh=False)

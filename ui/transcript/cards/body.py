@@ -227,7 +227,7 @@ class AnswerBody(QWidget):
         self.restart()
         self._set_provenance("", SourceRuns(), frozenset())
 
-    def mark_growing(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+    def mark_new_tokens(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """Set the sources that new widgets are marked with; ``raw`` is the text so far."""
         self._set_provenance(raw, runs, wanted)
 
@@ -441,7 +441,7 @@ class AnswerBody(QWidget):
         above, part = self._parts[index - 1], self._parts[index]
         pixels = SEGMENT_SPACING
         if (joins or above.has_more) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
-            pixels = above.widget.gap_above(part.widget)
+            pixels = above.widget.gap_to(part.widget)
         if self._column.set_gap(index, pixels):
             self._note_change(index, 0)
 

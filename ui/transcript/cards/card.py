@@ -15,7 +15,7 @@ from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
-from ui.transcript.excerpt import Excerpt, ExcerptPart, part_of
+from ui.transcript.excerpt import Excerpt, ExcerptPart, portable_part
 from ui.widgets.building import ElidedLabel, hbox, label
 from ui.widgets.icon_button import IconButton
 
@@ -194,7 +194,7 @@ class MessageCard(QFrame):
         self._more = self.insert_action_after("ellipsis", name, lambda: self.menu_requested.emit(self), before, row)
 
     def copy_text(self) -> None:
-        Excerpt(self.text, part_of(ExcerptPart(self._view.role, self.raw_text)).html).to_clipboard()
+        Excerpt(self.text, portable_part(ExcerptPart(self._view.role, self.raw_text)).html).to_clipboard()
 
     def build_next(self) -> bool:
         """Build one more part; False if all are built."""

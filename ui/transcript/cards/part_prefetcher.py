@@ -16,7 +16,7 @@ POLISHED_PER_STEP = 5
 PAUSE_MS = 7  # pause after the last painting and before the next
 STEP_MS = 28  # time between two steps: while text arrives, each step has a frame to itself
 # Event loop iterations: what a widget requests in the first is painted in the second, before the timers.
-_STEP_ORDER = 2
+_NUM_TURNS = 2
 
 
 class IdleTimer(QTimer):
@@ -29,7 +29,7 @@ class IdleTimer(QTimer):
         self.timeout.connect(self._on_timeout)
 
     def begin(self, pause_ms: int) -> None:
-        self._turns = _STEP_ORDER
+        self._turns = _NUM_TURNS
         self.start(pause_ms)
 
     def _on_timeout(self) -> None:

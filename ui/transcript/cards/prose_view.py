@@ -60,12 +60,12 @@ _QT_INDENT_PX = 40
 FORMULA_SCALE = 1.06  # formula letters are slightly smaller than those of an interface font of the same size
 MIN_FORMULA_SCALE = 0.35
 FORMULA_TINT_ALPHA = 40
-_SOURCE_LINES = {
+_UNDERLINE_STYLES = {
     Source.NGRAM: Qt.PenStyle.DotLine,
     Source.HEAD: Qt.PenStyle.DashDotLine,
     Source.BONUS: Qt.PenStyle.DashLine,
 }
-_BASE_LEVEL_TAGS = QTextCharFormat.VerticalAlignment.AlignBaseline
+_BASELINE_ALIGNMENT = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 
 def _font_with_descent(words: QFont, pixels: float) -> QFont:
@@ -153,7 +153,7 @@ class FormulaObject(QPyTextObject):
             formula = self.formula_at(shape)
             if formula is not None:
                 below = formula.descent * self._scale(formula, document)
-                shape.setVerticalAlignment(_BASE_LEVEL_TAGS)  # by the descent of the format's font
+                shape.setVerticalAlignment(_BASELINE_ALIGNMENT)  # by the descent of the format's font
                 shape.setFont(_font_with_descent(document.defaultFont(), max(below, descent)))
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a fixed line height would cut off taller formulas
@@ -186,7 +186,7 @@ class FormulaObject(QPyTextObject):
         """Paint a tint and an underline, as for words: Qt would cover a formula with a plain colour."""
         color = QColor(self.tokens.source(source))
         painter.save()
-        painter.setPen(QPen(color, 1, _SOURCE_LINES.get(source, Qt.PenStyle.SolidLine)))
+        painter.setPen(QPen(color, 1, _UNDERLINE_STYLES.get(source, Qt.PenStyle.SolidLine)))
         if source is not Source.TARGET:
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         color.setAlpha(FORMULA_TINT_ALPHA)
@@ -367,7 +367,7 @@ class ProseView(ReadOnlyText, QTextBrowser):
             top += block.layout().lineAt(line.lineNumber() - 1).y()
         return max(math.floor(top) - 1, 0)
 
-    def gap_above(self, below: ProseView) -> int:
+    def gap_to(self, below: ProseView) -> int:
         """The gap between this text and another, as within one document."""
         if below.document().rootFrame().childFrames() and (below._html or "").startswith("<table"):
             return 0

@@ -142,10 +142,10 @@ class ReasoningBlock(QWidget):
     def finish(self) -> None:
         self.set_text(self.text, self._base, live=False)
 
-    def mark_growing(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+    def mark_new_tokens(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         self._provenance = (raw, runs, wanted)
         if self.body is not None:
-            self.body.mark_growing(raw, runs, wanted)
+            self.body.mark_new_tokens(raw, runs, wanted)
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark the tokens of the wanted sources, if unfolded."""

@@ -410,7 +410,7 @@ class CardPrefetcher:
             return False  # the message is not plain text, or the pool is full
         self._prefetched_for = view.id
         self._empty_card = self._make(MessageView(NO_MESSAGE, view.role, ""))
-        self._column().append_entry(self._empty_card)
+        self._column().adopt_hidden(self._empty_card)
         self._unpolished = [*reversed(self._empty_card.findChildren(QWidget)), self._empty_card]
         return True
 

@@ -48,7 +48,7 @@ class Layer(StrEnum):
     PROJECT = "project"  # the project that the chat is in
     MODEL = "model"  # the loaded target's settings
     GLOBAL = "global"  # the app's settings
-    FILE = "file"  # the target's file: its makers' recommendation, or a default for its size
+    MODEL_FILE = "file"  # the target's file: its makers' recommendation, or a default for its size
     DEFAULT = "default"  # no layer has a value
 
 
@@ -94,7 +94,7 @@ class LayersView:
     project_name: str = ""  # name of the chat's project; empty without one
 
     @property
-    def num_own(self) -> int:
+    def num_chat_values(self) -> int:
         """The number of the open chat's own values."""
         return sum(value.origin is Layer.CHAT for value in self.values.get(Layer.CHAT, {}).values())
 
@@ -115,12 +115,15 @@ def as_toml_values(values: Mapping[str, SettingValue]) -> dict[str, SettingValue
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The values of each layer. ``chat``, ``project`` and ``model`` hold only own values; ``file`` is `Layer.FILE`."""
+    """The values of each layer.
+
+    ``chat``, ``project`` and ``model`` hold only own values; ``model_file`` is `Layer.MODEL_FILE`.
+    """
 
     settings: Settings = field(default_factory=Settings)
     model: Mapping[str, SettingValue] = field(default_factory=dict)
     chat: Mapping[str, SettingValue] = field(default_factory=dict)
-    file: Mapping[str, SettingValue] = field(default_factory=dict)
+    model_file: Mapping[str, SettingValue] = field(default_factory=dict)
     project: Mapping[str, SettingValue] = field(default_factory=dict)
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
@@ -133,8 +136,8 @@ class Layers:
         origin = next((each for each in EDITABLE[order:] if key in own[each]), None)
         if origin is not None:
             return LayeredValue(own[origin][key], origin, hidden_by)
-        if key in self.file and self.file[key] != DEFAULTS[key]:
-            return LayeredValue(self.file[key], Layer.FILE, hidden_by)
+        if key in self.model_file and self.model_file[key] != DEFAULTS[key]:
+            return LayeredValue(self.model_file[key], Layer.MODEL_FILE, hidden_by)
         return LayeredValue(DEFAULTS[key], Layer.DEFAULT, hidden_by)
 
     def values(self, layer: Layer = Layer.CHAT) -> dict[str, LayeredValue]:
@@ -144,7 +147,7 @@ class Layers:
     def effective(self) -> Settings:
         """The settings that apply to the open chat."""
         own = self._own_values(Layer.GLOBAL)
-        layers = (self.settings.values, self.file, own, self.model, self.project, self.chat)
+        layers = (self.settings.values, self.model_file, own, self.model, self.project, self.chat)
         return replace(self.settings, values={key: value for layer in layers for key, value in layer.items()})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.domain.errors import AppError
-from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoFile, RepoModel, sum_known
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoFile, RepoModel, sum_if_all_known
 from app.core.hub.addresses import host_of
 from app.core.hub.client import DownloadSource
 from app.core.hub.downloads.first_model import fetch_first_model, is_first_model
@@ -148,7 +148,7 @@ class QueueEntry:
         self.request = request
         self._sizes = [file.size_bytes for file in request.model.files]
         self._done = [(size or 0) if status is DownloadStatus.DONE else 0 for size in self._sizes]
-        self.state = Download(id_of(request), request, status, sum(self._done), sum_known(self._sizes))
+        self.state = Download(id_of(request), request, status, sum(self._done), sum_if_all_known(self._sizes))
         self.thread: threading.Thread | None = None
         self.control: TransferControl | None = None
         self.speed = SpeedMeter()
@@ -172,7 +172,7 @@ class QueueEntry:
         """Update the progress of one file."""
         self.speed.record(time.monotonic(), done_bytes - self._done[file_index])
         self._done[file_index], self._sizes[file_index] = done_bytes, size_bytes
-        self.state = replace(self.state, done_bytes=sum(self._done), size_bytes=sum_known(self._sizes))
+        self.state = replace(self.state, done_bytes=sum(self._done), size_bytes=sum_if_all_known(self._sizes))
 
     def measure_files(self, paths: list[Path]) -> None:
         """Read from the disk how many bytes of each file are present."""

@@ -46,7 +46,7 @@ LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
 MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
-_TEXTS = ("repo_id", "licence", "draft", "added", "last_used", "source")
+_TEXT_FIELDS = ("repo_id", "licence", "draft", "added", "last_used", "source")
 PART_ENDINGS = (".part", ".part.json")
 log = logging.getLogger(__name__)
 
@@ -140,7 +140,7 @@ def _entry_of(facts: Any) -> IndexEntry | None:  # noqa: ANN401 (whatever the fi
     name, is_downloaded, size = facts.get("name"), facts.get("is_downloaded"), facts.get("size_bytes")
     if len(good_files) != len(files) or not isinstance(name, str) or not name or not isinstance(is_downloaded, bool):
         return None
-    texts = {key: facts[key] for key in _TEXTS if isinstance(facts.get(key), str)}
+    texts = {key: facts[key] for key in _TEXT_FIELDS if isinstance(facts.get(key), str)}
     good_size = size if isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES else 0
     texts["draft"] = printable(texts.get("draft", ""))
     return IndexEntry(printable(name), good_files, is_downloaded, size_bytes=good_size, **texts)

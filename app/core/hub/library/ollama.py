@@ -82,7 +82,8 @@ def name_of_blob(path: Path) -> str:
 def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """The files exactly four levels deep, sorted by name; unreadable folders are skipped."""
     num_seen = 0
-    # Follow links like Ollama. The fixed depth ends circles, and the limit bounds their number.
+    # Follow links like Ollama. Circular links end at the fixed depth; `MAX_FOLDERS` limits the folders that they lead
+    # to.
     for place, folders, names in islice(os.walk(folder, followlinks=True), MAX_FOLDERS):
         folders.sort()
         depth = len(Path(place).relative_to(folder).parts)

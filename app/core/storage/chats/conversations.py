@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.core.domain.conversations import ConversationRow
-from app.core.domain.engines import AT, is_local_url
+from app.core.domain.engines import HOST_SEPARATOR, is_local_url
 from app.core.storage.chats import attachments, index
 from engine.records import Mode
 
@@ -95,7 +95,9 @@ def _with_remote_answers(db: sqlite3.Connection) -> frozenset[int]:
     """Conversations with answers of remote servers; empty if messages are damaged, so that the list can be shown."""
     try:
         return frozenset(
-            number for number, target in db.execute(_REMOTE) if not is_local_url(f"http://{target.rpartition(AT)[2]}")
+            number
+            for number, target in db.execute(_REMOTE)
+            if not is_local_url(f"http://{target.rpartition(HOST_SEPARATOR)[2]}")
         )
     except sqlite3.DatabaseError:
         log.warning("which conversations were answered elsewhere cannot be read: the file is damaged")

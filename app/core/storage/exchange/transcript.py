@@ -37,7 +37,7 @@ _MODEL = re.compile(
     r"|chat|plus|advanced|ultra|coder|thinking|lite|preview|r1|it|x\d{1,2}b)){0,8}"
 )
 _VERB = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
-_REMARK = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
+_NAME_SUFFIX = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
 _RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
 _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
@@ -105,7 +105,7 @@ def _role_in(found: re.Match[str]) -> str | None:
         return None  # only a bold word at the start of a sentence
     name = re.sub(r"^[^\w]+", "", name.lower()).strip("# \t").rstrip(":").strip()
     for _ in range(2):
-        name = _REMARK.sub("", name).rstrip(": ")
+        name = _NAME_SUFFIX.sub("", name).rstrip(": ")
     name = re.sub(r"[^\w)]+$", "", _VERB.sub("", name))
     if name in _USERS:
         return "user"

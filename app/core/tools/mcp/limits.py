@@ -25,12 +25,12 @@ class Limits:
     start_s: float = 60.0  # npx may have to download the server first
     call_s: float = 120.0  # maximum time without a progress message
     call_total_s: float = 3_600.0  # even with progress messages
-    end_s: float = 2.0  # between terminating and killing a server
+    kill_after_s: float = 2.0  # between terminating and killing a server
     tools: int = 128
-    pages: int = 20  # maximum number of pages of the tool list
+    tool_list_pages: int = 20  # maximum number of pages of the tool list
     calls_at_once: int = 8
     burst: int = 2_000  # messages
-    per_s: float = 200.0  # messages a second after the burst
+    messages_per_s: float = 200.0  # messages a second after the burst
     result_chars: int = 256 * 1024
 
 

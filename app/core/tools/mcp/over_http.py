@@ -158,7 +158,7 @@ def _client(
             request.headers.update(dict(entry.headers))
 
     return httpx2.AsyncClient(
-        transport=_Transport(may_be_asked, RateLimiter(limits.burst, limits.per_s), observed),
+        transport=_Transport(may_be_asked, RateLimiter(limits.burst, limits.messages_per_s), observed),
         headers={"accept-encoding": "identity"},
         auth=auth,
         event_hooks={"request": [add_headers]},

@@ -80,7 +80,7 @@ class ServerProcess:
 
     def __init__(self, entry: ServerEntry, limits: Limits, log: ServerLog) -> None:
         self._entry, self._limits, self._log = entry, limits, log
-        self._throttle = RateLimiter(limits.burst, limits.per_s)
+        self._throttle = RateLimiter(limits.burst, limits.messages_per_s)
         self._process: Any = None  # a process of anyio, or on Windows of the package
         self._life: int | None = None  # our end of the pipe to the guard process
         self._tasks: list[asyncio.Task[None]] = []
@@ -118,13 +118,13 @@ class ServerProcess:
         try:
             with suppress(Exception):
                 await self._process.stdin.aclose()
-            await _wait_within(self._limits.end_s, self._process.wait)
+            await _wait_within(self._limits.kill_after_s, self._process.wait)
         finally:
             self._kill()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            await _wait_within(self._limits.end_s, self._process.wait)
+            await _wait_within(self._limits.kill_after_s, self._process.wait)
             with suppress(Exception):
                 await self._process.aclose()
 

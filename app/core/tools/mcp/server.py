@@ -240,7 +240,7 @@ class McpServer:
         assert self._session is not None and self._dispatcher is not None  # noqa: S101, PT018  (the caller has set them)
         self._dispatcher.left_out = []
         listed, cursor, seen, pages = list[Tool](), None, set[str | None](), 0
-        while pages < self._limits.pages and len(listed) <= 10 * self._limits.tools and cursor not in seen:
+        while pages < self._limits.tool_list_pages and len(listed) <= 10 * self._limits.tools and cursor not in seen:
             page = await self._session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
             listed += page.tools
             seen.add(cursor)

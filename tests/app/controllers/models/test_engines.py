@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
-from app.core.domain.engines import remote_path
+from app.core.domain.engines import remote_model_id
 from app.core.domain.messages import MessageState
 from app.core.domain.thinking import split_thinking
 from engine.records import Mode
@@ -106,7 +106,7 @@ def test_its_models_are_in_the_headers_list_and_one_is_taken(
     qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
     harness.window.models.leave()
     harness.window.header.open_models()
-    path = remote_path(server.url, "org/model")
+    path = remote_model_id(server.url, "org/model")
     qtbot.waitUntil(lambda: f"target:{path}" in keys_of(harness), timeout=WAIT_MS)
     take(harness, f"target:{path}")
     qtbot.waitUntil(
@@ -241,7 +241,7 @@ def test_the_model_is_chosen_again_at_the_next_start(
     try:
         qtbot.waitUntil(lambda: second.window.engine.target is not None, timeout=WAIT_MS)
         assert second.window.engine.target is not None
-        assert second.window.engine.target.path == remote_path(server.url, "org/model")
+        assert second.window.engine.target.path == remote_model_id(server.url, "org/model")
         assert second.engine.loads == []
         assert memory.kept
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.domain.engines import RemoteModel, ServerRecord, remote_name, remote_path
+from app.core.domain.engines import RemoteModel, ServerRecord, remote_model_id, remote_name
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from app.core.domain.engines import RemoteModel, ServerRecord, remote_name, remo
 )
 def test_a_model_named_by_its_path_is_called_by_its_file(name: str, title: str) -> None:
     assert RemoteModel(name).title == title
-    assert remote_name(remote_path("http://192.168.1.5:8000", name)) == f"{title} @ 192.168.1.5:8000"
+    assert remote_name(remote_model_id("http://192.168.1.5:8000", name)) == f"{title} @ 192.168.1.5:8000"
 
 
 def test_which_engines_run_on_this_computer() -> None:

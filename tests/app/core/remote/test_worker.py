@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.engines import remote_path
+from app.core.domain.engines import remote_model_id
 from app.core.remote.server_list import RemoteServerList
 from app.core.remote.worker import RemoteWorker
 from engine.records import (
@@ -58,7 +58,7 @@ def added(tmp_path: Path, **fields: object) -> Iterator[tuple[Heard, ScriptedSer
         RemoteServerList(file).add(server.url, "")
         heard = Heard(file)
         try:
-            yield heard, server, remote_path(server.url, "org/model")
+            yield heard, server, remote_model_id(server.url, "org/model")
         finally:
             assert heard.worker.close(PATIENCE_S)
 
@@ -125,12 +125,12 @@ def test_what_nobody_foresaw_is_told_and_the_next_load_works(tmp_path: Path, cap
             return RemoteServerList(file)
 
         worker = Driver(RemoteWorker(events.put, open_engines))
-        worker.load(LoadRequest(remote_path(server.url, "org/model")))
+        worker.load(LoadRequest(remote_model_id(server.url, "org/model")))
         failed = events.get(timeout=PATIENCE_S)
         assert isinstance(failed, EngineFailed)
         assert failed.problem.title == "Something went wrong with the remote server"
         assert "surprise" in caplog.text
-        worker.load(LoadRequest(remote_path(server.url, "org/model")))
+        worker.load(LoadRequest(remote_model_id(server.url, "org/model")))
         assert isinstance(events.get(timeout=PATIENCE_S), EngineReady)
         assert worker.close(PATIENCE_S)
     assert RemoteWorker(events.put, open_engines).close(0.0)  # it was never started

@@ -106,7 +106,7 @@ def test_following_another_sequence_equals_a_search(ids: list[int], other: list[
         match = index.follow(match, token_id, max_length)
         sizes = range(min(max_length, end), 0, -1)
         assert match.length == next((n for n in sizes if occurs(ids, other[end - n : end])), 0)
-        matched = index.continued_match(match).length
+        matched = index.longest_continuable(match).length
         assert matched == longest_end(ids, other[:end], max_length)
         wanted = estimate(*most_frequent(ids, other[end - matched : end])) if matched else None
         assert first(index, match) == wanted
@@ -146,7 +146,7 @@ def test_a_continuation_equals_counting_for_each_of_its_tokens(
             pattern = ids[max(0, end - size) : end]
             match = find(index, pattern, depth)
             wanted = continuation(ids, pattern, limit, min_length, min_probability)
-            assert index.continuation(index.continued_match(match), limit, min_length, min_probability) == wanted
+            assert index.continuation(index.longest_continuable(match), limit, min_length, min_probability) == wanted
 
 
 def test_what_came_once_is_not_followed_beyond_the_depth(monkeypatch: pytest.MonkeyPatch) -> None:

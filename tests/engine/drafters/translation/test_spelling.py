@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.translation import spelling
-from engine.drafters.translation.spelling import ByteTokenizer, begins_word, whole_characters
+from engine.drafters.translation.spelling import ByteTokenizer, is_certain_split, whole_characters
 from engine.errors import PromptError
 from engine.llama.model import LlamaModel
 from tests.engine.drafters.translation.vocabularies import PieceTokenizer
@@ -144,4 +144,4 @@ def test_whole_text_is_kept(text: str) -> None:
     ],
 )
 def test_where_words_begin(data: bytes, place: int, begins: bool) -> None:
-    assert begins_word(data, place) is begins
+    assert is_certain_split(data, place) is begins

@@ -442,7 +442,7 @@ def test_an_answer_is_marked_one_part_a_step(window: MainWindow) -> None:
 def test_in_the_window_a_part_is_styled_before_it_is_filled(window: MainWindow) -> None:
     card = window.transcript.make_card(ANSWER)
     assert isinstance(card, AnswerCard)
-    window.transcript._column.append_entry(card)
+    window.transcript._column.adopt_hidden(card)
     steps = fill(card)
     assert any(ready for _, _, ready in steps), "each was made in a step of its own"
     assert steps[-1][2] == 0, "and none in vain"

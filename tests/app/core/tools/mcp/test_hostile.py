@@ -26,8 +26,8 @@ from engine.records import ToolCall
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[5]
 # Starting a program takes a second or two while other tests use the cores.
-QUICK = Limits(start_s=30.0, call_s=30.0, end_s=0.5)
-IMPATIENT = Limits(start_s=30.0, call_s=1.0, end_s=0.5)
+QUICK = Limits(start_s=30.0, call_s=30.0, kill_after_s=0.5)
+IMPATIENT = Limits(start_s=30.0, call_s=1.0, kill_after_s=0.5)
 WAIT_S = 60.0
 Start = Callable[..., McpTools]
 
@@ -135,7 +135,7 @@ def test_what_never_answers_is_given_up(start: Start, kind: str) -> None:
 
 
 def test_a_server_that_never_starts_is_given_up(start: Start) -> None:
-    tools = start(entry("never starts"), limits=Limits(start_s=1.0, end_s=0.2))
+    tools = start(entry("never starts"), limits=Limits(start_s=1.0, kill_after_s=0.2))
     assert state(tools).problem == "Could not start “x”: it took longer than 1 seconds."
 
 
@@ -184,7 +184,7 @@ def test_of_many_tools_some_are_left_out(start: Start) -> None:
 
 def test_endless_pages_are_not_read_to_the_end(start: Start) -> None:
     tools = start(entry("endless pages"))
-    assert len(tools.definitions()) == Limits().pages
+    assert len(tools.definitions()) == Limits().tool_list_pages
     assert state(tools).notice == "Its list of tools is too long: only pages 1 to 20 were read."
 
 

@@ -82,7 +82,7 @@ def run(
     monkeypatch.setattr("app.core.tools.mcp.process.find_command", lambda entry: entry.command)
 
     async def live() -> tuple[McpServer, list[ToolResult], list[Json], str]:
-        limits_here = limits or Limits(start_s=20, call_s=20, end_s=0.1)
+        limits_here = limits or Limits(start_s=20, call_s=20, kill_after_s=0.1)
         server = McpServer(entry or ServerEntry("x", "program"), limits_here, lambda: None)
         running = asyncio.create_task(server.run())
         while server.phase in (Phase.OFF, Phase.STARTING):
