@@ -309,8 +309,8 @@ def test_what_it_read_needs_no_checkpoint(files: tuple[Path, Path | None]) -> No
         assert not head.sequence.save()  # any tail can be dropped
         told = head.sequence.forward(ids[10:], 1)[0].copy()
         assert head.sequence.rollback(10)
-        found = head.row_model.forward_candidates(ids[10:])
-        assert found.ids.tolist() == list(range(head.row_model.n_vocab))
+        found = head.head_model.forward_candidates(ids[10:])
+        assert found.ids.tolist() == list(range(head.head_model.n_vocab))
         assert_same(told, found.logits)
 
 

@@ -28,7 +28,7 @@ from engine.kernels.build_options import KERNELS_256_BIT, KERNELS_FEW_TOKENS, KE
 from engine.llama import library
 print(json.dumps({
     "told": [one.description for one in library.loaded_libraries()],
-    "package": [one.is_package for one in library.loaded_libraries()],
+    "package": [one.is_from_package for one in library.loaded_libraries()],
     "notices": library.library_notices(),
     "facts": library.machine_facts(),
 }))

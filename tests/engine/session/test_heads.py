@@ -83,7 +83,7 @@ def test_a_short_prompt_read_without_rows_is_read_again(tmp_path: Path) -> None:
     plain = answer(session, Mode.OFF, prompt)
     again = answer(session, Mode.HEAD, prompt, depth=1)
     assert again.stats.prompt_cached_tokens == 0
-    assert not head.row_model.has_lost_beginning()
+    assert not head.head_model.has_lost_beginning()
     assert again.token_ids == plain.token_ids
     assert again.stats.accepted == fresh.stats.accepted
     assert answer(session, Mode.HEAD, prompt, depth=1).stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
