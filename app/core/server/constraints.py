@@ -143,7 +143,7 @@ def _describe_tools(functions: Mapping[str, Function], model: ModelInfo) -> str:
         ApiError: in strict mode.
     """
     reason = model.tool_refusal or "its chat template does not support tools"
-    warn("tools", f"The model is told of `tools` in words, in the system prompt: {reason}.")
+    warn("tools", f"The system prompt describes `tools` as text: {reason}.")
     return "\n".join([_GENERIC_SCHEMA, *(json.dumps(function, ensure_ascii=False) for function in functions.values())])
 
 

@@ -200,7 +200,7 @@ def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedSer
     answer = server.client.post(CHAT, json=asked).json()
     (call,) = answer["choices"][0]["message"]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"city": "Rome"}
-    assert "in words" in answer["warnings"][0]
+    assert "as text" in answer["warnings"][0]
     request = server.session.requests[-1]
     assert (request.tools, request.grammar) == ((), "")
     first, second = (message.content for message in request.messages)
