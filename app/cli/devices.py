@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
 
-from app.cli.models.output import size_words
-from app.cli.output import notify, table
+from app.cli.output import notify, print_json, size_words, table
 from engine.llama import rpc
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import processor_name
@@ -18,44 +15,23 @@ _KINDS = {DeviceKind.GPU: "GPU", DeviceKind.INTEGRATED: "integrated GPU", Device
 
 def command(options: argparse.Namespace) -> int:
     """List the devices of this machine and of the named servers; exit code 1 if a server does not answer."""
-    found: list[tuple[str, Device]] = [(gpu.name, gpu) for gpu in find_gpus()]
+    found = [(gpu.name, gpu) for gpu in find_gpus()]
     for name in options.servers:
         found.extend((name, device) for device in find_devices([rpc.checked(name)]))
-    warning = rpc.warning(options.servers)
-    if warning:
+    if warning := rpc.warning(options.servers):
         notify(warning)
     if options.json:
-        print(json.dumps({"processor": processor_name(), "devices": [_device_facts(*one) for one in found]}))
-    else:
-        _print(found)
-    return 0
-
-
-def _print(found: Sequence[tuple[str, Device]]) -> None:
+        print_json({"processor": processor_name(), "devices": [{"device": name, "is": one} for name, one in found]})
+        return 0
     if found:
         print(table([("device", "description", "kind", "memory", "free"), *(_row(*one) for one in found)]))
     else:
         print(f"llama.cpp finds no device besides the processor ({processor_name()}).")
     if not rpc.is_supported():
         print("This build of llama.cpp has no RPC backend, so devices of other machines cannot be used.")
+    return 0
 
 
 def _row(name: str, device: Device) -> tuple[str, ...]:
-    sizes = (device.total_bytes, device.free_bytes)
-    return (
-        name,
-        device.description,
-        _KINDS[device.kind],
-        *("unknown" if one is None else size_words(one) for one in sizes),
-    )
-
-
-def _device_facts(name: str, device: Device) -> dict[str, object]:
-    return {
-        "device": name,
-        "name": device.name,
-        "description": device.description,
-        "kind": device.kind.value,
-        "total_bytes": device.total_bytes,
-        "free_bytes": device.free_bytes,
-    }
+    sizes = ("unknown" if one is None else size_words(one) for one in (device.total_bytes, device.free_bytes))
+    return (name, device.description, _KINDS[device.kind], *sizes)

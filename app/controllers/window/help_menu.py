@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QPlainTextEdit
 import app
 from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
-from app.core.logs import LOG_NAME
 from engine.records import Problem
 from ui.text.language import Translator, mark, translate
 from ui.widgets.dialogs import ConfirmDialog
@@ -61,11 +60,9 @@ class HelpMenuController(PartsController):
         models, settings, paths = self._state.engine, self._state.settings, self._parts.paths
 
         def gather(_stop: object) -> str:
-            from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
-            from engine.sandbox.library_facts import query_llama_cpp  # noqa: PLC0415
+            from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start does not wait for it)
 
-            library = query_llama_cpp(paths.cache)
-            return diagnostics(settings, (models.target, models.draft), paths.logs / LOG_NAME, library)
+            return diagnostics(settings, (models.target, models.draft), paths)
 
         self._jobs.run("diagnostics", gather, self._copy_diagnostics, self._window.show_problem)
 

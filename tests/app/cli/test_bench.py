@@ -142,7 +142,7 @@ def test_a_file_of_another_measurement_is_one_sentence(tmp_path: Path, capsys: p
     assert "state.jsonl belongs to another measurement: it differs in answers." in said
     assert said.count("\n") == 1
     assert main([*options[:-1], str(tmp_path / "none" / "state.jsonl")]) == 1
-    assert "cannot be read: No such file or directory" in capsys.readouterr().err
+    assert "cannot be opened: No such file or directory" in capsys.readouterr().err
 
 
 def test_a_full_disk_ends_it_with_what_there_is(

@@ -74,5 +74,5 @@ def test_a_folder_that_may_not_be_read_is_one_sentence(
 
     monkeypatch.setattr(Path, "iterdir", refuse)
     assert main(["bench", "--prompts", str(folder)]) == 1
-    said = f"{folder} cannot be read: Permission denied. Check the path."
+    said = f"{folder} cannot be opened: Permission denied. Check the path."
     assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"

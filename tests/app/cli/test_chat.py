@@ -80,8 +80,8 @@ def test_what_was_said_before_goes_along_without_its_reasoning(capsys: Capture) 
 
 
 def test_messages_of_several_lines() -> None:
-    session = talk("one \\", "two", '"""', "three", "", "/four", '"""', '"""five"""')
-    assert [request.messages[-1].content for request in session.requests] == ["one \ntwo", "three\n\n/four", "five"]
+    session = talk("one", '"""', "three", "", "/four", '"""', '"""five"""')
+    assert [request.messages[-1].content for request in session.requests] == ["one", "three\n\n/four", "five"]
 
 
 def test_commands(capsys: Capture) -> None:

@@ -33,10 +33,10 @@ def test_out_and_in_again(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     assert main(["chats", "export", str(file)]) == 0
     monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "elsewhere"))
     assert main(["chats", "import", str(file), str(file)]) == 0
-    told = capsys.readouterr().out
-    assert "1 chat exported" in told
-    assert "1 chat imported." in told
-    assert "0 chats imported. 1 already existed." in told
+    told = capsys.readouterr()
+    assert told.err == "1 chat exported.\n"
+    assert "1 chat imported." in told.out
+    assert "0 chats imported. 1 already existed." in told.out
 
 
 def test_to_stdout(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +123,7 @@ def test_chats_that_cannot_be_written_can_still_be_exported(
     file = tmp_path / "chats.json"
     assert main(["chats", "export", str(file)]) == 0
     assert "Hello there" in file.read_text("utf-8")
+    capsys.readouterr()
     assert main(["chats", "import", str(file)]) == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1

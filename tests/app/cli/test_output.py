@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted_text, message_stream, metrics_line, run_hint, write_reports
+from app.cli.output import counted_text, metrics_line, write_reports
 from engine.records import RunStats
 
 
@@ -22,20 +19,6 @@ def test_one_is_said_as_one(tokens: int, passes: int, told: str) -> None:
 
 def test_large_numbers_are_grouped() -> None:
     assert counted_text(12_300, "download", "downloads") == "12,300 downloads"
-
-
-def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with (tmp_path / "piped").open("w") as piped, monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", piped)
-        assert message_stream(str(tmp_path / "piped")) is sys.stderr
-        assert message_stream(None, piped.name) is sys.stderr
-        assert message_stream(str(tmp_path / "another"), os.devnull) is piped
-
-
-@pytest.mark.parametrize("name", ["tiny", "My model (v2).gguf", "a'b; rm x"])
-def test_the_hint_can_be_pasted_as_it_is(name: str) -> None:
-    words = shlex.split(run_hint(name).removeprefix("Try it: "))
-    assert words == ["paceline", "run", "--model", name, "--prompt", "TEXT"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")

@@ -73,7 +73,7 @@ def test_csv_of_the_totals_and_of_every_answer(tmp_path: Path, capsys: pytest.Ca
     with file.open(encoding="utf-8-sig", newline="") as handle:
         assert [row["chat_title"] for row in csv.DictReader(handle)] == ["'=HYPERLINK()", "second"]
     assert list(tmp_path.glob("*.part")) == []
-    assert "totals.csv" in capsys.readouterr().out
+    assert "totals.csv" in capsys.readouterr().err
 
 
 def test_what_cannot_be_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

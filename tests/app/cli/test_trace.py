@@ -54,4 +54,4 @@ def test_what_was_chosen_and_what_came_stand_together(tmp_path: Path) -> None:
 
 def test_an_unwritable_trace_is_reported_before_loading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path / "none" / "trace.jsonl") == 1
-    assert "The trace cannot be written to" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "trace.jsonl cannot be opened: " in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -37,8 +37,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
 @pytest.fixture
 def _short_race(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the race: `tests/app/cli/test_demo.py` tests what the demo does after the small model's answer."""
-    monkeypatch.setattr("app.cli.demo.MAX_TOKENS", 8)
-    monkeypatch.setattr("app.cli.demo.ROUNDS", 1)
+    monkeypatch.setattr("app.cli.demo.DECODING", ("--temperature", "0", "--max-tokens", "8"))
 
 
 def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: BundledModel, capsys: Capture) -> None:
@@ -119,7 +118,6 @@ def test_the_demo_lets_it_answer_first(model: BundledModel, capsys: Capture) -> 
     told = capsys.readouterr()
     real, builtin = told.out.index("is a small real model"), told.out.index("The built-in pair is tiny")
     assert real < builtin
-    assert "[auto] " in told.out[real:builtin]
     assert "the speed of plain" in told.out[real:builtin]
 
 
