@@ -68,7 +68,7 @@ class Controller(PartsController):
         self.chat_settings = ChatSettingsController(parts, self.conversations)
         self.hub = self._make_hub()
         self.engines = RemoteServersController(parts, self.models)
-        lists = ModelLists(self.hub, self.engines)
+        lists = ModelLists(parts.jobs, self.hub, self.engines)
         self.context = ContextController(parts, self.conversations)
         self.projects = ProjectController(parts, self.conversations, self.hub)
         self.answers = AnswerController(parts, self.conversations, self.context, self.projects)
@@ -131,19 +131,18 @@ class Controller(PartsController):
         self.conversations.edits.save()
         self.space.close()
         self.projects.close()
-        self.help.close()
+        self.transfer.close()
         if self.hub is not None:
             self.hub.close()
-        self.engines.close()
         results = {
             "server ended": self.server.close(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "reading ended": self.attachments.close(SHUTDOWN_S),
-            "race exported": self.races.close(SHUTDOWN_S),
-            "transfer ended": self.transfer.close(SHUTDOWN_S),
-            "statistics written": self.statistics.close(SHUTDOWN_S),
+            "files written": self._jobs.close(SHUTDOWN_S),
             "everything saved": self._store.close(SHUTDOWN_S),
         }
+        if self.hub is not None:
+            self.hub.close()
         for what, good in results.items():
             if not good:
                 log.error("at closing, not: %s", what)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QProcess
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import AppError
@@ -67,7 +66,6 @@ class ProjectController(PartsController):
         self._index = Lazy(self._open_index)
         self._page: ProjectPage | None = None
         self._process: QProcess | None = None
-        self._jobs = JobRunner()
         self._embedding_path = ""
         self._embedder: PassageEmbedder | None = None
         self.has_meaning = False  # the embedder is loaded
@@ -165,7 +163,7 @@ class ProjectController(PartsController):
         def ready(_: None) -> None:
             self.has_meaning = True
 
-        self._jobs.run("embedding model", lambda _stop: embedder.load(), ready, self._window.show_problem)
+        self._jobs.run("embedding model", lambda _stop: embedder.load(), ready)
 
     @property
     def _max_tokens(self) -> int:
@@ -308,7 +306,7 @@ class ProjectController(PartsController):
         def start(path: str) -> None:
             project = self._stored(page)
             work = partial(export_project, project, self._store, Path(path))
-            self._jobs.run("export", lambda _stop: work(), done, partial(self._report, page))
+            self._jobs.run("project export", lambda _stop: work(), done, partial(self._report, page), writes=True)
 
         ask_project_file(page, file_name(page.project.name, "zip"), start)
 
@@ -407,7 +405,6 @@ class ProjectController(PartsController):
 
     def close(self) -> None:
         self.stop_reading()
-        self._jobs.close(0.0)
         if self._embedder is not None:
             self._embedder.close()
         index = self._index.value

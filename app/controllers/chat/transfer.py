@@ -10,7 +10,6 @@ from typing import TypeVar
 from PySide6.QtCore import Signal
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError
 from app.core.storage.exchange.file_names import JSON, file_name
@@ -37,7 +36,6 @@ class TransferController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
-        self._jobs = JobRunner()
         self._is_busy = False
         self._waiting: list[Path] = []
         library_signals = self._window.sidebar.library_signals
@@ -99,10 +97,9 @@ class TransferController(PartsController):
             sentences.append(import_files(self._store, chats).sentence)
         return joined(sentences)
 
-    def close(self, timeout_s: float) -> bool:
-        """Wait for the running transfer and start no more; False if it does not end in time."""
+    def close(self) -> None:
+        """Start no more transfers; closing the jobs waits for the running one."""
         self._waiting.clear()
-        return self._jobs.close(timeout_s)
 
     def _title(self, conversation_id: int | None) -> str:
         try:
@@ -118,7 +115,8 @@ class TransferController(PartsController):
             return
         self._is_busy = True
         show = self._ended(self._window.show_notice)
-        self._jobs.run("transfer", lambda _should_stop: work(), show, self._ended(self._window.show_problem))
+        failed = self._ended(self._window.show_problem)
+        self._jobs.run("transfer", lambda _stop: work(), show, failed, writes=True)
 
     def _ended(self, show: Callable[[Result], None]) -> Callable[[Result], None]:
         def end(result: Result) -> None:

@@ -24,14 +24,12 @@ from ui.text.problem_words import explanation, in_language, in_words
 if TYPE_CHECKING:  # imported late: NumPy and llama.cpp
     from engine.tuning.self_draft import SelfDraft
 
-Post = Callable[[Callable[[], None]], None]
-
 
 class SelfDraftController:
-    """Lives on the GUI thread. ``post`` calls a function on it. ``use`` loads a target with its draft."""
+    """Lives on the GUI thread. ``use`` loads a target with its draft."""
 
-    def __init__(self, parts: Parts, post: Post, use: Callable[[ModelRef, ModelRef], None]) -> None:
-        self._parts, self._post, self._use = parts, post, use
+    def __init__(self, parts: Parts, use: Callable[[ModelRef, ModelRef], None]) -> None:
+        self._parts, self._use = parts, use
         self._number: int | None = None  # number of the running request
         self.dialog: SelfDraftDialog | None = None
 
@@ -65,7 +63,11 @@ class SelfDraftController:
         self._number = request.request_id
         if self.dialog is not None:
             self.dialog.show_progress()
-        self._parts.worker.submit(request, lambda event: self._post(lambda: self._on_event(request.request_id, event)))
+
+        def post(event: Event) -> None:
+            self._parts.jobs.post(lambda: self._on_event(request.request_id, event))
+
+        self._parts.worker.submit(request, post)
 
     def _on_event(self, number: int, event: Event) -> None:
         dialog = self.dialog

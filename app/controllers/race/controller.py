@@ -11,7 +11,6 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication
 
 from app.controllers.models.engines import ModelLists
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, RaceExportError
 from app.core.domain.messages import MessageView
@@ -58,7 +57,6 @@ class RaceController(PartsController):
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._number = 0  # request number of the race
         self._drafts_of = ""  # the target whose drafts are listed
-        self._jobs = JobRunner()
         self._is_exporting = False
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
@@ -156,10 +154,6 @@ class RaceController(PartsController):
         except AppError as error:
             self._page.problem.show_problem(error.problem)
         self._page.set_earlier(self.store.all())
-
-    def close(self, timeout_s: float) -> bool:
-        """Wait for a file being written; False after the time limit. The race ends with the engine."""
-        return self._jobs.close(timeout_s)
 
     @property
     def _blocked(self) -> str:
@@ -260,7 +254,7 @@ class RaceController(PartsController):
             return file.name
 
         self._is_exporting = True
-        self._jobs.run("race export", write, self._on_exported, self._on_exported)
+        self._jobs.run("race export", write, self._on_exported, self._on_exported, writes=True)
 
     def copy_picture(self) -> None:
         if self._page.result is not None:

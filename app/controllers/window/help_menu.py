@@ -9,7 +9,6 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit
 
 import app
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from engine.records import Problem
 from ui.text.language import Translator, mark, translate
@@ -33,11 +32,7 @@ COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your ch
 class HelpMenuController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        self._jobs = JobRunner()
-        self._connect()
-
-    def _connect(self) -> None:
-        parts, button = self._parts, self._parts.window.sidebar.help_button
+        button = parts.window.sidebar.help_button
         button.shortcuts.triggered.connect(parts.window.dialogs.open_shortcuts)
         button.log_folder.triggered.connect(self._open_logs)
         button.diagnostics.triggered.connect(self._gather_diagnostics)
@@ -45,10 +40,6 @@ class HelpMenuController(PartsController):
         button.about.triggered.connect(
             lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
-
-    def close(self) -> None:
-        """Pending work ends with the process."""
-        self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
         folder = self._parts.paths.logs
@@ -64,7 +55,7 @@ class HelpMenuController(PartsController):
 
             return diagnostics(settings, (models.target, models.draft), paths)
 
-        self._jobs.run("diagnostics", gather, self._copy_diagnostics, self._window.show_problem)
+        self._jobs.run("diagnostics", gather, self._copy_diagnostics)
 
     def _copy_diagnostics(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)

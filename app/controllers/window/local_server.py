@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 
 from PySide6.QtCore import Qt, QTimer, Signal
 
+from app.controllers.jobs import log_problem
 from app.controllers.layers import ChatLayers
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.controllers.window.served_models import ServedModels
 from app.core.domain.errors import AppError, PortTakenError
@@ -51,7 +51,6 @@ class LocalServerController(PartsController):
         self._reload_fraction: float | None = None  # loaded fraction of the window's models
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._read_state)
-        self._jobs = JobRunner()
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
         self._connect()
 
@@ -116,7 +115,6 @@ class LocalServerController(PartsController):
         self._is_closed = True
         self._timer.stop()
         self._reported.disconnect()
-        self._jobs.close(0.0)
         if server is None:
             return True
         server.stop()
@@ -246,10 +244,6 @@ class LocalServerController(PartsController):
         else:
             self._setup = None
             self._server.stop()  # disconnects clients with the old key; `_read_state` restarts it
-
-
-def log_problem(problem: Problem) -> None:
-    log.warning("the models that programs may name could not be listed: %s", problem.message)
 
 
 def _problem(failure: Exception, setup: ServerSetup) -> Problem:

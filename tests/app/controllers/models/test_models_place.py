@@ -44,7 +44,7 @@ def _wait_for_jobs(harness: AppHarness, qtbot: QtBot) -> None:
     """Otherwise the app would be closed while requests are running."""
     hub = harness.controller.hub
     assert hub is not None
-    qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: hub._jobs.is_idle, timeout=WAIT_MS)
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(

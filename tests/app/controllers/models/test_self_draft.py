@@ -75,10 +75,10 @@ class Bench:
         self.engine, self.posted, self.used = IdleEngine(), Posted(), list[tuple[ModelRef, ModelRef]]()
         self.folder = folder / "self-drafts"
         paths = SimpleNamespace(cache=folder, self_drafts=self.folder)
-        parts = SimpleNamespace(window=window, worker=worker or self.engine, paths=paths)
+        jobs = SimpleNamespace(post=self.posted.arrived.emit)
+        parts = SimpleNamespace(window=window, worker=worker or self.engine, paths=paths, jobs=jobs)
         self.controller = SelfDraftController(
             parts,  # type: ignore[arg-type]
-            self.posted.arrived.emit,
             lambda target, draft: self.used.append((target, draft)),
         )
 

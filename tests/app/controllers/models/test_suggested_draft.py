@@ -36,7 +36,7 @@ def pays(target: Path, draft_ms: float) -> None:
 
 
 def jobs_done(harness: AppHarness, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.controller.hub._jobs.is_idle, timeout=WAIT_MS)
     qtbot.wait(50)
 
 
