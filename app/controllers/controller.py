@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QApplication
+
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.attachments import AttachmentController
 from app.controllers.chat.context import ContextController
@@ -25,7 +27,6 @@ from app.controllers.window.disk_space import DiskSpaceController
 from app.controllers.window.help_menu import HelpMenuController
 from app.controllers.window.layout import LayoutController
 from app.controllers.window.local_server import LocalServerController
-from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
 from app.core.hub.addresses import find_endpoint
 from app.core.hub.errors import HubError
@@ -68,19 +69,17 @@ class Controller(PartsController):
         self.chat_settings = ChatSettingsController(parts, self.conversations)
         self.hub = self._make_hub()
         self.engines = RemoteServersController(parts, self.models)
-        lists = ModelLists(parts.jobs, self.hub, self.engines)
         self.context = ContextController(parts, self.conversations)
         self.projects = ProjectController(parts, self.conversations, self.hub)
         self.answers = AnswerController(parts, self.conversations, self.context, self.projects)
-        self.versions = VersionController(parts, self.conversations, self.answers, self.models, lists)
+        self.versions = VersionController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
-        self.attachments = AttachmentController(parts, self.conversations.unsent, self.transfer, lists)
+        self.attachments = AttachmentController(parts, self.conversations.unsent, self.transfer)
         self.library = LibraryController(parts, self.conversations)
         self.statistics = StatisticsController(parts)
-        self.races = RaceController(parts, lists)
+        self.races = RaceController(parts, ModelLists(parts.jobs, self.hub))
         self.help = HelpMenuController(parts)
-        self.notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.conversations.layers)
@@ -174,12 +173,9 @@ class Controller(PartsController):
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)
         elif isinstance(event, TokensCounted):
-            self.context.on_counted(event)
-            self.attachments.sums.on_counted(event)
-            self.answers.tools.on_counted(event)
+            self._parts.counts.on_counted(event)
         elif isinstance(event, EngineFailed) and self.models.is_pending(event.request_id):
             self.models.on_event(event)
-            self.versions.on_failed()
         elif isinstance(event, EngineFailed) and self.races.is_pending(event.request_id):
             self.races.on_failed(event)
         else:
@@ -190,17 +186,18 @@ class Controller(PartsController):
             elif isinstance(event, EngineFailed):
                 self.context.on_failed(event)
                 self.attachments.sums.conversation_changed()
-            self.notifications.on_event(event)
+            if isinstance(event, Finished | EngineFailed) and not self._window.isActiveWindow():
+                QApplication.alert(self._window)
 
     def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
         if isinstance(event, LoadProgress) and not self.models.is_pending(event.request_id):
             self.server.note_reload(event.fraction)
+        if isinstance(event, EngineReady):
+            self._parts.counts.model_changed(0 if event.target.engine_url else event.target.n_ctx)
         self.models.on_event(event)
         if isinstance(event, EngineReady):
             self.conversations.models_changed(event.target)
             self.context.model_changed(event.target)
-            self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
             if self.hub is not None:
                 is_away = bool(event.target.engine_url)  # a remote model: no library model is in use
                 self.hub.models_loaded(None if is_away else event)
-            self.versions.on_ready(event)

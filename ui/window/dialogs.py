@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLayout,
-    QSystemTrayIcon,
     QWidget,
 )
 
@@ -129,10 +128,6 @@ class WindowDialogs(QObject):
         dialog = SettingsDialog(fields, self.values, window, pages, below)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.set_devices(window.engine_view.devices)
-        if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
-            dialog.rows["notify"].add_note(
-                translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
-            )
         dialog.saved.connect(self.save)
         dialog.appearance_previewed.connect(self._preview_appearance)
         return dialog

@@ -308,10 +308,6 @@ class MainWindow(QMainWindow):
         if self.problem_banner.problem == problem:
             self.problem_banner.hide()
 
-    def correct_problem(self, problem: Problem, now: Problem) -> None:
-        if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
-            self.problem_banner.show_problem(now)
-
     def place_notices(self) -> None:
         """Put banners below the visible page; in the chat above the composer."""
         foot = self._foot if self.shows_chat else self._page_foot

@@ -149,9 +149,7 @@ class AnswerController(PartsController):
 
     def _publish(self) -> None:
         answers = {
-            each.conversation_id: ChatAnswer(
-                each.state, not each.has_begun, self._titles_before(each), self._parallel_titles(each), each.abandoned
-            )
+            each.conversation_id: ChatAnswer(each.state, not each.has_begun, self._titles_before(each), each.abandoned)
             for each in reversed(self._running.values())
         }
         # Chats whose turn runs a tool or asks the user.
@@ -305,21 +303,11 @@ class AnswerController(PartsController):
 
     def _titles_before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """Titles of the chats whose answers the engine generates first; empty if this one is next."""
-        before = self._answers_before(streaming)
-        at_once = self._state.models.num_parallel
-        waits = streaming.is_sent and not streaming.has_begun and len(before) >= at_once
-        return tuple(each.title for each in before) if waits else ()
-
-    def _parallel_titles(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
-        """Titles of the chats whose answers are generated at the same time."""
-        if streaming.has_begun or not streaming.is_sent or self._titles_before(streaming):
-            return ()
-        return tuple(each.title for each in self._answers_before(streaming))
-
-    def _answers_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
         numbers = list(self._running)
         asked = (self._running[number] for number in numbers[: numbers.index(streaming.request_id)])
-        return [each for each in asked if each.is_sent and each.engine_url == streaming.engine_url]
+        before = [each.title for each in asked if each.is_sent and each.engine_url == streaming.engine_url]
+        waits = streaming.is_sent and not streaming.has_begun and len(before) >= self._state.models.num_parallel
+        return tuple(before) if waits else ()
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         settings = self._state.chat.settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import Qt, Signal
@@ -39,8 +39,7 @@ from app.core.tools.turn import (
     functions_of,
     truncated_result,
 )
-from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolCall, ToolFormat
-from engine.requests import next_request_id
+from engine.records import Mode, ToolCall, ToolFormat
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 
@@ -95,14 +94,13 @@ class ToolController(PartsController):
         self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # ignored servers, callback
         self._reported_failures: dict[str, str] = {}
         self._last_offered: tuple[ToolDefinition, ...] = ()
-        self._counts: dict[str, int] = {}  # tokens by text: one definition, or all definitions together
-        self._counting_model: EngineReady | None = None
-        self._counting: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
+        self._counts = parts.counts
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         self._state.chat_settings_changed.connect(self._update_tools_text)
         self._state.models_changed.connect(self._on_models)
         self._window.tool_servers.changed.connect(self._update_tools_text)
+        self._counts.counted.connect(self._show_menu)
         composer = self._window.composer
         composer.tool_picked.connect(self._toggle)
         composer.tools_opening.connect(self._open_menu)
@@ -153,7 +151,7 @@ class ToolController(PartsController):
         if offered != self._last_offered:  # formatting many tools takes milliseconds
             self._last_offered = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
-            self._count((self._state.tools_text,))
+        self._counts.request((self._state.tools_text,))
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """True if servers are still starting; ``then`` is called when all have started or failed."""
@@ -188,12 +186,7 @@ class ToolController(PartsController):
         self._reported_failures = problems
 
     def _on_models(self) -> None:
-        ready = self._state.models.ready
-        if ready is not None:
-            if ready is not self._counting_model:  # the counts are of another vocabulary
-                self._counting_model, self._last_offered = ready, ()
-                self._counts.clear()
-                self._counting.clear()
+        if self._state.models.ready is not None:
             self._update_tools_text()
 
     def _update_tools_text(self) -> None:
@@ -204,7 +197,7 @@ class ToolController(PartsController):
         self._show_menu()
 
     def _open_menu(self) -> None:
-        self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
+        self._counts.request([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
         self._show_menu(whole=True)
 
     def _show_menu(self, *, whole: bool = False) -> None:
@@ -212,7 +205,7 @@ class ToolController(PartsController):
         settings, ready = self._state.chat.settings, self._state.models.ready
         rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
         size = ready.target.n_ctx if ready is not None else 0
-        tokens = self._counts.get(self._state.tools_text, 0)
+        tokens = self._counts.of(self._state.tools_text) or 0
         self._window.composer.show_tools(
             ToolMenu(bool(settings.values["tools"]), self._refusal(), tokens, size, tuple(rows))
         )
@@ -232,25 +225,7 @@ class ToolController(PartsController):
     def _row(self, tool: ToolDefinition, is_on: bool) -> OfferedTool:
         known = _BUILT_IN_TITLES.get(tool.name, "") if tool.server == BUILT_IN else ""
         title = translate("Settings", known) if known else tool.title or tool.name
-        return OfferedTool(tool.server, tool.name, title, is_on, self._counts.get(_text_of(tool)))
-
-    def _count(self, texts: Iterable[str]) -> None:
-        """Request token counts of definitions, except for a remote model, whose vocabulary is unknown."""
-        ready = self._state.models.ready
-        if ready is None or ready.target.engine_url:
-            return
-        asked = {text for waiting in self._counting.values() for text in waiting}
-        missing = tuple(text for text in texts if text and text not in self._counts and text not in asked)
-        if missing:
-            number = next_request_id()
-            self._counting[number] = missing
-            self._worker.submit(CountRequest(number, missing))
-
-    def on_counted(self, event: TokensCounted) -> None:
-        texts = self._counting.pop(event.request_id, ())
-        if texts and event.counts is not None:
-            self._counts.update(zip(texts, event.counts, strict=True))
-            self._show_menu()
+        return OfferedTool(tool.server, tool.name, title, is_on, self._counts.of(_text_of(tool)))
 
     def _toggle(self, server: str, name: str) -> None:
         """Toggle a tool, a server (``name`` empty), or all tools (both empty) of the open chat."""

@@ -9,7 +9,7 @@ from app.controllers.jobs import JobRunner, log_problem
 from app.controllers.models.hub import HubController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.engines import ServerRecord, remote_model_id
+from app.core.domain.engines import ServerRecord
 from app.core.paths import builtin_target
 from engine.records import Problem
 from ui.text.language import translate
@@ -36,13 +36,6 @@ class RemoteServersController(PartsController):
         parts.window.header.models_opening.connect(self._refresh_all)
         if self._engines.problem is not None:
             parts.window.show_problem(self._engines.problem)
-
-    def targets(self) -> list[tuple[str, str]]:
-        return [
-            (remote_model_id(record.url, model.name), f"{model.title} ({record.host})")
-            for record in self._engines.all
-            for model in record.facts.models
-        ]
 
     def _attach(self, panel: ModelsPanel) -> None:
         self._panel = panel
@@ -117,12 +110,8 @@ class RemoteServersController(PartsController):
 class ModelLists:
     """Lists of models by path and name, read in the background. Without a hub the lists are empty."""
 
-    def __init__(self, jobs: JobRunner, hub: HubController | None, engines: RemoteServersController) -> None:
-        self._jobs, self._hub, self._engines = jobs, hub, engines
-
-    def targets(self) -> list[ModelRow]:
-        found = [] if self._hub is None else self._hub.service.targets()
-        return [*found, *self._engines.targets(), *_builtin()]
+    def __init__(self, jobs: JobRunner, hub: HubController | None) -> None:
+        self._jobs, self._hub = jobs, hub
 
     def find_drafts(self, target: str, show: ShowModels) -> None:
         self._run_search("drafts", lambda service, stop: _rows(service.drafts_here(target, stop)), show)
@@ -130,9 +119,6 @@ class ModelLists:
     def find_targets(self, show: ShowModels) -> None:
         """Find the library's models that can answer."""
         self._run_search("targets", lambda service, _: [*_rows(service.picker_rows()), *_builtin()], show)
-
-    def find_vision_models(self, show: ShowModels) -> None:
-        self._run_search("vision", lambda service, _: _rows(service.vision_rows()), show)
 
     def _run_search(
         self, what: str, find: Callable[[HubService, Callable[[], bool]], list[ModelRow]], show: ShowModels

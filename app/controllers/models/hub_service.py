@@ -220,13 +220,8 @@ class HubService:
         known, hosts = judge_link(request, should_stop)
         return link_view(request, known, hosts, free_memory())
 
-    def targets(self) -> list[tuple[str, str]]:
-        """Path and name of the library models that can be targets."""
-        models = self.library.models()
-        return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
-
     def picker_rows(self) -> tuple[LibraryRow, ...]:
-        """Rows of the same models for the header's list, last used first."""
+        """The library models that can be targets, last used first."""
         models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
         models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
@@ -284,10 +279,6 @@ class HubService:
             if model.repo_id == repo_id and not model.missing and model.path.name in firsts:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
-
-    def vision_rows(self) -> tuple[LibraryRow, ...]:
-        """The rows of `picker_rows` that support pictures."""
-        return tuple(row for row in self.picker_rows() if row.side_file)
 
     def _by_header(self, model: LibraryModel) -> tuple[str, str, str]:
         """Architecture and name of a model, and its side file; empty if the header is unreadable. Cached."""

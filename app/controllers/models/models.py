@@ -32,7 +32,6 @@ NO_BUILTIN = Problem(
 AFTER_REQUEST = mark("Controller", "This happens when the answer to another program is finished.")
 AFTER_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
 AFTER_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
-RELOADING = mark("Problems", "Your text is safe; the model is being loaded again.")
 RELOADED = mark("Problems", "Your text is safe; the model is loaded again.")
 ENGINE_ENDED_TWICE = mark(
     "Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again."
@@ -206,7 +205,6 @@ class ModelController(PartsController):
         if any(each.request for each in self._pending.values()):
             return  # another load follows, and will report its own result
         if pending.is_reload:
-            self._correct_reload_notice()
             return
         if self._shown_problem is not None and not pending.is_fallback:
             self._window.withdraw_problem(self._shown_problem)
@@ -250,7 +248,7 @@ class ModelController(PartsController):
         if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The pending load had not begun: an answer ended the engine.
             self._ended_with = lost.target
-            self._show_problem(_engine_ended_problem(event.reason, RELOADING))
+            self._show_problem(_engine_ended_problem(event.reason, RELOADED))
             last = list(self._pending.values())[-1]
             self._to_reload = last.request or replace(
                 lost, draft=str(last.settings_to_save.get("draft_path") or "") or None
@@ -264,7 +262,7 @@ class ModelController(PartsController):
             self._show_problem(_engine_ended_problem(event.reason, ENGINE_ENDED_TWICE))
         else:
             self._ended_with = lost.target
-            self._show_problem(_engine_ended_problem(event.reason, RELOADING))
+            self._show_problem(_engine_ended_problem(event.reason, RELOADED))
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _PendingLoad) -> None:
@@ -288,12 +286,6 @@ class ModelController(PartsController):
             "The engine ended unexpectedly ({reason}) while it loaded {name}.", reason=self._ended, name=Path(path).name
         )
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
-
-    def _correct_reload_notice(self) -> None:
-        said_before = self._shown_problem
-        if said_before is not None and said_before.advice == RELOADING:
-            self._shown_problem = replace(said_before, advice=RELOADED)
-            self._window.correct_problem(said_before, self._shown_problem)
 
     def _show_problem(self, problem: Problem) -> None:
         self._shown_problem = problem

@@ -208,9 +208,7 @@ class LocalServerController(PartsController):
         """Show in the chat why its question waits: other answers, a program's answer, or loading of the model."""
         answer = self._state.answer
         if answer is not None and answer.is_waiting:
-            self._window.transcript.show_waiting(
-                self._is_full, self._reload_fraction, answer.titles_before, answer.parallel_titles
-            )
+            self._window.transcript.show_waiting(self._is_full, self._reload_fraction, answer.titles_before)
         else:
             self._reload_fraction = None
 

@@ -417,14 +417,6 @@ FIELDS: tuple[SettingField, ...] = (
         "Language of the window. A change takes effect at the next start.",
         choices=(("system", "Same as system"), ("en", "English"), ("de", "Deutsch")),
     ),
-    SettingField(
-        "notify",
-        APPEARANCE,
-        "Notification",
-        FieldKind.SWITCH,
-        True,
-        "Notifies you when a long answer is ready while another window is in front. It never shows the text.",
-    ),
 )
 
 FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})

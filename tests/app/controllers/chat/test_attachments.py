@@ -178,28 +178,21 @@ def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
 
 def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, qtbot: QtBot) -> None:
     """As embeddings if the model has vision, else as its file name."""
-    offered = [("/models/seer.gguf", "Seer & Co")]
-    harness.controller.attachments._lists.find_vision_models = lambda show: show(offered)  # type: ignore[method-assign]
-    tray, chosen = harness.window.composer.tray, list[tuple[str, str]]()
-    harness.window.dialogs.file_chosen.disconnect()
-    harness.window.dialogs.file_chosen.connect(lambda path, role: chosen.append((path, role)))
+    tray = harness.window.composer.tray
     QApplication.clipboard().setImage(QImage(40, 20, QImage.Format.Format_RGB32))
     qtbot.keyClick(harness.window.composer.edit, *PASTE)
     qtbot.waitUntil(lambda: any(captions(harness)) and "40 × 20" in captions(harness)[0], timeout=WAIT_MS)
     assert "Attached picture, which you cannot see: Pasted picture.png" in harness.engine.counts[-1].texts
     assert "cannot see pictures" in tray.vision_text.text()
-    assert tray.load_button.accessibleName() == "Load Seer && Co"
-    qtbot.mouseClick(tray.load_button, Qt.MouseButton.LeftButton)
-    assert chosen == [("/models/seer.gguf", "target")]
     target = harness.window.engine_view.target
     assert target is not None
     harness.engine.tell(EngineReady(replace(target, has_vision=True)))
-    qtbot.waitUntil(lambda: not tray.vision_row.isVisible(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not tray.vision_text.isVisible(), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
     assert (40, 20) in harness.engine.counts[-1].texts
     qtbot.waitUntil(lambda: "of 512 tokens" in harness.window.composer.context_label.text(), timeout=WAIT_MS)
     qtbot.keyClick(tray.rows.chips[0], Qt.Key.Key_Delete)
-    assert not tray.vision_row.isVisible()
+    assert not tray.vision_text.isVisible()
 
 
 def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot: QtBot) -> None:

@@ -18,7 +18,7 @@ from tests.app.fakes import DRAFT, TARGET, AppHarness, keep_settings, open_app
 REASON = "signal SIGABRT"
 OTHER = "models/other.gguf"
 PROBLEM = Problem("The engine ended unexpectedly", f"The engine ended unexpectedly ({REASON}).", "Try again.")
-AGAIN = "Your text is safe; the model is being loaded again."
+AGAIN = "Your text is safe; the model is loaded again."
 
 
 def end(harness: AppHarness, *request_ids: int) -> None:
