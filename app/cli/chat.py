@@ -29,8 +29,6 @@ BLOCK_MARKER = '"""'  # a message of several lines starts and ends with it
 HELP = f"""\
   /help         these commands
   /mode MODE    the mode from now on: {", ".join(Mode)}
-  /system TEXT  another system prompt, or none
-  /retry        answer the last message again
   /clear        start over
   /exit         end; so does Ctrl+D"""
 HINT = 'Ctrl+C stops an answer. Lines between """ and """ are one message.'
@@ -101,23 +99,16 @@ class Conversation:
     def _run_command(self, text: str) -> bool:
         """Run a command; False if it ends the chat."""
         name, _, rest = text.partition(" ")
-        rest = rest.strip()
         if name in ("/exit", "/quit", "/bye"):
             return False
         if name == "/clear":
             self.messages.clear()
-        elif name == "/system":
-            self._system = rest
         elif name == "/mode":
-            self._switch_mode(rest)
-        elif name == "/retry" and self.messages:
-            if self.messages[-1].role == "assistant":
-                self.messages.pop()
-            self._answer()
+            self._switch_mode(rest.strip())
         elif name == "/help":
             print(HELP, file=sys.stderr)
         else:
-            notify(f"{name} is unknown, or there is nothing to do; /help lists the commands")
+            notify(f"{name} is unknown; /help lists the commands")
         return True
 
     def _switch_mode(self, name: str) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +15,6 @@ from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats, import_chats
 
-STDOUT = "-"
 DISK_FULL_ADVICE = "Free some space and try again. Chats that are already here are not imported twice."
 
 
@@ -43,16 +40,7 @@ def with_chats(work: Callable[[ChatStore], int], *, only_reads: bool) -> int:
 
 
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
-    """Export to a file; for stdout to a temporary file first, so that nothing reaches stdout if the export fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "chats" if options.file == STDOUT else Path(options.file)
-        number = export_chats(store, file, options.format, options.chat)
-        if options.file == STDOUT and sys.stdout.isatty():
-            sys.stdout.write(file.read_text("utf-8", "replace"))
-        elif options.file == STDOUT:
-            with file.open("rb") as written:
-                shutil.copyfileobj(written, sys.stdout.buffer)
-    sys.stdout.flush()
+    number = export_chats(store, Path(options.file), options.format, None)
     sys.stderr.write(f"{counted_text(number, 'chat', 'chats')} exported.\n")
     return 0
 

@@ -8,7 +8,7 @@ import textwrap
 
 from app.cli.output import counted_text, print_json
 from app.cli.terminal_stream import Style, write_styled
-from app.core.doctor import Finding, Level, examine
+from app.core.doctor import Level, examine
 from app.core.paths import find_paths
 
 _MARKS = {Level.OK: ("ok", Style.GOOD), Level.NOTE: ("note", Style.WARN), Level.PROBLEM: ("FAULT", Style.BAD)}
@@ -18,7 +18,7 @@ _INDENT = 7  # the width of a mark with its spaces
 
 def command(options: argparse.Namespace) -> int:
     """Print the findings; exit code 1 if something does not work."""
-    findings = [*examine(find_paths()), *([updates()] if options.updates else [])]
+    findings = examine(find_paths())
     num_faults = sum(finding.level is Level.PROBLEM for finding in findings)
     if options.json:
         print_json({"works": num_faults == 0, "findings": findings})
@@ -38,17 +38,3 @@ def command(options: argparse.Namespace) -> int:
     )
     print()
     return int(num_faults > 0)
-
-
-def updates() -> Finding:
-    """Look for a newer version; no answer is a note, not a fault."""
-    from app.core.hub.updates import UpdatesError, newest_release  # noqa: PLC0415  (brings the network's library)
-
-    try:
-        release = newest_release()
-    except UpdatesError as error:
-        return Finding("Updates", Level.NOTE, error.problem.message, error.problem.advice)
-    if release.is_newer:
-        advice = f"See {release.page}." if release.page else ""
-        return Finding("Updates", Level.NOTE, f"Paceline {release.version} is out.", advice)
-    return Finding("Updates", Level.OK, f"{release.version} is the newest version.")

@@ -89,16 +89,12 @@ def _add_small_commands(commands: _Commands[_Parser]) -> None:
     check.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target has draft heads")
     stats = commands.add_parser("stats", help="statistics of all answers, for each pair of models and mode")
     stats.set_defaults(module="stats")
-    what = stats.add_mutually_exclusive_group()
-    what.add_argument("--conversation", type=int, metavar="ID", help="only this chat; default: the lifetime totals")
-    what.add_argument("--answers", action="store_true", help="every answer of every chat, for --json and --csv")
     stats.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
     devices = commands.add_parser("devices", help="the devices for models, with their memory")
     devices.set_defaults(module="devices")
     devices.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="also of these RPC servers of llama.cpp")
     doctor = commands.add_parser("doctor", help="check this installation, and say how to repair it")
     doctor.set_defaults(module="doctor")
-    doctor.add_argument("--updates", action="store_true", help="also check for a newer version")
     for parser in (check, stats, devices, doctor):
         parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
@@ -298,10 +294,9 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="chats")
     actions = parser.add_subparsers(dest="action", required=True, metavar="export|import")
     out = actions.add_parser("export", help="write chats to a file")
-    what = "JSON with all branches; as Markdown a zip of one file for each chat; - is stdout"
+    what = "JSON with all branches; as Markdown a zip of one file for each chat"
     out.add_argument("file", metavar="FILE", help=what)
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
-    out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
     into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
 
@@ -325,8 +320,7 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     update.add_argument("name", nargs="?", metavar="NAME", help="default: all projects")
     update.add_argument("--id", help=argparse.SUPPRESS)  # used by the window only
     update.add_argument("--json", action="store_true", help="the progress as lines of JSON, at the lowest priority")
-    find = action("find", "the passages that fit a question best", "name", "question")
-    find.add_argument("--most", type=int, default=5, metavar="N", help="how many passages; default 5")
+    action("find", "the passages that fit a question best", "name", "question")
     action("export", "write a project, with its files and chats, to a zip file", "name", "file")
     action("import", "import an exported project", "file")
     ask = action("ask", "have a model answer from the files; takes the options of paceline run", "name", "question")

@@ -27,6 +27,7 @@ from engine.errors import EngineError
 from engine.sentences import i18n
 
 _LOWEST_PRIORITY = 19
+MOST_FOUND = 5
 
 
 def command(options: argparse.Namespace) -> int:
@@ -88,7 +89,7 @@ def _update(options: argparse.Namespace, projects: Projects, index: DocumentInde
 
 def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
     project = projects.find(options.name)
-    found = find_passages(index, project, options.question, find_paths())[: options.most]
+    found = find_passages(index, project, options.question, find_paths())[:MOST_FOUND]
     for passage in found:
         print(f"{passage.place}\n{passage.text}\n")
     if not found:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from app.cli.chats import with_chats
 from app.cli.output import table as columns
-from app.core.domain.errors import StatisticsExportError
 from app.core.domain.sums import PairSums, total
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, totals_row, write_file
@@ -39,14 +38,6 @@ def command(options: argparse.Namespace) -> int:
 
 def _show(store: ChatStore, options: argparse.Namespace) -> int:
     request = ExportRequest(Scope.TOTALS)
-    if options.conversation is not None:
-        request = ExportRequest(Scope.CHAT, options.conversation)
-        if store.conversation(options.conversation) is None:
-            raise StatisticsExportError(
-                f"There is no chat {options.conversation}.", "`paceline stats --answers --json` lists all chats."
-            )
-    elif options.answers:
-        request = ExportRequest(Scope.EVERYTHING)
     if options.json:
         for piece in export_chunks(store, request, "json"):
             sys.stdout.write(piece)

@@ -30,6 +30,7 @@ from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.statistics_pane import StatisticsController
 from app.core.hub.addresses import find_endpoint
 from app.core.hub.errors import HubError
+from app.core.storage.window_state import is_first_run
 from engine.records import (
     AnswerEvent,
     EngineEnded,
@@ -44,6 +45,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
+from ui.models.parts import WELCOME
 from ui.text.language import translate
 from ui.widgets.first_paint import HIDDEN_WINDOW_MS, FirstPaint
 
@@ -115,7 +117,8 @@ class Controller(PartsController):
         self.models.load_chosen()
         self._show_engine()
         if self.hub is not None:
-            self.hub.show_first_steps()
+            if is_first_run(self._parts.paths):
+                window.models.open(WELCOME)
             FirstPaint(window, self.hub.start)
         FirstPaint(window, self.server.follow)
 

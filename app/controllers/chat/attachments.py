@@ -72,7 +72,7 @@ class AttachmentController(PartsController):
         self._request(files, may_import=may_import)
 
     def attach_text(self, text: str) -> None:
-        self._request([(self._pasted_name(), None, text)])
+        self._request([(self._unused_name(tr("Pasted text"), "txt"), None, text)])
 
     def attach_picture(self, image: QImage) -> None:
         name = self._unused_name(tr("Pasted picture"), "png")
@@ -128,7 +128,7 @@ class AttachmentController(PartsController):
             self._picture_note if each.picture and self._picture_note else "" if each.num_tokens is not None else note
             for each in shown
         ]
-        reading = [request for request in self._reading.values() if self._is_open_chat(request)]
+        reading = self._reading_here
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [tr("reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
@@ -144,8 +144,11 @@ class AttachmentController(PartsController):
             return ""
         return tr("this model cannot see it")
 
-    def _is_open_chat(self, request: ReadRequest) -> bool:
-        return request.conversation_id == self._state.chat_id
+    @property
+    def _reading_here(self) -> list[ReadRequest]:
+        """The files for the open chat that are being read."""
+        here = self._state.chat_id
+        return [request for request in self._reading.values() if request.conversation_id == here]
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
         self._window.show_chat()
@@ -160,11 +163,7 @@ class AttachmentController(PartsController):
         picture: Callable[[], bytes] | None = None,
     ) -> None:
         here = self._state.chat_id
-        room = (
-            MAX_ATTACHMENTS
-            - len(self._unsent_attachments)
-            - sum(self._is_open_chat(each) for each in self._reading.values())
-        )
+        room = MAX_ATTACHMENTS - len(self._unsent_attachments) - len(self._reading_here)
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
             request = ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
@@ -175,12 +174,8 @@ class AttachmentController(PartsController):
             self._report_refusals()
         self._show()
 
-    def _pasted_name(self) -> str:
-        return self._unused_name(tr("Pasted text"), "txt")
-
     def _unused_name(self, first: str, ending: str) -> str:
-        reading = (request.name for request in self._reading.values() if self._is_open_chat(request))
-        taken = {*(each.name for each in self._unsent_attachments), *reading}
+        taken = {each.name for each in self._unsent_attachments} | {each.name for each in self._reading_here}
         names = (f"{first}{f' {number}' if number > 1 else ''}.{ending}" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
@@ -197,11 +192,10 @@ class AttachmentController(PartsController):
                 self._window.composer.edit.insertPlainText(request.text)
         elif outcome.is_export and request.path is not None:
             self._transfer.import_files([request.path])
-        elif outcome.attachment is not None and self._is_open_chat(request):
-            known = {
-                each.id for each in self._unsent_attachments
-            }  # if the chat was opened after storing, it is already listed
-            self._unsent_attachments += [outcome.attachment] if outcome.attachment.id not in known else []
+        elif (made := outcome.attachment) is not None and request.conversation_id == self._state.chat_id:
+            # If the chat was opened after storing, it is already listed.
+            others = [each for each in self._unsent_attachments if each.id != made.id]
+            self._unsent_attachments = [*others, made]
         if outcome.notice:
             self._window.show_notice(outcome.notice)
         self._report_refusals()

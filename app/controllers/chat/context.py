@@ -95,7 +95,7 @@ class ContextController(PartsController):
         self.meter = self._make_meter()
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo_summary)
-        lines.skip_requested.connect(self._skip_summary)
+        lines.skip_requested.connect(self.skip_summary)
         self._state.settings_changed.connect(self._on_settings)
         self._state.chat_settings_changed.connect(self._on_chat_changed)
         self._state.tools_changed.connect(self._on_chat_changed)
@@ -160,7 +160,7 @@ class ContextController(PartsController):
         if asked.conversation_id == self._state.chat_id:
             self._show_lines(self._shown_messages())
 
-    def _skip_summary(self) -> None:
+    def skip_summary(self) -> None:
         asked = self._summary_requests.get(self._state.chat_id or 0)
         if asked is not None:
             self._worker.skip_summary(asked.request_id)
@@ -191,7 +191,11 @@ class ContextController(PartsController):
         said = text_to_count(short.messages)
         refused = self._needed_tokens(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        self._asked = (system + self._shown_tools, said, answer, *self._sizes(views, short))
+        sizes: tuple[PictureSize, ...] = ()
+        if self._parts.decode is not None:  # pictures that remain in the prompt after a summary
+            ids = [view.id for view in views]
+            sizes = picture_sizes(views[ids.index(short.summary_at) + 1 if short.summary_at is not None else 0 :])
+        self._asked = (system + self._shown_tools, said, answer, *sizes)
         self._parts.counts.request(self._asked)
         self._show_counts()
 
@@ -249,12 +253,6 @@ class ContextController(PartsController):
             return ()
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
-
-    def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
-        """Sizes of the pictures that remain in the prompt after a summary; empty without vision."""
-        ids = [view.id for view in views]
-        begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
-        return picture_sizes(views[begin:]) if self._parts.decode is not None else ()
 
     def _show_lines(self, views: tuple[MessageView, ...]) -> CondensedMessages:
         conversation_id = self._state.chat_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -13,7 +14,6 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders, path_of
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.attachments import Attachment
 from app.core.domain.messages import MessageView
 from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.settings.fields import SettingValue
@@ -29,7 +29,6 @@ from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision
 from app.core.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
-    MAX_UNREADABLE,
     RESULT_CHARS,
     AskUser,
     GenerateAnswer,
@@ -46,9 +45,6 @@ from ui.text.problem_words import in_language
 tr = Translator("ToolController")
 
 LIMIT_NOTICE = tr.mark("Stopped after {count} answers with tool calls. Send a message to continue.")
-UNREADABLE = tr.mark(
-    "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."
-)
 NO_TOOLS = tr.mark("This model cannot use tools: {reason}.")
 CHAT_CONTINUED = tr.mark("The chat has continued since this call. Ask the model to call the tool again.")
 TOOL_GONE = tr.mark("This tool is no longer available. Switch on the tool or its server in the settings.")
@@ -98,12 +94,12 @@ class ToolController(PartsController):
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         self._state.chat_settings_changed.connect(self._update_tools_text)
-        self._state.models_changed.connect(self._on_models)
+        self._state.models_changed.connect(self._update_tools_text)
         self._window.tool_servers.changed.connect(self._update_tools_text)
         self._counts.counted.connect(self._show_menu)
         composer = self._window.composer
         composer.tool_picked.connect(self._toggle)
-        composer.tools_opening.connect(self._open_menu)
+        composer.tools_opening.connect(lambda: self._show_menu(whole=True))
         page = self._window.transcript
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
@@ -185,10 +181,6 @@ class ToolController(PartsController):
             self._window.show_notice(" ".join(problems.values()))
         self._reported_failures = problems
 
-    def _on_models(self) -> None:
-        if self._state.models.ready is not None:
-            self._update_tools_text()
-
     def _update_tools_text(self) -> None:
         """Start the servers of the open chat and show its tools in the composer."""
         if self._are_on(self._state.chat.settings):
@@ -196,13 +188,11 @@ class ToolController(PartsController):
         self._publish_offered()
         self._show_menu()
 
-    def _open_menu(self) -> None:
-        self._counts.request([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
-        self._show_menu(whole=True)
-
     def _show_menu(self, *, whole: bool = False) -> None:
         """Update the tools button, and the list of tools if the menu is open or ``whole``."""
         settings, ready = self._state.chat.settings, self._state.models.ready
+        if whole:
+            self._counts.request([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
         rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
         size = ready.target.n_ctx if ready is not None else 0
         tokens = self._counts.of(self._state.tools_text) or 0
@@ -264,16 +254,11 @@ class ToolController(PartsController):
             call = StoredCall(written.call_id, written.name, "", written.arguments, CallStatus.FAILED)
             return answer.answer_text, [(call, answer.problem)]
         known = {one.name: one for one in turn.definitions}
-        calls = [_stored(call, known[call.name]) for call in answer.calls]
+        tools = [(call, known[call.name]) for call in answer.calls]
+        calls = [StoredCall(one.call_id, one.name, tool.server, one.arguments, title=tool.title) for one, tool in tools]
         too_many = f"Only {MAX_CALLS} calls are made at once."
         over = [(replace(call, status=CallStatus.FAILED), too_many) for call in calls[MAX_CALLS:]]
         return answer.answer_text, [*((call, "") for call in calls[:MAX_CALLS]), *over]
-
-    def ending_notice(self, turn: ToolTurn) -> str:
-        """Why the turn ends after this answer; empty if it continues."""
-        todo = turn.loop.next_step
-        is_unreadable = todo is LoopEnding.UNREADABLE
-        return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
     def run_calls(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
         """Show the stored calls of a finished answer and run the first one."""
@@ -299,16 +284,13 @@ class ToolController(PartsController):
             return
         decision = UserDecision(Permission(answer), reason)
         refused = turn.loop.add_decision(decision)
-        self._keep_permission(turn, decision)
-        if refused is not None:
-            self._change(turn, place, CallStatus.REFUSED, refused)
-        self._next_calls(turn)
-
-    def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
         if decision.answer is Permission.ALWAYS:
             self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
         elif decision.answer is Permission.CHAT and self._is_shown(turn):
             self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
+        if refused is not None:
+            self._change(turn, place, CallStatus.REFUSED, refused)
+        self._next_calls(turn)
 
     def repeat(self, message_id: int) -> None:
         """Run a stopped or interrupted call again, then continue the turn."""
@@ -316,7 +298,7 @@ class ToolController(PartsController):
         if conversation_id is None or self._state.answer is not None or self._state.is_racing:
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
-        calls = _calls_at_end(views)
+        calls = [*itertools.takewhile(lambda view: view.call is not None, reversed(views))][::-1]
         place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
         call = calls[place].call if place is not None else None
         if place is None or call is None:
@@ -410,7 +392,11 @@ class ToolController(PartsController):
         call = replace(view.call, status=status, cut=result.cut, took_ms=took_ms)
         message_id = view.id
         kept = self._attempt(lambda: self._store.calls.change(message_id, call, result.text, result.pictures))
-        shown = tuple(_without_data(each) for each in kept or ())
+        # Only the picture's thumbnail is shown; the picture is read again when it is opened.
+        shown = tuple(
+            replace(each, picture=replace(each.picture, data=b"")) if each.picture is not None else each
+            for each in kept or ()
+        )
         view = turn.calls[place] = replace(view, call=call, text=result.text, attachments=shown)
         if self._is_shown(turn):
             self._window.transcript.update_call(view)
@@ -426,22 +412,5 @@ class ToolController(PartsController):
         return turn.conversation_id == self._state.chat_id
 
 
-def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
-    place = len(views)
-    while place and views[place - 1].call is not None:
-        place -= 1
-    return list(views[place:])
-
-
-def _without_data(attachment: Attachment) -> Attachment:
-    """The attachment with only the picture's thumbnail; the picture is read again when it is opened."""
-    picture = attachment.picture
-    return attachment if picture is None else replace(attachment, picture=replace(picture, data=b""))
-
-
 def _text_of(tool: ToolDefinition) -> str:
     return json.dumps(functions_of((tool,))[0], ensure_ascii=False)
-
-
-def _stored(call: ToolCall, tool: ToolDefinition) -> StoredCall:
-    return StoredCall(call.call_id, call.name, tool.server, call.arguments, title=tool.title)

@@ -81,13 +81,11 @@ class VersionController(PartsController):
             return
         seed = view.drawn.seed if view.drawn is not None else None
         if choice is SeedChoice.KEEP:
-            self._keep_seed(new_seed() if seed is None else seed)
+            kept = new_seed() if seed is None else seed
+            self._conversations.change(Layer.CHAT, {"seed": kept})
+            self._window.show_notice(translate("SeedController", SEED_KEPT).format(seed=kept))
         elif choice is SeedChoice.REPEAT and view.drawn is not None and seed is not None:
             self._answers.regenerate(answer_id, values=view.drawn.values, repeats=view)
         else:
             values = view.drawn.values if view.drawn is not None else {}
             self._answers.regenerate(answer_id, values={**values, "seed": new_seed()})
-
-    def _keep_seed(self, seed: int) -> None:
-        self._conversations.change(Layer.CHAT, {"seed": seed})
-        self._window.show_notice(translate("SeedController", SEED_KEPT).format(seed=seed))

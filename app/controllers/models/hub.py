@@ -19,12 +19,11 @@ from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
 from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
-from app.core.storage.window_state import is_first_run, note_welcomed
+from app.core.storage.window_state import note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
 from ui.models.parts import WELCOME
 from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_language, in_words
-from ui.widgets.dialogs import link_dialog
 
 tr = Translator("HubController")
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.pairs import HubPairsController
     from app.controllers.models.self_draft import SelfDraftController
     from app.core.domain.models import RepoView, SearchQuery
+    from app.core.hub.tokens import TokenStore
     from ui.models.panel import ModelsPanel
 
 SUGGESTION_JOB = "draft here"
@@ -56,7 +56,8 @@ class HubController(PartsController):
         self._library = HubLibraryController(parts, self._service)
         self._downloads = HubDownloadsController(parts, self._service, layers)
         self._downloads.arrived.connect(self._library.show)
-        self._downloads.complete.connect(self._chat_now)
+        self._downloads.complete.connect(self._open_chat)
+        self._downloads.complete.connect(models.load_pair)
         self._picker = ModelPickerController(parts, self._service, models)
         self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
@@ -120,22 +121,18 @@ class HubController(PartsController):
         requests.page_shown.connect(self._on_page)
         requests.search_requested.connect(self._search)
         requests.repo_requested.connect(self._open_repo)
-        requests.token_entered.connect(self._save_token)
-        requests.token_removed.connect(self._remove_token)
+        requests.token_entered.connect(lambda token: self._change_token(lambda tokens: tokens.save(token)))
+        requests.token_removed.connect(lambda: self._change_token(lambda tokens: tokens.forget()))
         requests.chat_requested.connect(self._start_chat)
         requests.draft_requested.connect(self._use_draft)
-        requests.builtin_requested.connect(self._use_builtin)
+        requests.builtin_requested.connect(self._end_welcome)
+        requests.builtin_requested.connect(self._models.use_builtin)
         requests.welcome_done.connect(self._end_welcome)
-        requests.link_requested.connect(self._ask_link)
+        requests.link_requested.connect(self._window.dialogs.ask_link)
 
     def start(self) -> None:
         if not self._closed:
             self._downloads.start()
-
-    def show_first_steps(self) -> None:
-        """Show the first steps on the first start."""
-        if is_first_run(self._parts.paths):
-            self._navigation.open(WELCOME)
 
     def close(self) -> None:
         """End requests that jobs wait for. Call it again after the jobs: one may have opened the service meanwhile."""
@@ -243,18 +240,13 @@ class HubController(PartsController):
         if self._pairs is not None:
             self._pairs.models_changed()
 
-    def _save_token(self, token: str) -> None:
-        tokens = self.service.client.tokens
-        self._jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed())
+    def _change_token(self, change: Callable[[TokenStore], object]) -> None:
+        def changed(_result: object) -> None:
+            self.service.client.token_changed()
+            if self._wanted_repo:
+                self._open_repo(self._wanted_repo)
 
-    def _remove_token(self) -> None:
-        tokens = self.service.client.tokens
-        self._jobs.run("token", lambda _stop: tokens.forget(), lambda _none: self._token_changed())
-
-    def _token_changed(self) -> None:
-        self.service.client.token_changed()
-        if self._wanted_repo:
-            self._open_repo(self._wanted_repo)
+        self._jobs.run("token", lambda _stop: change(self.service.client.tokens), changed)
 
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
         self._open_chat()  # before the models are loaded, so that the user can type
@@ -272,10 +264,6 @@ class HubController(PartsController):
 
         self._jobs.run("chat", find, done)
 
-    def _chat_now(self, target: str, draft: str) -> None:
-        self._open_chat()
-        self._models.load_pair(target, draft)
-
     def _open_chat(self) -> None:
         self._end_welcome()
         self._window.sidebar.new_chat.emit()
@@ -291,16 +279,7 @@ class HubController(PartsController):
         else:
             self._start_chat(target, draft)
 
-    def _use_builtin(self) -> None:
-        self._end_welcome()
-        self._models.use_builtin()
-
     def _end_welcome(self) -> None:
         note_welcomed(self._parts.paths)
         self._navigation.leave()
         self._window.composer.setFocus()
-
-    def _ask_link(self, address: str) -> None:
-        question = link_dialog(self._window, address)
-        if question is not None:
-            question.open()

@@ -258,11 +258,11 @@ class HubDownloadsController(PartsController):
             self._on_rows(rows)
             self._is_known = has_begun
 
-        self._jobs.run("downloads", lambda _stop: self._service().all_downloads(), done, self._on_no_rows)
+        def failed(problem: Problem) -> None:
+            self._looking = False
+            log_problem(problem)
 
-    def _on_no_rows(self, problem: Problem) -> None:
-        self._looking = False
-        log_problem(problem)
+        self._jobs.run("downloads", lambda _stop: self._service().all_downloads(), done, failed)
 
     def _on_rows(self, rows: tuple[Download, ...]) -> None:
         # The job has loaded these.

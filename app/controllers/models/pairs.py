@@ -41,7 +41,7 @@ class HubPairsController(PartsController):
     def __init__(self, parts: Parts, judge: Lazy[PairJudge], service: Lazy[HubService]) -> None:
         super().__init__(parts)
         self._judge, self._service = judge, service
-        self._pairs = Lazy(lambda: _recommendations(judge()))
+        self._pairs = Lazy(self._make_recommendations)
         self._rows: dict[str, CatalogRow] = {}
         self._opened: dict[str, CatalogRow] = {}
         self._target: ModelRef | None = None  # the loaded target
@@ -51,6 +51,11 @@ class HubPairsController(PartsController):
     @property
     def _panel(self) -> ModelsPanel:
         return self._window.models.panel
+
+    def _make_recommendations(self) -> Recommendations:
+        from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
+
+        return Recommendations(assets_dir() / CATALOG_FILE, self._judge())
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -77,10 +82,13 @@ class HubPairsController(PartsController):
             self._show_pair(*self._pair)
 
     def _on_page(self, page: str) -> None:
+        def suggest(rows: tuple[CatalogRow, ...]) -> None:
+            self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
+
         if page == WELCOME:
             self._find_first_model()
             self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._panel.welcome.set_hardware)
-            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest)
+            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), suggest)
         elif page == "recommended":
             self._show_all()
 
@@ -89,9 +97,6 @@ class HubPairsController(PartsController):
             self._panel.welcome.set_first_model(_first_model_row(found))
 
         self._jobs.run("first model", lambda _stop: find_in_library(self._service().library), done)
-
-    def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
-        self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
 
     def _show_all(self) -> None:
         failed = self._panel.recommended.set_problem
@@ -138,7 +143,9 @@ class HubPairsController(PartsController):
             self._panel.drafts.set_drafts(DraftList())
             return
         shown = self._panel.drafts.found_drafts.target
-        if shown is None or not _is_same(chosen, shown.ref):
+        # A shown side also has its local path.
+        is_same = shown is not None and chosen in (shown.ref, replace(shown.ref, path=""))
+        if not is_same:
             # Reading the target's header may take long: show an empty list first.
             self._panel.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
 
@@ -170,14 +177,3 @@ def _first_model_row(found: LibraryModel | None) -> CatalogRow:
         licence=words.format(licence=SMALL.licence, maker=SMALL.maker, package=SMALL.wheel.package),
         fit=FitLevel.FITS,
     )
-
-
-def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:
-    """True if the shown side is the wanted model; a shown side also has its local path."""
-    return (wanted.repo, wanted.file) == (shown.repo, shown.file) and wanted.path in ("", shown.path)
-
-
-def _recommendations(judge: PairJudge) -> Recommendations:
-    from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
-
-    return Recommendations(assets_dir() / CATALOG_FILE, judge)

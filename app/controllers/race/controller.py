@@ -28,7 +28,7 @@ from app.core.domain.speed.races import (
 from app.core.storage.atomic import exported_file
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
-from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
+from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Problem
 from engine.requests import JobEnded, RunJob
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -90,7 +90,9 @@ class RaceController(PartsController):
         unsent = None if self._state.is_racing else self._unsent()
         if unsent is not None:
             self._page.ask(unsent.content, self._system_messages(), unsent.pictures)
-        elif not self._state.is_racing and (last := self._last_question()) is not None:
+        elif not self._state.is_racing and (
+            last := next((one.id for one in reversed(self._views()) if one.role == "user"), None)
+        ):
             self.open_for(last)
             return
         elif not self._state.is_racing and not self._page.form.setup.question:
@@ -170,8 +172,10 @@ class RaceController(PartsController):
         settings = self._state.chat.settings
         sampling = sampling_params(settings)
         sampling = replace(sampling, temperature=0.0 if setup.greedy else sampling.temperature, seed=sampling.seed or 0)
+        # The question's text may have changed: keep the pictures' offsets within it.
+        pictures = tuple((min(offset, len(setup.question)), picture) for offset, picture in setup.pictures)
         return ChatRequest(
-            messages=(*setup.before, Message("user", setup.question, pictures=_pictures_in_text(setup))),
+            messages=(*setup.before, Message("user", setup.question, pictures=pictures)),
             sampling=sampling,
             max_tokens=setup.max_tokens,
         )
@@ -225,16 +229,13 @@ class RaceController(PartsController):
         page.set_blocked(self._blocked)
         if view.target is not None and view.target.path != self._drafts_of:
             self._drafts_of = view.target.path
-            self._lists.find_drafts(view.target.path, self._show_drafts)
-            self._lists.find_targets(self._show_targets)
+            used = {view.target.path, view.draft.path if view.draft is not None else ""}
 
-    def _show_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        loaded = self._state.engine.target
-        self._page.form.set_targets([each for each in targets if loaded is None or each[0] != loaded.path])
+            def without_used(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+                return [each for each in rows if each[0] not in used]
 
-    def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        draft = self._state.engine.draft
-        self._page.form.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
+            self._lists.find_drafts(view.target.path, lambda rows: page.form.set_drafts(without_used(rows)))
+            self._lists.find_targets(lambda rows: page.form.set_targets(without_used(rows)))
 
     def ask_export(self, kind: str) -> None:
         if self._page.result is not None:
@@ -274,17 +275,9 @@ class RaceController(PartsController):
             return ()
         return self._attempt(lambda: self._store.history(current)) or ()
 
-    def _last_question(self) -> int | None:
-        return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
-
     def _system_messages(self) -> tuple[Message, ...]:
         """The messages before a question outside of a chat: the system prompt."""
         return prompt_messages(self._state.chat.settings.text("system_prompt"), ())
-
-
-def _pictures_in_text(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
-    """The question's pictures, with offsets within its text, which may have changed."""
-    return tuple((min(offset, len(setup.question)), picture) for offset, picture in setup.pictures)
 
 
 def _png(image: QImage) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ import pytest
 from app.cli import doctor
 from app.cli.parser import main
 from app.core.doctor import Finding, Level
-from app.core.hub import updates
-from tests.app.core.hub.link_server import LinkServer, says
 
 PAGE = "https://github.com/paceline/paceline/releases/tag/v999.0.0"
 Capture = pytest.CaptureFixture[str]
@@ -60,26 +57,3 @@ def test_commands_that_need_a_broken_llama_say_one_sentence(
     assert child.returncode == 1
     assert child.stderr.count("\n") == 1
     assert "llama.cpp cannot be loaded: Failed to load libllama.so. Type “paceline doctor”" in child.stderr
-
-
-@pytest.mark.parametrize(
-    ("tag", "page", "told"),
-    [
-        ("v999.0.0", PAGE, f" note  Updates: Paceline 999.0.0 is out.\n       -> See {PAGE}.\n"),
-        ("v999.0.0", "https://example.org", " note  Updates: Paceline 999.0.0 is out.\n"),
-        ("v0.0.1", PAGE, "   ok  Updates: 0.0.1 is the newest version.\n"),
-        ("newest", PAGE, " note  Updates: The releases page names no version.\n       -> Try again later.\n"),
-    ],
-)
-def test_asked_for_updates_it_tells_of_the_newest_version(
-    tag: str, page: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    show(monkeypatch, Finding("Memory", Level.OK, "8 GB."))
-    release = {"tag_name": tag, "body": "", "html_url": page}
-    with LinkServer() as server:
-        server.answers["/latest"] = says(200, json.dumps(release).encode())
-        monkeypatch.setattr(updates, "newest_release", partial(updates.newest_release, server.url("/latest")))
-        assert main(["doctor"]) == 0
-        assert not server.requests
-        assert main(["doctor", "--updates"]) == 0
-    assert capsys.readouterr().out.split("   ok  Memory: 8 GB.\n")[2].startswith(f"{told}\n")

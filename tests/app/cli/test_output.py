@@ -6,19 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted_text, metrics_line, write_reports
-from engine.records import RunStats
-
-
-@pytest.mark.parametrize(
-    ("tokens", "passes", "told"), [(1, 1, "1 token in 1 pass"), (2, 1, "2 tokens in 1 pass"), (0, 0, "0 tokens in 0")]
-)
-def test_one_is_said_as_one(tokens: int, passes: int, told: str) -> None:
-    assert told in metrics_line(RunStats(tokens=tokens, passes=passes, decode_s=1.0))
-
-
-def test_large_numbers_are_grouped() -> None:
-    assert counted_text(12_300, "download", "downloads") == "12,300 downloads"
+from app.cli.output import write_reports
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")

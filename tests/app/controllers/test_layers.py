@@ -148,17 +148,6 @@ def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
     again.close()
 
 
-def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHarness, qtbot: QtBot) -> None:
-    ask(harness, qtbot)
-    number = harness.controller.state.chat_id
-    assert number is not None
-    harness.window.composer.mode_chosen.emit(Mode.SUFFIX)
-    harness.window.composer.depth_chosen.emit(4)
-    stored = harness.store.conversation(number)
-    assert stored is not None
-    assert (stored.mode, stored.depth) == (Mode.SUFFIX, 4)
-
-
 def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
     change(harness, Layer.CHAT, {"temperature": 0.25, "depth": None})
     ask(harness, qtbot)

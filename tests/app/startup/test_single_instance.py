@@ -110,16 +110,6 @@ def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtB
         end(child)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
-def test_a_folder_may_have_a_name_that_is_no_utf_8(qtbot: QtBot, tmp_path: Path) -> None:
-    folder = tmp_path / os.fsdecode(b"folder \xff")
-    folder.mkdir()
-    first = SingleInstance(folder / "lock")
-    assert first.acquire()
-    first.accept_others()
-    first.release()
-
-
 def test_a_first_that_hangs_keeps_its_place(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)
     child = hold(tmp_path / "lock", "hang")

@@ -121,12 +121,6 @@ def test_a_failure_is_one_sentence_and_exit_1(
     assert sentence in asked(capsys, *words, code=1)["error"]["message"]
 
 
-@pytest.mark.parametrize("words", [["run", "--prompt", "x"], ["bench"]])
-def test_a_name_that_nothing_has_is_one_sentence(capsys: Capture, words: list[str]) -> None:
-    assert main([*words, "--model", "nothing-of-the-kind"]) == 1
-    assert "The library has no model" in capsys.readouterr().err
-
-
 def test_a_gated_model_says_what_to_do(filled: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     filled.gated[REPO] = "hf_" + "goodtoken"
     assert main(["models", "pull", REPO, "Q8_0"]) == 1

@@ -108,20 +108,6 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_short_race")
-def test_the_demo_lets_it_answer_first(model: BundledModel, capsys: Capture) -> None:
-    assert main(["demo"]) == 0
-    told = capsys.readouterr()
-    assert "paceline models pull small" in told.err
-    assert "What is the capital of France?" not in told.out
-    assert main(["models", "pull", "small"]) == 0
-    assert main(["demo"]) == 0
-    told = capsys.readouterr()
-    real, builtin = told.out.index("is a small real model"), told.out.index("The built-in pair is tiny")
-    assert real < builtin
-    assert "the speed of plain" in told.out[real:builtin]
-
-
-@pytest.mark.usefixtures("_short_race")
 def test_the_demo_goes_on_where_the_small_model_does_not_load(model: BundledModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     place = find_paths().models / model.repo_id / model.file

@@ -15,14 +15,13 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.controllers.chat.attachments import MAX_ATTACHMENTS
 from app.core.attachments import reading
 from app.core.domain.attachment_errors import FileTooLargeError
-from app.core.storage.exchange.file_names import JSON, MARKDOWN
+from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats
 from engine.records import EngineReady, TokensCounted
 from tests.app.core.attachments import pdfs
-from tests.app.fakes import AppHarness, keep_settings, open_app
+from tests.app.fakes import AppHarness, open_app
 from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
 from ui.composer.attachments.reader import AttachmentDialog
@@ -107,16 +106,6 @@ def test_files_alone_can_be_sent(harness: AppHarness, qtbot: QtBot, attach: Call
     qtbot.mouseClick(harness.window.composer.send_button, Qt.MouseButton.LeftButton)
     assert "```csv\na,b" in harness.engine.requests[-1].messages[0].content
     assert harness.rows() == ["table.csv"]
-
-
-def test_by_button_and_dialog(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("print(1)")
-    qtbot.mouseClick(harness.window.composer.attach_button, Qt.MouseButton.LeftButton)
-    dialog = harness.window.findChild(QFileDialog)
-    assert dialog is not None
-    dialog.filesSelected.emit([str(tmp_path / "a.py")])
-    dialog.reject()
-    qtbot.waitUntil(lambda: captions(harness) != [] and "Code · 8 B" in captions(harness)[0], timeout=WAIT_MS)
 
 
 def test_the_shortcut_opens_the_dialog(harness: AppHarness, qtbot: QtBot) -> None:
@@ -208,35 +197,6 @@ def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot:
     qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(harness)] == ["Pasted text.txt"], timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
     qtbot.waitUntil(lambda: composer.context_label.property("kind") == "warning", timeout=WAIT_MS)
-
-
-def test_pasted_texts_of_several_chats_have_names_while_a_file_is_read(harness: AppHarness, qtbot: QtBot) -> None:
-    """A slow PDF delays all later files."""
-    go_on = threading.Event()
-    first = harness.store.create_conversation("first")
-    second = harness.store.create_conversation("second")
-    reader = harness.controller.attachments._reader
-    read = reader._read
-    reader._read = lambda wanted: (go_on.wait(WAIT_MS / 1000), read(wanted))[1]  # type: ignore[method-assign]
-    for chat in (first, second, first):
-        harness.controller.conversations.select(chat)
-        for _ in range(MAX_ATTACHMENTS):
-            harness.controller.attachments.attach_text("words")
-    go_on.set()
-    qtbot.waitUntil(lambda: not harness.controller.attachments._reading, timeout=WAIT_MS)
-    numbered = {"Pasted text.txt", *(f"Pasted text {number}.txt" for number in range(2, MAX_ATTACHMENTS + 1))}
-    for chat in (first, second):
-        assert {each.name for each in harness.store.attachments.unsent(chat)} == numbered
-
-
-def test_a_long_pasted_text_can_stay(harness: AppHarness, qtbot: QtBot) -> None:
-    composer = harness.window.composer
-    QApplication.clipboard().setText("x\n" * 100)
-    qtbot.keyClick(composer.edit, *PASTE)
-    qtbot.keyClick(composer.tray.keep_button, Qt.Key.Key_Space)
-    assert not composer.tray.isVisible()
-    assert composer.text == "x\n" * 100
-    assert chips(harness) == []
 
 
 def test_a_huge_pasted_text_is_attached_at_once(harness: AppHarness, qtbot: QtBot) -> None:
@@ -370,20 +330,6 @@ def test_a_dropped_export_is_imported_and_other_json_is_attached(
     assert chips(harness)[0].attachment.name == "data.json"
 
 
-def test_a_dropped_export_is_imported_and_markdown_is_attached(
-    harness: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    chat = harness.store.create_conversation("Chat")
-    harness.store.add_message(chat, "user", "words")
-    export_chats(harness.store, tmp_path / "chat.json", JSON, chat)
-    export_chats(harness.store, tmp_path / "chat.md", MARKDOWN, chat)
-    harness.store.deletions.delete_permanently([chat])
-    drop(harness, tmp_path / "chat.json", tmp_path / "chat.md")
-    qtbot.waitUntil(lambda: harness.rows() == ["Chat"] and len(chips(harness)) == 1, timeout=WAIT_MS)
-    assert chips(harness)[0].attachment.name == "chat.md"
-    assert harness.window.problems == []
-
-
 def test_a_sum_that_does_not_fit_says_what_will_happen(
     harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]
 ) -> None:
@@ -428,17 +374,6 @@ def test_no_word_of_a_file_reaches_the_log(
     qtbot.waitUntil(lambda: harness.window.problems != [] and len(chips(harness)) == 1, timeout=WAIT_MS)
     assert "canarycanary" not in caplog.text
     assert "canarycanary" not in harness.window.problems[-1].message
-
-
-def test_without_a_model_the_files_wait(qtbot: QtBot, tmp_path: Path) -> None:
-    keep_settings({})
-    harness = open_app()
-    (tmp_path / "a.txt").write_text("words")
-    drop(harness, tmp_path / "a.txt")
-    qtbot.waitUntil(
-        lambda: captions(harness) == ["Text · 5 B · tokens are counted once a model is loaded"], timeout=WAIT_MS
-    )
-    harness.close()
 
 
 def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
@@ -495,14 +430,3 @@ def test_a_file_that_brings_the_reader_down_is_told_and_the_next_is_read(
     qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=WAIT_MS)
     assert harness.window.problems[-1].message == "“strange.txt” could not be read (ZeroDivisionError)."
     qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(harness)] == ["good.txt"], timeout=WAIT_MS)
-
-
-def test_an_encoding_that_was_guessed_is_told(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    (tmp_path / "old.txt").write_bytes("Grüße aus Köln".encode("cp1252"))
-    drop(harness, tmp_path / "old.txt")
-    qtbot.waitUntil(lambda: "Text" in captions(harness)[0] and "reading" not in captions(harness)[0], timeout=WAIT_MS)
-    assert "“old.txt”" in harness.window.notices[-1]
-    (kept,) = harness.store.attachments.unsent(None)
-    stored = harness.store.attachments.read(kept.id)
-    assert stored is not None
-    assert stored.text == "Grüße aus Köln"

@@ -168,35 +168,6 @@ def test_keys_go_through_versions_and_never_into_the_message(harness: AppHarness
     assert harness.window.composer.text == "not ready to be sent"
 
 
-def test_alt_and_an_arrow_stay_with_the_message_that_is_read(harness: AppHarness, qtbot: QtBot) -> None:
-    card = three_versions(harness, qtbot)
-    answer(harness, qtbot, "two", "A")
-    harness.window.transcript.regenerate_requested.emit(harness.messages()[3].id)
-    finish(harness, qtbot, "B")
-    settle(harness, qtbot)
-    first = harness.messages()[1].id
-    card = next(each for each in harness.window.transcript.cards if each.message_id == first)
-    assert isinstance(card, AnswerCard)
-    card.body.segments[0].setFocus(Qt.FocusReason.TabFocusReason)
-    for key, shown in (
-        (Qt.Key.Key_Left, ["one", "second"]),
-        (Qt.Key.Key_Right, ["one", "third", "two", "B"]),
-        (Qt.Key.Key_Left, ["one", "second"]),
-    ):
-        qtbot.keyClick(QApplication.focusWidget(), key, Qt.KeyboardModifier.AltModifier)
-        settle(harness, qtbot)
-        assert texts(harness.messages()) == shown
-
-
-def test_a_click_on_an_arrow_leaves_the_keyboard_to_the_message(harness: AppHarness, qtbot: QtBot) -> None:
-    card = three_versions(harness, qtbot)
-    assert card.versions is not None
-    qtbot.mouseClick(card.versions.back, Qt.MouseButton.LeftButton)
-    settle(harness, qtbot)
-    assert harness.messages()[1].text == "second"
-    assert QApplication.focusWidget() is harness.window.composer.edit
-
-
 def test_a_new_chat_from_here_is_a_copy_and_the_other_stays(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     answer(harness, qtbot, "two", "second")

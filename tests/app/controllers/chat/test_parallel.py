@@ -24,7 +24,7 @@ from engine.records import (
 from tests.app.controllers.chat.test_conversations import sign
 from tests.app.controllers.chat.test_tools import ScriptedTools, opened, written
 from tests.app.fakes import TARGET, AppHarness, info
-from ui.conversations.model import ANSWERING, UNSEEN
+from ui.conversations.model import UNSEEN
 from ui.transcript.cards.answer_card import AnswerCard
 
 WAIT_MS = 30_000
@@ -115,18 +115,6 @@ def test_two_chats_are_answered_at_once_and_each_has_its_own_words(two: AppHarne
     assert {two.store.messages(chat)[-1].state for chat in (first, second)} == {MessageState.COMPLETE}
 
 
-def test_the_list_says_of_each_chat_that_it_is_being_answered(two: AppHarness, qtbot: QtBot) -> None:
-    send_anew(two, qtbot, "first")
-    send_anew(two, qtbot, "second")
-    assert (sign(two, "first"), sign(two, "second")) == (ANSWERING, ANSWERING)
-    rows = two.window.sidebar.list.rows
-    tips = [str(rows.data(rows.index(line, 0), Qt.ItemDataRole.ToolTipRole)) for line in range(rows.rowCount())]
-    assert sum(ANSWERING in tip for tip in tips) == 2
-    two.engine.finish(place=1)
-    qtbot.waitUntil(lambda: sign(two, "second") == "", timeout=WAIT_MS)
-    assert sign(two, "first") == ANSWERING
-
-
 def test_stop_is_of_the_chat_that_is_shown(two: AppHarness, qtbot: QtBot) -> None:
     first, second = send_anew(two, qtbot, "first"), send_anew(two, qtbot, "second")
     two.engine.say("one", 0)
@@ -144,15 +132,6 @@ def test_stop_is_of_the_chat_that_is_shown(two: AppHarness, qtbot: QtBot) -> Non
     qtbot.keyClick(two.window, Qt.Key.Key_Escape)
     assert two.engine.cancelled == [request.request_id for request in two.engine.requests]
     assert two.store.messages(first)[-1].state is MessageState.STOPPED
-
-
-def test_a_chat_without_an_answer_in_the_making_has_nothing_to_stop(two: AppHarness, qtbot: QtBot) -> None:
-    send_anew(two, qtbot, "first")
-    qtbot.mouseClick(two.window.sidebar.new_button, LEFT)
-    assert two.window.composer.send_button.isVisible()
-    qtbot.keyClick(two.window, Qt.Key.Key_Escape)
-    two.window.composer.stop_requested.emit()
-    assert two.engine.cancelled == []
 
 
 def test_where_one_is_given_at_a_time_the_second_says_what_it_waits_for(harness: AppHarness, qtbot: QtBot) -> None:
@@ -318,17 +297,6 @@ def test_another_model_is_loaded_when_all_answers_are_finished(two: AppHarness, 
     send_anew(two, qtbot, "second")
     two.window.dialogs.file_chosen.emit(TARGET, "target")
     assert two.window.notices[-1].startswith("This happens when all answers are finished.")
-
-
-def test_no_race_begins_while_any_chat_is_being_answered(two: AppHarness, qtbot: QtBot) -> None:
-    send_anew(two, qtbot, "first")
-    qtbot.mouseClick(two.window.sidebar.new_button, LEFT)
-    two.window.race.opened_empty.emit()
-    form = two.window.race.page.form
-    form.question.setPlainText("Which is faster?")
-    assert not form.start_button.isEnabled()
-    two.engine.finish()
-    qtbot.waitUntil(form.start_button.isEnabled, timeout=WAIT_MS)
 
 
 def test_two_chats_have_calls_of_tools_at_once(qtbot: QtBot) -> None:

@@ -16,7 +16,7 @@ from app.core.domain.attachments import AttachmentKind
 from app.core.domain.projects import SEARCH_TOOL, SOURCE_LINK, Project
 from app.core.projects.indexing import update
 from app.core.projects.projects import Projects, with_sources
-from engine.records import EngineReady, RunStats, ToolFormat
+from engine.records import EngineReady, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from ui.projects.page import ProjectPage
 from ui.projects.source_dialog import SourceDialog
@@ -147,14 +147,6 @@ def test_a_passage_whose_document_has_changed_is_shown_alone(harness: AppHarness
     dialog.accept()
 
 
-@pytest.mark.parametrize("number", ["7", "x", ""])
-def test_a_number_without_a_passage_is_said(harness: AppHarness, qtbot: QtBot, papers: Path, number: str) -> None:
-    in_project(harness, papers)
-    ask(harness, qtbot, "How much is the rent?")
-    harness.window.transcript.link_activated.emit(f"{SOURCE_LINK}{harness.messages()[-1].id}/{number}")
-    assert "no passage with this number" in harness.window.notices[-1]
-
-
 def test_a_model_with_tools_searches_by_itself(tooled: AppHarness, qtbot: QtBot, papers: Path) -> None:
     in_project(tooled, papers)
     assert ask(tooled, qtbot, "hello", "Hi.") == "hello"
@@ -162,17 +154,6 @@ def test_a_model_with_tools_searches_by_itself(tooled: AppHarness, qtbot: QtBot,
     assert SEARCH_TOOL in names
     found = controller(tooled).search(tooled.controller.state.chat_id or 0, "rent")
     assert [one.name for one in found] == ["rent.md"]
-
-
-def test_a_slow_machine_gets_few_passages_and_a_fast_one_more(harness: AppHarness) -> None:
-    projects = controller(harness)
-    harness.engine.tell(EngineReady(info("models/target.gguf")))
-    projects.on_stats(RunStats(prompt_tokens=1_000, prompt_s=100.0))
-    slow = projects._max_tokens
-    projects.on_stats(RunStats(prompt_tokens=100_000, prompt_s=1.0))
-    assert slow <= projects._max_tokens
-    projects.on_stats(RunStats(prompt_tokens=10, prompt_s=10.0))  # too few tokens for a measurement
-    assert slow <= projects._max_tokens
 
 
 def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:
@@ -208,17 +189,6 @@ def test_a_project_of_the_command_line_gets_its_folder_of_chats(qtbot: QtBot) ->
     harness = open_app()
     assert [folder.name for folder in harness.store.library.folders()] == ["Garden"]
     assert Projects(paths.projects_file).all()[0].folder_id
-    harness.close()
-
-
-def test_a_project_of_the_command_line_takes_the_folder_of_its_name(qtbot: QtBot) -> None:
-    first = open_app()
-    folder = first.store.library.create_folder("Garden")
-    first.close()
-    Projects(first.paths.projects_file).add("Garden")
-    harness = open_app()
-    assert [one.id for one in harness.store.library.folders()] == [folder]
-    assert Projects(harness.paths.projects_file).all()[0].folder_id == folder
     harness.close()
 
 

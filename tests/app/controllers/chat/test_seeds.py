@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
@@ -122,16 +122,6 @@ def test_another_seed_asks_the_same_otherwise(seeded: AppHarness, qtbot: QtBot) 
     assert given.drawn.seed == again.sampling.seed
     assert given.notice == ""
     assert seeded.controller.state.chat.settings.integer("seed") == SEED
-
-
-def test_a_seed_is_copied_and_kept_for_the_chat(seeded: AppHarness, qtbot: QtBot) -> None:
-    choose(seeded, qtbot, f"Seed {SEED}", "Copy")
-    assert QApplication.clipboard().text() == str(SEED)
-    seeded.controller.conversations.reset(Layer.CHAT, ["seed"])
-    choose(seeded, qtbot, f"Seed {SEED}", "Use this seed")
-    assert str(SEED) in seeded.window.notices[-1]
-    answer(seeded, qtbot, "two", "second")
-    assert seeded.engine.requests[-1].sampling.seed == SEED
 
 
 def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness, qtbot: QtBot) -> None:

@@ -16,9 +16,7 @@ from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.seeds import SeedChoice
 from app.core.domain.settings.layers import Layer
-from app.core.domain.settings.table import TOOLS
 from app.core.domain.tools.calls import CallStatus
-from app.core.storage.chats import answer_records
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import picture_attachment
@@ -28,8 +26,6 @@ from engine.records import EngineReady, FinishReason, Message, ToolCall, ToolFor
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
 from ui.composer.attachments.reader import AttachmentDialog
-from ui.composer.composer import MANAGE_KEY
-from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.widgets.choice_list import ChoiceList
 
@@ -385,41 +381,6 @@ def test_a_chat_chooses_its_servers_and_built_in_tools(app: tuple[AppHarness, Sc
     answer(harness, qtbot, "Yes.")
 
 
-def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("Read")
-    call = written(("read", "a"))
-    for start in range(0, len(call), 7):
-        harness.engine.say(call[start : start + 7])
-    first = harness.window.transcript.last_answer()
-    assert first is not None
-    qtbot.waitUntil(lambda: first.notice.text() == "Writing a tool call")
-    assert first.progress_label.isHidden()  # the prompt has been read
-    harness.engine.finish()
-    qtbot.waitUntil(lambda: len(tools.calls) == 1)
-    assert (first.author.isHidden(), first.body.isHidden(), first.notice.isHidden()) == (False, True, True)
-    tools.give("A")
-    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
-    second = harness.window.transcript.last_answer()
-    assert second is not None
-    assert second is not first
-    answer(harness, qtbot, "It says A.")
-    assert (second.author.isHidden(), second.body.isHidden()) == (True, False)  # both share one heading
-    assert second.view.follows_calls
-    harness.controller.conversations.show()  # as after a restart
-
-    def headless() -> list[bool]:
-        shown = harness.window.transcript.cards
-        return [card.author.isHidden() for card in shown if isinstance(card, AnswerCard)]
-
-    qtbot.waitUntil(lambda: headless() == [False, True])  # cards far above are created when idle
-    last = harness.messages()[-1].id
-    harness.store.write(lambda db: answer_records.set_models(db, last, "another.gguf", ""))
-    harness.controller.conversations.show()
-    answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
-    assert [card.author.isHidden() for card in answers] == [False, False]  # another model continued
-
-
 @pytest.mark.parametrize("holds", [False, True, None])
 def test_calls_are_held_in_their_form_unless_that_is_switched_off(qtbot: QtBot, holds: bool | None) -> None:
     harness, _tools = opened(qtbot, **({} if holds is None else {"hold_calls": holds}))
@@ -511,13 +472,3 @@ def test_one_pick_switches_tools_on_and_another_all_of_them_off(qtbot: QtBot) ->
     assert harness.controller.state.chat.settings.values["tools"] is False
     composer.tools_popup.close()
     harness.close()
-
-
-def test_the_picker_leads_to_the_servers(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, _tools = app
-    sections: list[str] = []
-    harness.window.dialogs.open_section = sections.append  # type: ignore[method-assign]
-    qtbot.mouseClick(harness.window.composer.tools_button, Qt.MouseButton.LeftButton)
-    click_row(harness, qtbot, MANAGE_KEY)
-    assert sections == [TOOLS]
-    assert not picker(harness).isVisible()

@@ -248,26 +248,6 @@ def test_the_model_is_chosen_again_at_the_next_start(
         second.close()
 
 
-def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
-    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
-) -> None:
-    use(harness, server, qtbot)
-    page = page_of(harness)
-    assert "1 model" in page.cards[0].about.text()
-    server.script.key = "another"
-    QTest.mouseClick(page.cards[0].ask_button, LEFT)
-    qtbot.waitUntil(harness.window.models.panel.problem.isVisible, timeout=WAIT_MS)
-    assert page.cards[0].ask_button.isEnabled()  # and can be refreshed
-    QTest.mouseClick(page.cards[0].key_button, LEFT)
-    assert (page.form.address.text(), page.form.key.text()) == (server.url, "")
-    QTest.keyClicks(page.form.key, "another")
-    QTest.keyClick(page.form.key, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: list(memory.kept.values()) == ["another"], timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: page.form.address.text() == "", timeout=WAIT_MS)
-    assert len(page.cards) == 1
-    assert page.cards[0].models.currentData() == "org/model"
-
-
 def test_thinking_is_switched_for_a_model_of_an_engine(
     harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
@@ -285,19 +265,4 @@ def test_thinking_is_switched_for_a_model_of_an_engine(
     answer = harness.messages()[-1]
     split = split_thinking(answer.text)
     assert (split.reasoning(answer.text).strip(), split.answer(answer.text).strip()) == ("I think.", "Hello, world!")
-    assert memory.kept
-
-
-def test_an_engine_that_is_asked_again_says_how_many_models_it_has(
-    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
-) -> None:
-    page = add(harness, server.url, KEY)
-    qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
-    server.script.models = ("small", "large")
-    QTest.mouseClick(page.cards[0].ask_button, LEFT)
-    notice = harness.window.models.panel.notice
-    qtbot.waitUntil(notice.isVisible, timeout=WAIT_MS)
-    assert notice.message.text() == f"Connected to {server.url.removeprefix('http://')}: 2 models."
-    box = page.cards[0].models
-    assert [box.itemData(place) for place in range(box.count())] == ["small", "large"]
     assert memory.kept

@@ -148,18 +148,3 @@ def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
     judge.known(head, lambda: False, may_be_head=True)
     with pytest.raises(ModelFileError, match="does not write text"):
         judge.known(head, lambda: False)
-
-
-def test_headers_are_remembered_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def read_header(path: Path, **_more: object) -> SimpleNamespace:
-        read.append(path.name)
-        return SimpleNamespace(header=SimpleNamespace(data_offset=hub_pairs.MAX_HEADER_BYTES // 2))
-
-    monkeypatch.setattr(hub_pairs, "read_local_header", read_header)
-    service = SimpleNamespace(path_of=lambda ref: ref.path)
-    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path))  # type: ignore[arg-type]
-    for name in ("one", "two", "two", "one", "three", "two", "one"):
-        judge.known(ModelRef(path=f"/{name}"), lambda: False, may_be_head=True)
-    assert read == ["one", "two", "three", "one"]

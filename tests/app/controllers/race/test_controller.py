@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -219,16 +218,6 @@ def test_no_race_begins_beside_an_answer_or_without_a_model(harness: AppHarness,
     assert page.form.problem.text() == "The model is loading."
 
 
-def test_modes_that_cannot_run_say_why(harness: AppHarness, qtbot: QtBot) -> None:
-    page = open_page(harness, qtbot)
-    page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
-    page.form.rows[1].mode_box.activated.emit(0)
-    assert page.form.start_button.isEnabled()
-    harness.engine.ready(draft=None, unavailable={Mode.DRAFT: "No draft model is chosen."})
-    qtbot.waitUntil(lambda: not page.form.start_button.isEnabled())
-    assert page.form.rows[1].reason.text() == "Not available: No draft model is chosen."
-
-
 def test_what_went_wrong_is_said_and_the_setup_is_there_again(harness: AppHarness, qtbot: QtBot) -> None:
     page = start(harness, qtbot)
     harness.engine.tell(RaceEnded(problem=Problem("Not enough memory", "It does not fit.", "Race two lanes.")))
@@ -333,20 +322,3 @@ def test_closing_the_window_ends_all(harness: AppHarness, qtbot: QtBot) -> None:
     start(harness, qtbot)
     assert harness.controller.close()
     assert harness.engine.is_down
-
-
-def test_drafts_of_the_library_are_looked_for_once_for_a_target(harness: AppHarness, qtbot: QtBot) -> None:
-    asked: list[str] = []
-
-    def find(target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
-        asked.append(target)
-        show([("models/draft.gguf", "the loaded one"), ("models/other.gguf", "Other")])
-
-    harness.controller.races._lists.find_drafts = find  # type: ignore[method-assign]
-    page = open_page(harness, qtbot)
-    page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
-    box = page.form.rows[1].draft_box
-    assert [box.itemText(row) for row in range(box.count())] == ["Loaded draft", "Other"]
-    harness.engine.ready()
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    assert asked == ["models/target.gguf"]

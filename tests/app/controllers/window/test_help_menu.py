@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication
 from pytestqt.qtbot import QtBot
 
 import app
@@ -38,20 +37,6 @@ def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:
     assert "temperature=0.8" in text
     assert "secret" not in text
     assert "copied" in harness.window.notices[-1]
-    harness.close()
-
-
-def test_the_log_folder_is_opened_or_named(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = open_app()
-    opened: list[QUrl] = []
-
-    def refuse(url: QUrl) -> bool:
-        opened.append(url)
-        return False
-
-    monkeypatch.setattr(QDesktopServices, "openUrl", refuse)
-    action(harness, "Open the log folder").trigger()
-    assert Path(opened[0].toLocalFile()).name in harness.window.notices[-1]
     harness.close()
 
 

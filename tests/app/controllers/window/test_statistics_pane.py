@@ -19,7 +19,6 @@ from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Finished, FinishReason, Mode, RunStats, Source
 from tests.app.fakes import AppHarness
 from ui.statistics.panel import ALL, CHAT
-from ui.widgets.dialogs import statistics_format
 
 PATIENCE_MS = 30_000
 RUN = RunStats(
@@ -179,9 +178,3 @@ def test_the_menu_asks_for_a_file_and_writes_it(harness: AppHarness, qtbot: QtBo
     qtbot.keyClick(name, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "Statistics exported to mine.json." in harness.window.notices, timeout=PATIENCE_MS)
     assert json.loads((tmp_path / "mine.json").read_text("utf-8"))["answers"][0]["answer_tokens"] == 30
-
-
-def test_the_ending_of_a_file_says_what_it_is_to_be() -> None:
-    assert statistics_format("a/b.JSON") == "json"
-    assert statistics_format("a/b.csv") == "csv"
-    assert statistics_format("a/b") == "csv"
