@@ -60,8 +60,9 @@ def command(options: argparse.Namespace) -> int:
         question = request.raw_prompt or request.messages[-1].content
         race = Race(RaceSetup(question, choices, plan.rounds, request.max_tokens or 0), request, plan)
         labels, stats = [variant_of(choice).label for choice in choices], [RunStats()] * len(choices)
-        progress.show("Reading the question ...")
+        progress.close()
         print_notices(ready)
+        progress.show("Reading the question ...")
         status = 0
         for event in race.events(session, interrupted.is_set):
             if isinstance(event, LaneProgress):

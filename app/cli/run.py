@@ -34,6 +34,7 @@ from app.core.domain.devices import device_names, parse_placement
 from app.core.domain.errors import AppError
 from app.core.domain.framing import with_attachments
 from app.core.domain.projects import cited_passages
+from app.core.domain.settings.layers import SAMPLING_KEYS
 from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
@@ -71,9 +72,6 @@ MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # MAX_CHARS characters of UTF-8 and a by
 _HEAD_BYTES = 64  # the bytes by which a picture is recognized
 RUN_ERRORS = ("This cannot be run", "See paceline run --help.")
 MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one answer gains
-SAMPLING = (
-    "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "frequency_penalty", "presence_penalty", "seed",
-)  # fmt: skip
 # With one of these options `run` answers once, even if it has no prompt.
 _ONE_ANSWER = (
     "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow", "json_schema", "grammar",
@@ -83,9 +81,7 @@ _ONE_ANSWER = (
 
 def command(options: argparse.Namespace) -> int:
     """Answer the prompt, or chat if none is given and stdin is a terminal; returns the exit code (see `main`)."""
-    asks = (
-        any(getattr(options, name) for name in _ONE_ANSWER) or options.tools is not None or options.history is not None
-    )
+    asks = any(getattr(options, name) for name in _ONE_ANSWER) or options.tools is not None
     if not asks and sys.stdin.isatty() and sys.stdout.isatty():
         from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
 
@@ -102,13 +98,11 @@ def command(options: argparse.Namespace) -> int:
             tools = start_tools(options)
         if tools is not None:
             stack.callback(tools.provider.close)
-        session = open_session(Path(options.history) if options.history else None, as_json=options.json)
+        session = open_session(as_json=options.json)
         stack.callback(session.close)
         ready = load_for(session, options, request)
         if ready is None:
             return 1
-        while session.has_idle_work:  # with --history: index earlier answers before timing
-            session.use_idle_time(MEASURE_S)
         if trace is not None:
             session.on_trace = lambda one: print(one.as_json(), file=trace)
         if tools is not None:
@@ -140,11 +134,10 @@ def load_for(session: Session, options: argparse.Namespace, request: ChatRequest
     return ready
 
 
-def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
+def open_session(*, as_json: bool = False) -> Session:
     """Make a session that checks new files in a child process first.
 
-    Texts of earlier sessions are read from ``past_folder``, and this session's are added. An abort inside llama.cpp is
-    reported like any other failure.
+    An abort inside llama.cpp is reported like any other failure.
     """
 
     def report_crash(reason: str) -> None:
@@ -153,7 +146,7 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
         fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
 
     report_aborts(report_crash)
-    return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
+    return probing_session(find_paths().cache, builtin_target(), keeps_chats=False)
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
@@ -226,8 +219,6 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     options.image = [*options.image, *seen]
     text = _prompt_text(options)
     request = decoding_defaults(options)
-    if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
-        raise ValueError(f"--history needs a folder, and {options.history} is not one.")
     system = (Message("system", options.system),) if options.system else ()
     pictures = tuple((0, read_picture_file(Path(name))) for name in options.image)
     return replace(
@@ -236,7 +227,6 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         raw_prompt=text if options.raw else None,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
-        use_past=options.history is not None,
         grammar=_grammar(options),
     )
 
@@ -285,7 +275,7 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
     return ChatRequest(
         mode=mode,
         depth=options.depth,
-        sampling=SamplingParams(**{name: getattr(options, name) for name in SAMPLING}),
+        sampling=SamplingParams(**{name: getattr(options, name) for name in (*SAMPLING_KEYS, "seed")}),
         max_tokens=options.max_tokens,
         thinking=options.thinking or "",
         # Options give a list, the model's settings a text.

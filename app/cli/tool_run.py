@@ -10,6 +10,7 @@ import json
 import queue
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -273,13 +274,14 @@ def make_call(provider: ToolProvider, call: ToolCall) -> ToolResult:
         KeyboardInterrupt: the call was cancelled.
     """
     results: queue.SimpleQueue[ToolResult] = queue.SimpleQueue()
+    result = None
     with stop_on_interrupt() as interrupted:
         cancel = provider.call(call, results.put)
-        while results.empty() and not interrupted.wait(_POLL_S):
-            pass
-        if interrupted.is_set():
-            cancel()
-        result = results.get()
+        while result is None:
+            with suppress(queue.Empty):
+                result = results.get(timeout=_POLL_S)
+            if interrupted.is_set():
+                cancel()
     if interrupted.is_set():
         raise KeyboardInterrupt
     return result

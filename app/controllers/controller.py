@@ -18,7 +18,7 @@ from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
-from app.controllers.models.engines import ModelLists, RemoteServersController
+from app.controllers.models.engines import RemoteServersController
 from app.controllers.models.hub import HubController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
@@ -80,14 +80,14 @@ class Controller(PartsController):
         self.attachments = AttachmentController(parts, self.conversations.unsent, self.transfer)
         self.library = LibraryController(parts, self.conversations)
         self.statistics = StatisticsController(parts)
-        self.races = RaceController(parts, ModelLists(parts.jobs, self.hub))
+        self.races = RaceController(parts, self.hub)
         self.help = HelpMenuController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.conversations.layers)
-        self._window.composer.stop_requested.connect(self._on_stop)
+        self._window.composer.stop_requested.connect(self._stop)
         self._window.closing.connect(self.close)
-        self._state.engine_changed.connect(self._show_engine)
+        self._state.engine_changed.connect(lambda: self._window.set_engine(self._state.engine))
         bridge.event_arrived.connect(self._on_event)
 
     def _make_hub(self) -> HubController | None:
@@ -114,8 +114,8 @@ class Controller(PartsController):
         FirstPaint(window, self.conversations.list_older, after_ms=HIDDEN_WINDOW_MS)
         self.deletions.start()
         self.space.start()
-        self.models.load_chosen()
-        self._show_engine()
+        self.models.load({})
+        window.set_engine(self._state.engine)
         if self.hub is not None:
             if is_first_run(self._parts.paths):
                 window.models.open(WELCOME)
@@ -159,14 +159,11 @@ class Controller(PartsController):
         else:
             self._window.show_problem(problem)
 
-    def _on_stop(self) -> None:
+    def _stop(self) -> None:
         if self._state.answer is not None and self._state.chat_id is not None:
             self.answers.stop(self._state.chat_id)
         else:
             self.models.stop_loading()
-
-    def _show_engine(self) -> None:
-        self._window.set_engine(self._state.engine)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, JobEvent):

@@ -40,7 +40,9 @@ class TransferController(PartsController):
         self._waiting: list[Path] = []
         library_signals = self._window.sidebar.library_signals
         library_signals.exported.connect(self.ask_export)
-        library_signals.imported.connect(self.ask_import)
+        library_signals.imported.connect(
+            lambda: ask_import_files(self._window, lambda paths: self.import_files(list(map(Path, paths))))
+        )
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
         """Ask for the file (or printer) to export one conversation, or all (None)."""
@@ -58,9 +60,6 @@ class TransferController(PartsController):
         messages = None if chat is None else self._attempt(lambda: self._store.messages(chat))
         if messages:
             ask_print(self._window, self._window.theme, self._title(chat), messages)
-
-    def ask_import(self) -> None:
-        ask_import_files(self._window, lambda paths: self.import_files([Path(path) for path in paths]))
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
         def work() -> str:

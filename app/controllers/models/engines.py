@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from app.controllers.jobs import JobRunner, log_problem
-from app.controllers.models.hub import HubController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.engines import ServerRecord
-from app.core.paths import builtin_target
 from engine.records import Problem
 from ui.text.language import translate
 
 if TYPE_CHECKING:  # imported late, to start faster
-    from app.controllers.models.hub_service import HubService
-    from app.core.domain.models import LibraryRow
     from ui.models.panel import ModelsPanel
-
-ModelRow = tuple[str, str]  # path and name
-ShowModels = Callable[[Sequence[ModelRow]], None]
 
 
 class RemoteServersController(PartsController):
@@ -105,32 +96,3 @@ class RemoteServersController(PartsController):
     def _chat_with(self, path: str) -> None:
         self._window.models.leave()
         self._models.load_pair(path, "")
-
-
-class ModelLists:
-    """Lists of models by path and name, read in the background. Without a hub the lists are empty."""
-
-    def __init__(self, jobs: JobRunner, hub: HubController | None) -> None:
-        self._jobs, self._hub = jobs, hub
-
-    def find_drafts(self, target: str, show: ShowModels) -> None:
-        self._run_search("drafts", lambda service, stop: _rows(service.drafts_here(target, stop)), show)
-
-    def find_targets(self, show: ShowModels) -> None:
-        """Find the library's models that can answer."""
-        self._run_search("targets", lambda service, _: [*_rows(service.picker_rows()), *_builtin()], show)
-
-    def _run_search(
-        self, what: str, find: Callable[[HubService, Callable[[], bool]], list[ModelRow]], show: ShowModels
-    ) -> None:
-        if (hub := self._hub) is not None:
-            self._jobs.run(f"{what} to offer", lambda stop: find(hub.service, stop), show, log_problem)
-
-
-def _rows(rows: Sequence[LibraryRow]) -> list[ModelRow]:
-    return [(row.path, row.name) for row in rows]
-
-
-def _builtin() -> list[ModelRow]:
-    builtin = builtin_target()
-    return [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []

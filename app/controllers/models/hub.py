@@ -20,7 +20,7 @@ from app.core.domain.models import ModelRef, PairView
 from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import note_welcomed
-from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
+from engine.records import EngineReady, ModelInfo, Problem
 from ui.models.parts import WELCOME
 from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_language, in_words
@@ -43,7 +43,7 @@ class HubController(PartsController):
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
         super().__init__(parts)
         self._models, self._layers = models, layers
-        self._closed = False
+        self._closed = self._has_closed_service = False
         self._loaded: ModelInfo | None = None
         self._ready: EngineReady | None = None  # the local models; also read by jobs
         self._judge = Lazy(self._make_judge)
@@ -93,18 +93,17 @@ class HubController(PartsController):
 
         state, paths = self._state, self._parts.paths
 
-        def in_use() -> LoadRequest:
-            return load_request(state.settings)
-
         check_kernels(builtin_target(), paths.cache)  # first: stored costs depend on the kernels
         devices = DeviceList(paths.cache, lambda: self._ready)
 
         def is_faster_on_cpu(draft: str) -> bool | None:
             # Read again for each query: the engine may have measured in between.
-            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(draft, draft_options(in_use(), 0))
+            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(
+                draft, draft_options(load_request(state.settings), 0)
+            )
 
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu, in_use)
+        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
@@ -140,7 +139,8 @@ class HubController(PartsController):
         if self._self_draft is not None:
             self._self_draft.close()
         service = self._service.value
-        if service is not None:
+        if service is not None and not self._has_closed_service:
+            self._has_closed_service = True
             service.downloads.close()
             service.client.close()
 

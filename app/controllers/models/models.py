@@ -68,9 +68,6 @@ class ModelController(PartsController):
         self._is_saving = False  # true while the settings of the loaded models are saved
         self._state.settings_changed.connect(self._on_settings)
         self._state.model_answered.connect(self._on_answered)
-        self._connect()
-
-    def _connect(self) -> None:
         window = self._window
         window.dialogs.file_chosen.connect(self.choose_file)
         window.header.draft_picked.connect(lambda path: self.choose_file(path, "draft"))
@@ -103,9 +100,6 @@ class ModelController(PartsController):
         path = self._progress.path if self._progress else asked
         return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
-    def load_chosen(self) -> None:
-        self._load({})
-
     def choose_file(self, path: str, role: str) -> None:
         """Use a file as target or as draft. A new target gets its last used draft, or none.
 
@@ -116,13 +110,13 @@ class ModelController(PartsController):
             changes: dict[str, SettingValue] = {"target_path": path}
             if self._loaded is None or path != self._loaded.target:
                 changes["draft_path"] = self._state.pairs.get(path, "")
-            self._load(changes)
+            self.load(changes)
         else:
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
         self._announce_wait()
-        self._load({"target_path": target, "draft_path": draft})
+        self.load({"target_path": target, "draft_path": draft})
 
     def stop_loading(self) -> None:
         """Cancel loading; the previously loaded models stay."""
@@ -168,11 +162,11 @@ class ModelController(PartsController):
         elif draft_only and self._ready is not None:
             self._set_draft(load_request(self._state.settings).draft, {})
         else:
-            self._load({})
+            self.load({})
 
     def use_builtin(self) -> None:
         self._announce_wait()
-        self._load({"target_path": "", "draft_path": ""})
+        self.load({"target_path": "", "draft_path": ""})
 
     def on_event(self, event: ModelEvent) -> None:
         if isinstance(event, LoadProgress):
@@ -291,7 +285,7 @@ class ModelController(PartsController):
         self._shown_problem = problem
         self._window.show_problem(problem)
 
-    def _load(self, changes: dict[str, SettingValue]) -> None:
+    def load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # include the changes of loads in progress
             changes = {**before.settings_to_save, **changes}
         wanted, _complaints = self._state.settings.changed(changes)

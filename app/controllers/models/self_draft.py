@@ -6,6 +6,7 @@ Started in the library; one at a time, with a dialog. Imported with the Models p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -39,9 +40,11 @@ class SelfDraftController:
     def ask(self, target: ModelRef) -> None:
         if self.dialog is not None:
             return
-        path = Path(target.path)
+        path, num_bytes = Path(target.path), 0
         window = self._parts.window
-        self.dialog = dialog = SelfDraftDialog(window, window.theme, path.stem, _size_of(path))
+        with suppress(OSError):
+            num_bytes = sum(part.stat().st_size for part in all_shards(path))
+        self.dialog = dialog = SelfDraftDialog(window, window.theme, path.stem, num_bytes)
         dialog.start_requested.connect(lambda: self._start(path))
         dialog.stop_requested.connect(self.close)
         dialog.draft_taken.connect(lambda draft: self._use(target, ModelRef(path=draft)))
@@ -87,10 +90,3 @@ class SelfDraftController:
 
 def _words(problem: Problem) -> str:
     return f"{in_words(problem).title}: {explanation(problem)}"
-
-
-def _size_of(path: Path) -> int:
-    try:
-        return sum(part.stat().st_size for part in all_shards(path))
-    except OSError:
-        return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication
 
-from app.controllers.models.engines import ModelLists
+from app.controllers.jobs import log_problem
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, RaceExportError
 from app.core.domain.messages import MessageView
@@ -25,12 +25,13 @@ from app.core.domain.speed.races import (
     RaceRoundEnded,
     RaceSetup,
 )
+from app.core.paths import builtin_target
 from app.core.storage.atomic import exported_file
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Problem
 from engine.requests import JobEnded, RunJob
-from ui.text.language import Translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_race_file
 
@@ -39,6 +40,7 @@ tr = Translator("Race")
 if TYPE_CHECKING:  # imported late, to start faster
     from PySide6.QtGui import QImage
 
+    from app.controllers.models.hub import HubController
     from ui.race.page import RacePage
 
 RACING = tr.mark("A race is using the model. Wait until it is over, or stop it.")
@@ -50,9 +52,9 @@ ANSWERING = tr.mark("An answer is being written. Wait for it, or stop it.")
 class RaceController(PartsController):
     """One race at a time. It continues while the chat is shown, and ends when other models are loaded."""
 
-    def __init__(self, parts: Parts, lists: ModelLists) -> None:
+    def __init__(self, parts: Parts, hub: HubController | None) -> None:
         super().__init__(parts)
-        self._lists = lists
+        self._hub = hub
         self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._number = 0  # request number of the race
@@ -78,7 +80,7 @@ class RaceController(PartsController):
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
         page.drafts_needed.connect(
-            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
+            lambda target: self._find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
         )
         page.set_earlier(self.store.all())
         self.show_state()
@@ -234,8 +236,25 @@ class RaceController(PartsController):
             def without_used(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
                 return [each for each in rows if each[0] not in used]
 
-            self._lists.find_drafts(view.target.path, lambda rows: page.form.set_drafts(without_used(rows)))
-            self._lists.find_targets(lambda rows: page.form.set_targets(without_used(rows)))
+            self._find_drafts(view.target.path, lambda rows: page.form.set_drafts(without_used(rows)))
+            if (hub := self._hub) is not None:
+
+                def targets(_stop: object) -> list[tuple[str, str]]:
+                    builtin = builtin_target()
+                    demo = [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []
+                    return [*((row.path, row.name) for row in hub.service.picker_rows()), *demo]
+
+                show = page.form.set_targets
+                self._jobs.run("targets to race", targets, lambda rows: show(without_used(rows)), log_problem)
+
+    def _find_drafts(self, target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
+        """Find local drafts for a target, by path and name; none without a hub."""
+        if (hub := self._hub) is not None:
+
+            def drafts(stop: Callable[[], bool]) -> list[tuple[str, str]]:
+                return [(row.path, row.name) for row in hub.service.drafts_here(target, stop)]
+
+            self._jobs.run("drafts to race", drafts, show, log_problem)
 
     def ask_export(self, kind: str) -> None:
         if self._page.result is not None:

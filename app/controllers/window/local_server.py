@@ -52,15 +52,13 @@ class LocalServerController(PartsController):
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._read_state)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
-        self._connect()
-
-    def _connect(self) -> None:
         wants = self._window.local_server
-        wants.key_requested.connect(self._give_key)
+        wants.key_requested.connect(lambda: self._show_key(lambda: find_key(None, {}, self._key_file)[0]))
         wants.renewal_requested.connect(self._renew_key)
         wants.stop_requested.connect(self._stop_answer)
         wants.retry_requested.connect(self.follow)
-        wants.page_shown.connect(self._show_page)
+        wants.page_shown.connect(self._show)
+        wants.page_shown.connect(self._list_models)
         state = self._state
         state.settings_changed.connect(self._on_settings)
         for changed in (state.models_changed, state.chat_settings_changed):
@@ -187,10 +185,6 @@ class LocalServerController(PartsController):
         if self._window.local_server.is_page_open:
             self._window.local_server.set_requests(() if server is None else server.requests)
 
-    def _show_page(self) -> None:
-        self._show()
-        self._list_models()
-
     def _list_models(self) -> None:
         """Show the names that programs may use; read from the disk."""
         if not self._window.local_server.is_page_open:
@@ -215,9 +209,6 @@ class LocalServerController(PartsController):
     def _stop_answer(self) -> None:
         if self._server is not None:
             self._server.stop_running()
-
-    def _give_key(self) -> None:
-        self._show_key(lambda: find_key(None, {}, self._key_file)[0])
 
     def _show_key(self, get: Callable[[], str]) -> bool:
         """Show the key; False if there is none, because of a problem that is shown instead."""

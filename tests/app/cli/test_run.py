@@ -113,7 +113,6 @@ def test_the_prompt_from_a_file_or_standard_input(
         (("--prompt", "x", "--depth", "99"), "The draft length must be between 0 and 32"),
         (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
         (("--prompt-file", "/no/such/file"), "/no/such/file cannot be opened: No such file or directory."),
-        (("--prompt", "x", "--history", __file__), "--history needs a folder, and"),
         (("--prompt", "word " * 900), "the context holds 256"),
     ],
 )

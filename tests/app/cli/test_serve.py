@@ -42,7 +42,7 @@ from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
 from tests.waiting import wait_for
 
-CLIENTS = "PACELINE_CLIENTS"  # path of a Python with openai, langchain-openai, llm and jsonschema
+CLIENTS = "PACELINE_CLIENTS"  # path of a Python with openai, llm and jsonschema
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
 Capture = pytest.CaptureFixture[str]

@@ -12,10 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer, SavedPrompt
-from app.core.storage.chats import conversations
-from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import EngineReady, Mode, SamplingParams
-from tests.app.core.storage.exchange.whole import there_and_back
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.rows import NumberRow
@@ -146,26 +143,6 @@ def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
     held = again.controller.state.chat.settings
     assert (held.text("mode"), held.number("temperature"), held.number("top_p")) == ("auto", 0.8, 0.5)
     again.close()
-
-
-def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
-    change(harness, Layer.CHAT, {"temperature": 0.25, "depth": None})
-    ask(harness, qtbot)
-    number = harness.controller.state.chat_id
-    assert number is not None
-    copy = harness.store.library.duplicate(number)
-    assert copy is not None
-    own = {"temperature": 0.25, "depth": None}
-    assert harness.store.options.read(copy) == own
-    chat = harness.store.read(lambda db: read_chat(db, number))
-    assert chat is not None
-    (outside,) = there_and_back(chat)
-    assert outside.options == chat.options
-    for gone in (number, copy):
-        harness.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))
-    back = harness.store.write(lambda db: insert_chat(db, outside, harness.store._now()))
-    assert back is not None
-    assert harness.store.options.read(back) == own
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"temperature": "hot", "x": 1}', "null", "[" * 100_000])

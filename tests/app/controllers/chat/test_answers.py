@@ -255,5 +255,5 @@ def test_an_answer_without_a_word_says_so(harness: AppHarness, qtbot: QtBot) -> 
     harness.engine.tell(
         Finished(harness.engine.requests[-1].request_id, FinishReason.END, RunStats(tokens=1, passes=1))
     )
-    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert harness.messages()[-1].notice == "The model gave an empty answer. Ask again, or rephrase the question."

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
@@ -151,21 +149,6 @@ def three_versions(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
     assert card is not None
     assert card.versions is not None
     return card
-
-
-@pytest.mark.parametrize("key", [Qt.Key.Key_Space, Qt.Key.Key_Return])
-def test_keys_go_through_versions_and_never_into_the_message(harness: AppHarness, qtbot: QtBot, key: Qt.Key) -> None:
-    card = three_versions(harness, qtbot)
-    assert card.versions is not None
-    card.versions.back.setFocus(Qt.FocusReason.TabFocusReason)
-    shown = []
-    for _ in range(3):  # the last step wraps around to the first version
-        qtbot.keyClick(QApplication.focusWidget(), key)
-        settle(harness, qtbot)
-        shown.append(harness.messages()[1].text)
-    assert shown == ["second", "first", "second"]
-    assert len(harness.engine.requests) == 3
-    assert harness.window.composer.text == "not ready to be sent"
 
 
 def test_a_new_chat_from_here_is_a_copy_and_the_other_stays(harness: AppHarness, qtbot: QtBot) -> None:

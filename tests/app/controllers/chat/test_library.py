@@ -103,7 +103,7 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(harness: AppHarness, qt
     editor.selectAll()
     qtbot.keyClicks(editor, "Work")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: [folder.name for folder in harness.store.library.folders()] == ["Work"], timeout=30_000)
+    qtbot.waitUntil(lambda: [folder.name for folder in harness.store.library.folders()] == ["Work"])
     library_signals.archived.emit(chats[2], True)
     assert lines(harness) == ["[Pinned]", "one", "[Work]", "two", "[Archived]"]
     folder = harness.store.library.folders()[0].id
@@ -139,7 +139,7 @@ class TestUnsent:
 
     def test_it_is_in_the_file_soon_after_the_last_key(self, harness: AppHarness, qtbot: QtBot) -> None:
         qtbot.keyClicks(harness.window.composer.edit, "not sent")
-        qtbot.waitUntil(lambda: harness.store.library.unsent(None) == "not sent", timeout=30_000)
+        qtbot.waitUntil(lambda: harness.store.library.unsent(None) == "not sent")
 
     def test_it_is_back_after_a_restart(self, harness: AppHarness, qtbot: QtBot) -> None:
         answer(harness, qtbot, "one", "yes")
@@ -151,7 +151,7 @@ class TestUnsent:
 
     def test_what_was_sent_does_not_come_back(self, harness: AppHarness, qtbot: QtBot) -> None:
         qtbot.keyClicks(harness.window.composer.edit, "send this")
-        qtbot.waitUntil(lambda: harness.store.library.unsent(None) == "send this", timeout=30_000)
+        qtbot.waitUntil(lambda: harness.store.library.unsent(None) == "send this")
         qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
         assert harness.store.library.unsent(None) == ""
         assert harness.window.composer.text == ""

@@ -22,7 +22,6 @@ from ui.projects.page import ProjectPage
 from ui.projects.source_dialog import SourceDialog
 from ui.transcript.cards.answer_card import AnswerCard
 
-READ_MS = 30_000
 RENT = "The rent for the flat in Elm Street is 940 euros a month."
 BEANS = "Beans are sown in May."
 
@@ -163,7 +162,7 @@ def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: Q
     page = harness.window.findChild(ProjectPage)
     assert page is not None
     page.sources_added.emit([str(papers)])
-    qtbot.waitUntil(lambda: page.summary.text().startswith("3 files"), timeout=READ_MS)
+    qtbot.waitUntil(lambda: page.summary.text().startswith("3 files"))
     assert page.summary.text() == "3 files · 2 passages · 1 could not be read"
     page.instructions.setPlainText("Be short.")
     page.accept()
@@ -217,7 +216,7 @@ def test_a_project_is_exported_from_its_page_and_imported(
     dialog = harness.window.findChild(QFileDialog)
     assert dialog is not None
     dialog.fileSelected.emit(str(tmp_path / "house.zip"))
-    qtbot.waitUntil(lambda: page.progress_words.text() == "The project was exported.", timeout=READ_MS)
+    qtbot.waitUntil(lambda: page.progress_words.text() == "The project was exported.")
     page.close()
     Projects(harness.paths.projects_file).remove(project.id)
     with qtbot.waitSignal(harness.controller.transfer.ended):
@@ -244,5 +243,4 @@ def test_an_export_ends_in_the_window_once_its_page_is_closed(
             lambda words=words: any(  # type: ignore[misc]
                 words in text for text in (*harness.window.notices, *(one.message for one in harness.window.problems))
             ),
-            timeout=READ_MS,
         )

@@ -21,7 +21,7 @@ from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import picture_attachment
 from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of
-from app.core.tools.turn import MAX_STEPS, MAX_UNREADABLE
+from app.core.tools.turn import MAX_UNREADABLE
 from engine.records import EngineReady, FinishReason, Message, ToolCall, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
@@ -208,20 +208,6 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     answer(harness, qtbot, "Nothing.")
 
 
-def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("Both")
-    answer(harness, qtbot, written(("read", "a"), ("write", "b")))
-    assert statuses(harness) == [CallStatus.RUNNING, CallStatus.WAITING]
-    tools.give("A")
-    qtbot.waitUntil(lambda: len(tools.calls) == 2)
-    tools.give("no space", is_error=True)
-    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
-    assert statuses(harness) == [CallStatus.DONE, CallStatus.FAILED]
-    roles = [message.role for message in harness.engine.requests[-1].messages]
-    assert roles == ["user", "assistant", "tool", "tool"]
-
-
 def test_a_person_is_asked_and_may_refuse(asking: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = asking
     harness.window.composer.submitted.emit("Write it")
@@ -292,19 +278,6 @@ def test_stop_while_the_model_writes_a_call(app: tuple[AppHarness, ScriptedTools
     assert tools.calls == []
     assert [view.role for view in harness.messages()] == ["user", "assistant"]
     assert harness.messages()[-1].state is MessageState.STOPPED
-    assert harness.window.engine.state is EngineState.READY
-
-
-def test_a_turn_ends_after_so_many_answers_with_calls(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("For ever")
-    for step in range(1, MAX_STEPS + 1):
-        answer(harness, qtbot, written(("read", str(step))))
-        qtbot.waitUntil(lambda step=step: len(tools.calls) == step)
-        tools.give("more")
-        qtbot.waitUntil(lambda: statuses(harness)[-1] is CallStatus.DONE)
-    assert len(harness.engine.requests) == MAX_STEPS
-    assert str(MAX_STEPS) in harness.window.notices[-1]
     assert harness.window.engine.state is EngineState.READY
 
 
@@ -450,25 +423,3 @@ def test_the_picker_switches_servers_and_tools_and_says_what_they_cost(
     offered = [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # type: ignore[index]
     assert offered == ["calculate", "read"]
     answer(harness, qtbot, "Yes.")
-
-
-def test_one_pick_switches_tools_on_and_another_all_of_them_off(qtbot: QtBot) -> None:
-    harness, _tools = opened(qtbot, tools=False)
-    composer = harness.window.composer
-    assert composer.tools_button.accessibleName() == "Tools are off in this chat."
-    qtbot.mouseClick(composer.tools_button, Qt.MouseButton.LeftButton)
-    click_row(harness, qtbot, "Built in\ncalculate")
-    assert shown_tools(harness)["Built in\ncalculate"][2] == "on"
-    assert harness.controller.state.chat.settings.values["tools"] is True
-    click_row(harness, qtbot, "files\n")
-    assert {key: row[2] for key, row in shown_tools(harness).items() if key.startswith("files")} == {
-        "files\n": "off",
-        "files\nread": "off",
-        "files\nwrite": "off",
-    }
-    click_row(harness, qtbot, "files\nread")  # switches its server on again
-    assert shown_tools(harness)["files\n"][2] == "on"
-    click_row(harness, qtbot, "\n")
-    assert harness.controller.state.chat.settings.values["tools"] is False
-    composer.tools_popup.close()
-    harness.close()

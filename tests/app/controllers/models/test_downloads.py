@@ -75,7 +75,7 @@ class Bench:
                 self.waiting.pop(0)()
             return self.jobs.is_idle and not self.waiting
 
-        qtbot.waitUntil(is_calm, timeout=LIMIT_S * 1000)
+        qtbot.waitUntil(is_calm)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_what_is_typed_before_a_chosen_model_is_found_is_kept(harness: AppHarnes
     num_loads = len(harness.engine.loads)
     harness.window.models.panel.requests.chat_requested.emit(ModelRef(path=BUILTIN), None)
     type_letters(qtbot, harness, "before")
-    qtbot.waitUntil(lambda: len(harness.engine.loads) > num_loads, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(harness.engine.loads) > num_loads)
     type_letters(qtbot, harness, " while")
     harness.engine.ready(BUILTIN, None)
     type_letters(qtbot, harness, " after")

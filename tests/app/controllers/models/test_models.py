@@ -288,10 +288,3 @@ def test_the_model_is_unloaded_from_its_menu_and_loaded_when_it_is_chosen(harnes
     qtbot.waitUntil(lambda: len(harness.engine.loads) == num_loads + 1)
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-
-
-def test_a_model_that_answers_is_not_unloaded(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.composer.submitted.emit("Say")
-    pick_action(harness, qtbot, "Unload the model")
-    assert harness.engine.jobs == []
-    assert harness.window.notices[-1] == "The model is in use. Stop the answer or race first."

@@ -17,8 +17,6 @@ from app.core.domain.messages import MessageState
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.widgets.banner import Banner
 
-GENEROUS_MS = 30_000
-
 
 class Disk:
     """The free space that the test sets."""
@@ -46,7 +44,7 @@ def harness(disk: Disk, qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({})
     opened = open_app()
     opened.engine.ready()
-    qtbot.waitUntil(lambda: bool(disk.asked), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: bool(disk.asked))
     yield opened
     opened.close()
 
@@ -57,13 +55,13 @@ def banner(harness: AppHarness) -> Banner:
 
 def chat(harness: AppHarness, qtbot: QtBot, words: str) -> None:
     before = len(harness.window.finished)
-    qtbot.waitUntil(harness.window.composer.edit.isEnabled, timeout=GENEROUS_MS)
+    qtbot.waitUntil(harness.window.composer.edit.isEnabled)
     qtbot.keyClicks(harness.window.composer.edit, words)
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(harness.engine.requests) == before + 1, timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == before + 1)
     harness.engine.say("an answer")
     harness.engine.finish()
-    qtbot.waitUntil(lambda: len(harness.window.finished) == before + 1, timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: len(harness.window.finished) == before + 1)
 
 
 def test_a_nearly_full_disk_is_reported_at_the_start_and_stops_nothing(disk: Disk, qtbot: QtBot) -> None:
@@ -71,7 +69,7 @@ def test_a_nearly_full_disk_is_reported_at_the_start_and_stops_nothing(disk: Dis
     keep_settings({})
     harness = open_app()
     harness.engine.ready()
-    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: banner(harness).isVisible())
     said = banner(harness).message.text()
     assert said.startswith(f"The disk with {harness.paths.data} is nearly full.")
     assert said.endswith("Free some space, or Paceline will soon be unable to save anything.")
@@ -90,10 +88,10 @@ def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(
     assert banner(harness).isHidden()
     disk.free = LOW_BYTES - 1
     chat(harness, qtbot, "second")
-    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: banner(harness).isVisible())
     disk.free = ENOUGH_BYTES
     chat(harness, qtbot, "third")
-    qtbot.waitUntil(lambda: banner(harness).isHidden(), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: banner(harness).isHidden())
 
 
 def test_what_was_dismissed_is_reported_again_only_after_there_was_space(harness: AppHarness, disk: Disk) -> None:
@@ -109,7 +107,7 @@ def test_what_was_dismissed_is_reported_again_only_after_there_was_space(harness
 def test_one_sentence_is_enough_while_saving_fails(harness: AppHarness, disk: Disk, qtbot: QtBot) -> None:
     disk.free = 0
     chat(harness, qtbot, "first")
-    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: banner(harness).isVisible())
     harness.controller.on_save_state(StorageFullError("There is no space left.").problem)
     assert harness.window.problem_banner.isVisible()
     assert banner(harness).isHidden()

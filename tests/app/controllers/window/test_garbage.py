@@ -28,11 +28,11 @@ def test_it_waits_for_the_answer_and_leaves_everything_as_it_was(qtbot: QtBot) -
         qtbot.wait(20)
         assert left() is not None
         busy[0] = False
-        qtbot.waitUntil(lambda: left() is None, timeout=30_000)
+        qtbot.waitUntil(lambda: left() is None)
         assert not garbage._timer.isActive()
         busy[0], left = True, weakref.ref(Cycle())
         garbage.note_activity()  # it ends, however busy a server is
-        qtbot.waitUntil(lambda: left() is None, timeout=30_000)
+        qtbot.waitUntil(lambda: left() is None)
     finally:
         garbage.close()
     assert gc.isenabled()

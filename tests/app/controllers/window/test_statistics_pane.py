@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sqlite3
 from dataclasses import replace
@@ -131,28 +130,6 @@ def test_a_reset_that_the_disk_refuses_is_reported(
     qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=PATIENCE_MS)
     assert harness.window.problems[-1].title == "The chats could not be saved"
     assert len(rows(harness)) == 1
-
-
-@pytest.mark.parametrize(("scope", "num"), [("answer", 1), ("chat", 2), ("everything", 3)])
-def test_answers_are_exported_as_json_and_csv(
-    harness: AppHarness, qtbot: QtBot, tmp_path: Path, scope: str, num: int
-) -> None:
-    answer(harness, qtbot, text="=first")
-    harness.window.sidebar.new_chat.emit()
-    answer(harness, qtbot)
-    answer(harness, qtbot, replace(RUN, tokens=77))
-    for form in ("json", "csv"):
-        num_before = len(harness.window.notices)
-        harness.controller.statistics.export(scope, tmp_path / f"out.{form}", form)
-        qtbot.waitUntil(lambda before=num_before: len(harness.window.notices) > before, timeout=PATIENCE_MS)  # type: ignore[misc]
-    data = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    with (tmp_path / "out.csv").open(encoding="utf-8-sig", newline="") as handle:
-        table = list(csv.DictReader(handle))
-    assert len(data["answers"]) == len(table) == num
-    assert data["answers"][-1]["answer_tokens"] == 77
-    assert table[-1]["answer_tokens"] == "77"
-    assert sum(row["num_answers"] for row in data["totals"]) == num
-    assert not [row for row in table if row["chat_title"].startswith("=")]
 
 
 def test_an_export_that_cannot_be_is_reported(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
