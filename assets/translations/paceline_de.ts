@@ -55,17 +55,6 @@
         <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
     <message>
-        <source>Starting together with the answer in “{chat}”</source>
-        <translation>Beginnt zusammen mit der Antwort in „{chat}“</translation>
-    </message>
-    <message numerus="yes">
-        <source>Starting together with the answers in %n other chats</source>
-        <translation>
-            <numerusform>Beginnt zusammen mit der Antwort in %n anderem Chat</numerusform>
-            <numerusform>Beginnt zusammen mit den Antworten in %n anderen Chats</numerusform>
-        </translation>
-    </message>
-    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -212,14 +201,6 @@
     <message>
         <source>Keep as text</source>
         <translation>Als Text behalten</translation>
-    </message>
-    <message>
-        <source>Load</source>
-        <translation>Laden</translation>
-    </message>
-    <message>
-        <source>Load {name}</source>
-        <translation>{name} laden</translation>
     </message>
     <message>
         <source>That is a long text ({count} characters).</source>
@@ -3201,16 +3182,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neu erzeugen im Modus</translation>
     </message>
     <message>
-        <source>Regenerate with model</source>
-        <translation>Neu erzeugen mit Modell</translation>
-    </message>
-    <message>
         <source>Generated without a seed: not repeatable</source>
         <translation>Ohne Seed erzeugt: nicht wiederholbar</translation>
-    </message>
-    <message>
-        <source>{name} (in use)</source>
-        <translation>{name} (in Gebrauch)</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -3648,28 +3621,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
         <translation>Entwürfe kamen nur aus der Unterhaltung, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell finden“ unter Modelle.</translation>
-    </message>
-</context>
-<context>
-    <name>NotificationController</name>
-    <message numerus="yes">
-        <source>%Ln tokens</source>
-        <translation>
-            <numerusform>%Ln Token</numerusform>
-            <numerusform>%Ln Token</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>The answer could not be finished</source>
-        <translation>Die Antwort konnte nicht fertiggestellt werden</translation>
-    </message>
-    <message>
-        <source>{tokens} at {speed}</source>
-        <translation>{tokens} mit {speed}</translation>
-    </message>
-    <message>
-        <source>Your answer is ready</source>
-        <translation>Ihre Antwort ist fertig</translation>
     </message>
 </context>
 <context>
@@ -5130,10 +5081,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Try again.</source>
         <translation>Versuchen Sie es erneut.</translation>
-    </message>
-    <message>
-        <source>Check the disk and the network, then try again.</source>
-        <translation>Prüfen Sie Laufwerk und Netzwerk, und versuchen Sie es erneut.</translation>
     </message>
     <message>
         <source>The recommendations cannot be shown</source>
@@ -8268,10 +8215,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der lokale Server konnte nicht starten</translation>
     </message>
     <message>
-        <source>Your text is safe; the model is being loaded again.</source>
-        <translation>Ihr Text ist sicher; das Modell wird neu geladen.</translation>
-    </message>
-    <message>
         <source>Your text is safe; the model is loaded again.</source>
         <translation>Ihr Text ist sicher; das Modell ist wieder geladen.</translation>
     </message>
@@ -10783,14 +10726,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>Deutsch</source>
         <translation>Deutsch</translation>
     </message>
-    <message>
-        <source>Notification</source>
-        <translation>Benachrichtigung</translation>
-    </message>
-    <message>
-        <source>Notifies you when a long answer is ready while another window is in front. It never shows the text.</source>
-        <translation>Meldet, wenn eine lange Antwort fertig ist, während ein anderes Fenster vorn ist. Der Text wird nie gezeigt.</translation>
-    </message>
 </context>
 <context>
     <name>SettingsDialog</name>
@@ -12397,10 +12332,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The Server page has the address, the key and examples for programs, the models, and the latest requests.</source>
         <translation>Die Seite „Server“ hat Adresse, Schlüssel und Beispiele für Programme, die Modelle und die letzten Anfragen.</translation>
-    </message>
-    <message>
-        <source>This desktop has no system tray: the taskbar entry will alert you instead.</source>
-        <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>
     </message>
 </context>
 <context>
