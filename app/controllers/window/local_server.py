@@ -7,7 +7,6 @@ come first.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Collection
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -45,7 +44,6 @@ class LocalServerController(PartsController):
         self._setup: ServerSetup | None = None  # the running server's; None if the server has to restart
         self._problem: Problem | None = None
         self._served = ServedModels(parts, layers.of_model_file, self._report)
-        self._lock = threading.Lock()
         self._has_reported = self._is_closed = False
         self._num_answered = 0
         self._reload_fraction: float | None = None  # loaded fraction of the window's models
@@ -133,19 +131,16 @@ class LocalServerController(PartsController):
 
     def _report(self) -> None:
         """The activity changed; called on any thread, often."""
-        with self._lock:
-            if self._has_reported:
-                return
+        if not self._has_reported:
             self._has_reported = True
-        self._reported.emit()
+            self._reported.emit()
 
     def _on_reported(self) -> None:
         if not self._is_closed and not self._timer.isActive():  # a late report may arrive after closing
             self._timer.start()
 
     def _read_state(self) -> None:
-        with self._lock:
-            self._has_reported = False
+        self._has_reported = False
         server = self._server
         if server is not None and server.has_ended:
             self._server = None
