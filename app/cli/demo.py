@@ -34,7 +34,6 @@ NOTE = (
 
 
 def command(_options: argparse.Namespace) -> int:
-    """Run the demo; returns the exit code (see `main`)."""
     found = find_in_library(open_library(find_paths()))
     if found is None:
         print("A small real model, 98 MB, comes with: paceline models pull small", file=sys.stderr)

@@ -123,7 +123,6 @@ def notify(notice: str) -> None:
 
 
 def print_notices(ready: EngineReady, *more: str) -> None:
-    """Print the notices about the loaded models and llama.cpp."""
     for notice in dict.fromkeys((*ready.notices, *more, *ready.library_notices)):
         notify(notice)
 

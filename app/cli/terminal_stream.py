@@ -44,7 +44,6 @@ def write_styled(stream: TextIO, text: str, style: Style) -> None:
 
 
 def print_styled(line: str, style: Style) -> None:
-    """Print a highlighted line to stderr."""
     write_styled(sys.stderr, line, style)
     print(file=sys.stderr)
 

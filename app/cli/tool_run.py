@@ -253,7 +253,6 @@ class _Run:
             self._print_result(todo.call, result)
 
     def _call(self, turn: ToolLoop, todo: RunCall) -> None:
-        """Make a call and print its result."""
         if todo.call.call_id != self.asked:
             print_styled(call_line(todo.call, todo.tool), Style.FAINT)
         result = turn.add_result(make_call(self.provider, todo.call))

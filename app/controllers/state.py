@@ -76,7 +76,6 @@ class Models:
 
     @property
     def num_parallel(self) -> int:
-        """How many answers the target generates at once."""
         return self.loaded.target.parallel if self.loaded is not None else 1
 
     @property

@@ -40,7 +40,6 @@ class TokenCounts(QObject):
         return None if None in counts else sum(count or 0 for count in counts)
 
     def request(self, texts: Iterable[Countable]) -> None:
-        """Request the counts that are unknown."""
         asked = {key for keys in self._waiting.values() for key in keys}
         missing = {hash(text): text for text in texts if text}
         missing = {key: text for key, text in missing.items() if key not in self._counts and key not in asked}

@@ -254,7 +254,6 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
 
 
 def _request_of_link(link: str) -> DownloadRequest:
-    """Read the header of the file behind a link, and make its download request."""
     request = request_of(link)
     known, hosts = judge_link(request)
     size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")

@@ -220,7 +220,6 @@ class AnswerController(PartsController):
             self._request_shown(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
-        """Continue a truncated answer in the same message."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return
@@ -264,7 +263,6 @@ class AnswerController(PartsController):
         self.tools.close()
 
     def _show(self) -> None:
-        """Show the progress of the open chat's answer; its text is already on the page."""
         streaming = self._answer_in(self._state.chat_id)
         if streaming is None:
             return
@@ -327,7 +325,6 @@ class AnswerController(PartsController):
         return turn
 
     def _request_next(self, tool_turn: ToolTurn, after: int) -> None:
-        """Request the model's answer to the tool results."""
         conversation_id = tool_turn.conversation_id
         turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
         if turn is None:

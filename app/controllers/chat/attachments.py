@@ -92,7 +92,6 @@ class AttachmentController(PartsController):
         self._changed()
 
     def open_attachment(self, attachment_id: int) -> None:
-        """Open the text or the picture of an attachment, sent or unsent."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None:
             from ui.composer.attachments.reader import AttachmentDialog  # noqa: PLC0415  (opened by a click)
@@ -146,7 +145,6 @@ class AttachmentController(PartsController):
 
     @property
     def _reading_here(self) -> list[ReadRequest]:
-        """The files for the open chat that are being read."""
         here = self._state.chat_id
         return [request for request in self._reading.values() if request.conversation_id == here]
 

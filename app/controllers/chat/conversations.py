@@ -125,7 +125,6 @@ class ConversationController(PartsController):
         self._state.show_chat()
 
     def on_stored(self, conversation_id: int) -> None:
-        """Record that the open chat was stored with its first message."""
         self._open(conversation_id)
         if self._new_folder_id is not None:
             folder_id = self._new_folder_id
@@ -133,7 +132,6 @@ class ConversationController(PartsController):
         self._attempt(lambda: self.layers.stored_as(conversation_id))
 
     def show_first(self, turn: StoredTurn) -> None:
-        """Show a chat with its title after its first message was stored."""
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
         self._state.show_chat()

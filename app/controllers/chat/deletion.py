@@ -201,7 +201,6 @@ class DeletionController(PartsController):
         self._conversations.refresh()
 
     def _forget(self, conversation_ids: Sequence[int]) -> None:
-        """Make the engine drop the cached states of these chats."""
         for conversation_id in conversation_ids:
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:

@@ -56,7 +56,6 @@ class LibraryController(PartsController):
             self.search(self._window.sidebar.search.text())
 
     def duplicate(self, conversation_id: int) -> None:
-        """Copy a conversation with all its branches and open the copy."""
         copy = self._attempt(lambda: self._library.duplicate(conversation_id))
         if copy is not None:
             self._conversations.select(copy)

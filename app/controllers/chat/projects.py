@@ -106,7 +106,6 @@ class ProjectController(PartsController):
                 self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete files from the index that no project contains."""
         used = {source for project in self._projects.all() for source in project.sources}
         self._attempt(lambda: self._index().keep_only(used))
 
@@ -171,7 +170,6 @@ class ProjectController(PartsController):
         self._jobs.run("embedding model", lambda _stop: embedder.load(), ready)
 
     def on_stats(self, stats: RunStats) -> None:
-        """Record the speed of prompt processing."""
         read = stats.prompt_tokens - stats.prompt_cached_tokens
         if read >= _MIN_MEASURED_TOKENS and stats.prompt_s > 0.0:
             self._tokens_per_s = read / stats.prompt_s
@@ -259,7 +257,6 @@ class ProjectController(PartsController):
         page.open()
 
     def _stored(self, page: ProjectPage) -> Project:
-        """The stored project of the page."""
         return next((one for one in self._projects.all() if one.id == page.project.id), page.project)
 
     def _change(self, page: ProjectPage, project: Project) -> None:

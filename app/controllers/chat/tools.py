@@ -137,11 +137,9 @@ class ToolController(PartsController):
         return (*read_names(settings.text("built_in_tools")), *([SEARCH_TOOL] if searches else []))
 
     def _are_on(self, settings: Settings) -> bool:
-        """True if tools are on in a chat and the loaded model supports them."""
         return bool(settings.values["tools"]) and self._state.models.ready is not None and not self._refusal()
 
     def _publish_offered(self) -> None:
-        """Record the tool definitions of the next prompt."""
         settings = self._state.chat.settings
         offered = self._offered_tools(settings, self._state.chat_id) if self._are_on(settings) else ()
         if offered != self._last_offered:  # formatting many tools takes milliseconds
@@ -270,7 +268,6 @@ class ToolController(PartsController):
         self._next_calls(turn)
 
     def drop_turn(self, conversation_id: int) -> None:
-        """Forget the turn of a chat, which finished or was stopped."""
         self.turns.pop(conversation_id, None)
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:

@@ -43,7 +43,6 @@ class VersionController(PartsController):
             self._window.transcript.go_to(edited)
 
     def branch_off(self, message_id: int) -> None:
-        """Copy the chat up to a message into a new chat."""
         if not self._can_change():
             return
         copied = self._attempt(lambda: self._store.library.branch_off(message_id))

@@ -70,7 +70,6 @@ class LocalServerController(PartsController):
             self.follow()
 
     def follow(self) -> None:
-        """Start or stop the server as the settings say."""
         wanted = self._wanted_setup()
         if self._server is not None:
             if self._setup != wanted:
