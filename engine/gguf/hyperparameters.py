@@ -220,7 +220,10 @@ def check_header(header: GgufHeader) -> None:
             check(smallest <= number <= largest, "its {key} is {number:,}", key=key, number=number)
     _check_floats(header)
     _check_heads(header)
-    _check_experts(header)
+    all_of_them = max(_numbers(header.arch_value("expert_count"), "expert_count"), default=0)
+    used = max(_numbers(header.arch_value("expert_used_count"), "expert_used_count"), default=0)
+    check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
+    check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
     _check_blocks(header)
 
 
@@ -307,13 +310,6 @@ def _check_heads(header: GgufHeader) -> None:
         )
     for number in _numbers(header.arch_value("rope.dimension_count"), "rope.dimension_count"):
         check(number % 2 == 0, "its rope.dimension_count is {number}, an odd number", number=number)
-
-
-def _check_experts(header: GgufHeader) -> None:
-    all_of_them = max(_numbers(header.arch_value("expert_count"), "expert_count"), default=0)
-    used = max(_numbers(header.arch_value("expert_used_count"), "expert_used_count"), default=0)
-    check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
-    check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
 
 
 def _check_blocks(header: GgufHeader) -> None:

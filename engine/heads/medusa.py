@@ -82,7 +82,9 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
         ids = _vocabulary(reader, layout)
         shared = reader.matrix(SHARED_OUTPUT)
         if shared is None and "head.0.output.weight" not in tensors:
-            shared = _target_output_rows(target, layout, ids)
+            # The rows of the target's output matrix for the tokens of the heads.
+            rows = _target_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
+            shared = Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
     sees = layout.num_tokens(0) > 0
     embedding = _target_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
@@ -138,12 +140,6 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
             i18n("The ids of its vocabulary map do not ascend, or are not in the target's vocabulary.")
         )
     return ids
-
-
-def _target_output_rows(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
-    """The rows of the target's output matrix for the tokens of the heads."""
-    rows = _target_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
-    return Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
 
 
 def _target_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:

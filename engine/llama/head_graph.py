@@ -139,7 +139,11 @@ class HeadGraphs:
         self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors and the values to copy to them
         self._backend = self._context = self._buffer = 0
         self._backend = _function("ggml_backend_init_by_type")(_CPU, None) or 0
-        self._context = self._new_context()
+        blocks = sum(len(head.blocks) for head in self._heads)
+        tensors = _TENSORS_PER_BLOCK * blocks + _TENSORS_PER_HEAD * len(self._heads)
+        graphs = len(self._heads) * int(_function("ggml_graph_overhead_custom")(self._graph_size, False))
+        size = tensors * int(_function("ggml_tensor_overhead")()) + graphs
+        self._context = int(_function("ggml_init")(_InitParams(size, None, True)) or 0)
         self._graphs = [self._make(head) for head in self._heads]
         self._buffer = _function("ggml_backend_alloc_ctx_tensors")(self._context, self._backend) or 0
         if not self._buffer:
@@ -194,13 +198,6 @@ class HeadGraphs:
         return found
 
     # ---- making -----------------------------------------------------------------------------------------------------
-
-    def _new_context(self) -> int:
-        blocks = sum(len(head.blocks) for head in self._heads)
-        tensors = _TENSORS_PER_BLOCK * blocks + _TENSORS_PER_HEAD * len(self._heads)
-        graphs = len(self._heads) * int(_function("ggml_graph_overhead_custom")(self._graph_size, False))
-        size = tensors * int(_function("ggml_tensor_overhead")()) + graphs
-        return int(_function("ggml_init")(_InitParams(size, None, True)) or 0)
 
     @property
     def _graph_size(self) -> int:

@@ -15,7 +15,6 @@ import socket
 import struct
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 from engine.errors import DeviceError
 from engine.llama import library
@@ -79,7 +78,9 @@ def connect(name: str) -> tuple[int, ...]:
     if not _in_use[endpoint]:  # a server with our connection does not answer another
         _check_server(name, endpoint)
     if endpoint not in _devices:
-        _explain_aborts(ggml)
+        # Report aborts to the log and stderr, since ggml's own message is not visible in the window.
+        with contextlib.suppress(AttributeError):
+            ggml.ggml_set_abort_callback(_on_abort)
         address = ggml.ggml_backend_reg_get_proc_address(
             ggml.ggml_backend_reg_by_name(b"RPC"), b"ggml_backend_rpc_add_server"
         )
@@ -101,12 +102,6 @@ def _on_abort(message: bytes) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"paceline: {text}\n")
         sys.stderr.flush()
-
-
-def _explain_aborts(ggml: Any) -> None:  # noqa: ANN401
-    """Report aborts to the log and stderr, since ggml's own message is not visible in the window."""
-    with contextlib.suppress(AttributeError):
-        ggml.ggml_set_abort_callback(_on_abort)
 
 
 def hold(names: Iterable[str]) -> None:
@@ -136,7 +131,15 @@ def _check_server(name: str, endpoint: str) -> None:
         with socket.create_connection((host, int(port)), timeout=_LIMIT_S) as connection:
             connection.settimeout(_LIMIT_S)
             connection.sendall(struct.pack("<BQ", _HELLO, _CAPS_BYTES) + bytes(_CAPS_BYTES))
-            answer = _received(connection, 8 + 4 + _CAPS_BYTES)
+            # Receive ``num_bytes``, padded with zeros if the connection closes.
+            num_bytes = 8 + 4 + _CAPS_BYTES
+            parts = bytearray()
+            while len(parts) < num_bytes:
+                part = connection.recv(num_bytes - len(parts))
+                if not part:
+                    break
+                parts += part
+            answer = bytes(parts).ljust(num_bytes, b"\0")
     except TimeoutError as error:
         busy = i18n("The RPC server {name} does not answer; it may serve another program.", name=name)
         raise DeviceError(busy, i18n(_ADVICE)) from error
@@ -159,17 +162,6 @@ def _check_server(name: str, endpoint: str) -> None:
             ),
             i18n(_ADVICE),
         )
-
-
-def _received(connection: socket.socket, num_bytes: int) -> bytes:
-    """Receive ``num_bytes``, padded with zeros if the connection closes."""
-    parts = bytearray()
-    while len(parts) < num_bytes:
-        part = connection.recv(num_bytes - len(parts))
-        if not part:
-            break
-        parts += part
-    return bytes(parts).ljust(num_bytes, b"\0")
 
 
 def warning(names: Iterable[str]) -> Sentence | None:

@@ -303,7 +303,15 @@ class AttachmentTray(QWidget):
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
-        self._put_in_tab_order()
+        # Chips are created late: put them before the text box in the tab order.
+        before = self._edit.previousInFocusChain()
+        while before is not None and self.rows.isAncestorOf(before):
+            before = before.previousInFocusChain()
+        for chip in self.rows.chips:
+            for stop in (chip, chip.remove_button):
+                if before is not None and stop is not None:
+                    QWidget.setTabOrder(before, stop)
+                before = stop
         self._update()
 
     def show_vision_offer(self, words: str, path: str = "", name: str = "") -> None:
@@ -318,17 +326,6 @@ class AttachmentTray(QWidget):
         if had_focus and not (words and path):
             self._edit.setFocus()
         self._update()
-
-    def _put_in_tab_order(self) -> None:
-        """Chips are created late: put them before the text box in the tab order."""
-        before = self._edit.previousInFocusChain()
-        while before is not None and self.rows.isAncestorOf(before):
-            before = before.previousInFocusChain()
-        for chip in self.rows.chips:
-            for stop in (chip, chip.remove_button):
-                if before is not None and stop is not None:
-                    QWidget.setTabOrder(before, stop)
-                before = stop
 
     def _remove(self, attachment_id: int) -> None:
         self.removed.emit(attachment_id)
