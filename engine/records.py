@@ -440,7 +440,7 @@ class ModelInfo:
     tool_format: ToolFormat = ToolFormat.NONE
     tool_refusal: str = ""  # why tools are not supported
     supports_infill: bool = False  # whether the file has tokens for infill
-    head_method: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
+    head_method: str = ""  # method of a head: such as "MTP" or "EAGLE-3"; empty for a model
     coverage: float | None = None  # share of the target's tokens in the draft's vocabulary; None: the same vocabulary
     has_vision: bool = False  # whether the model accepts pictures; needs a loaded side file
     engine_url: str = ""  # address of the remote server that runs the model; empty: this program

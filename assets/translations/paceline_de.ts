@@ -10328,8 +10328,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gemeinsamer Kontext</translation>
     </message>
     <message>
-        <source>Head (MTP, EAGLE-3, Medusa)</source>
-        <translation>Kopf (MTP, EAGLE-3, Medusa)</translation>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
     <message>
         <source>Target</source>
@@ -11175,8 +11175,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
-        <source>Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target.</source>
-        <translation>Von einem Kopf (MTP, EAGLE-3 oder Medusa) vorgeschlagen und vom Zielmodell akzeptiert.</translation>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
         <source>N-gram</source>
@@ -12509,8 +12509,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>DFlash- oder DSpark-Kopf</translation>
     </message>
     <message>
-        <source>A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)</source>
-        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3, DFlash, DSpark oder Medusa)</translation>
+        <source>A head in a file of its own (MTP, EAGLE-3, DFlash or DSpark)</source>
+        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3, DFlash oder DSpark)</translation>
     </message>
     <message>
         <source>Text that repeats is drafted; no second model is needed</source>

@@ -25,14 +25,12 @@ from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
     NUM_FEATURES,
-    OWN_PRODUCTS,
     block_shape,
     head_method,
     next_token_weights,
     num_next_token_layers,
 )
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
-from engine.gguf.medusa import borrowed_output_bytes, target_output
 from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens of a micro-batch
@@ -388,10 +386,6 @@ def head_memory(
 
     The head is on a GPU if the target's output layer is. The target's extra memory for its hidden rows is included.
     """
-    if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the CPU
-        lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
-        borrowed = borrowed_output_bytes(lent, head) if lent else 0
-        return ModelMemory(MemoryBytes(head.weights_bytes + borrowed), MemoryBytes(), MemoryBytes(), MemoryBytes())
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3
     shape = block_shape(head) if head is not None and head_method(head) in BLOCKS else None

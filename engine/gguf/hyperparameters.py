@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import BLOCK, ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
@@ -191,8 +190,6 @@ def read_checked_head(path: Path) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)
-        if head_method(header) in OWN_PRODUCTS:  # llama.cpp does not read these; `engine.gguf.medusa` checks them
-            return header
         check_header(header)
         check_tokens(header, read_at)
     return header

@@ -16,7 +16,6 @@ from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
     MTP,
-    OWN_PRODUCTS,
     block_shape,
     head_method,
     next_token_weights,
@@ -26,7 +25,6 @@ from engine.gguf.model_parts import size_of_files
 from engine.heads.assistant import load_assistant
 from engine.heads.compatibility import check_head_file, unsupported_reason
 from engine.heads.loaded import LoadedHead, with_context_facts
-from engine.heads.medusa import open_medusa
 from engine.heads.model import MAX_LOST_ROWS, BlockModel, HeadModel, HeadShape
 from engine.heads.tap import READ_AT_ROWS, HiddenRowRecorder
 from engine.llama import library
@@ -161,8 +159,6 @@ def open_head_file(
     """
     header = read_header(Path(path))
     check_head_file(read_header(target.model.path), header)
-    if head_method(header) in OWN_PRODUCTS:
-        return open_medusa(Path(path), target, options)
     method = head_method(header)
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
     with library.placement_lines() as reported:
