@@ -347,7 +347,7 @@ def _add_placement_options(group: argparse._ArgumentGroup) -> None:
 
 def _add_device_options(group: argparse._ArgumentGroup) -> None:
     """The same options as llama.cpp's programs."""
-    which = "devices of the target, as `paceline devices` lists them, rpc:host:port, or none; default all GPUs"
+    which = "devices of the target, as `paceline devices` lists them, or none; default all GPUs"
     group.add_argument("--device", default="", metavar="D,D", help=which)
     group.add_argument("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
     modes = [mode.value for mode in SplitMode]
@@ -570,5 +570,4 @@ def _add_stats(parser: argparse.ArgumentParser) -> None:
 
 def _add_devices(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="devices")
-    parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")

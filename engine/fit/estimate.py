@@ -77,14 +77,11 @@ class DeviceSplit:
         shares: proportions of the devices, as in ``--tensor-split``.
         moved: pairs of a regular expression for tensor names and a device number (None: main memory). The first match
             counts.
-        offloads_ops: whether a device computes large batches with copies of weights from main memory. A GPU does, a
-            remote device does not.
         mode: with `SplitMode.ROW` each device has a part of every weight, with `SplitMode.TENSOR` also of the cache.
     """
 
     shares: tuple[float, ...] = (1.0,)
     moved: tuple[tuple[str, int | None], ...] = ()
-    offloads_ops: bool = True
     mode: SplitMode = SplitMode.LAYER
 
     @property
@@ -270,7 +267,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
         if device not in placed[:-2]:  # at most the last layer, whose feed-forward part computes few rows
             part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
-        sizes[device] += in_main if spread.offloads_ops else 0
+        sizes[device] += in_main  # copies of weights in main memory, for large batches
         if is_pipelined:
             sizes[device] += 3 * mask + (4 if device == placed[0] else 8) * n_embd
     if in_main:

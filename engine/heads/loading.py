@@ -142,7 +142,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LlamaCppHead:
     with library.placement_lines() as reported:
         context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
     tap = HiddenRowRecorder(target.context, (RowPart(),), width)
-    memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
+    memory = reported_memory(reported, 0, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head_method=MTP)
     layers = _make_loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
     return _check_rollback(layers, memory)
@@ -170,7 +170,7 @@ def open_head_file(
         except EngineError:
             model.close()
             raise
-    memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
+    memory = reported_memory(reported, model.size_bytes)
     if isinstance(opened, LlamaCppHead):
         return _check_rollback(opened, memory)
     return replace(opened, info=replace(opened.info, memory=memory))

@@ -435,16 +435,7 @@ class DevicesRow(TextLineRow):
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)
         hbox((super().make_control(), 1), self.button, parent=box, margins=0, spacing=8)
-        self.edit.textChanged.connect(self._warn)
         return box
-
-    def _warn(self, text: str) -> None:
-        """Warn about devices of other computers before a model is loaded there."""
-        has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
-        words = translate(
-            "DevicesRow", "llama.cpp's RPC has no password protection. Use it only in a network that you trust."
-        )
-        self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
     def set_devices(self, devices: Sequence[Device]) -> None:
         self._devices = tuple(devices)

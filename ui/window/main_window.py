@@ -185,9 +185,8 @@ class MainWindow(QMainWindow):
         middle = _page_with_footer(
             (self.header, self.legend, self.chat_settings.prompt_line, self.find_bar), self.pages, foot
         )
-        side = self.chat_settings.side
-        middle = QWidget()
-        hbox((middle, 1), side, parent=middle, margins=0, spacing=0)
+        page, middle = middle, QWidget()
+        hbox((page, 1), self.chat_settings.side, parent=middle, margins=0, spacing=0)
         panes = (self.sidebar, middle, self.stats)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setHandleWidth(1)

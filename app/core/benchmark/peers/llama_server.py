@@ -338,14 +338,10 @@ def _shared_arguments(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _placement_options(placement: Placement) -> list[str]:
-    """Server options for the same devices, splits and overrides. RPC servers (one device each) come first."""
+    """Server options for the same devices, splits and overrides."""
     words: list[str] = []
-    servers = [name for name in placement.devices if name.startswith("rpc:")]
-    if servers:
-        words += ["--rpc", ",".join(name.removeprefix("rpc:") for name in servers)]
     if placement.devices:
-        names = (f"RPC{servers.index(name)}" if name in servers else name for name in placement.devices)
-        words += ["--device", ",".join(names)]
+        words += ["--device", ",".join(placement.devices)]
     if placement.split_mode is not SplitMode.LAYER:
         words += ["--split-mode", placement.split_mode.value, "--main-gpu", str(placement.main_device)]
     if placement.tensor_split:

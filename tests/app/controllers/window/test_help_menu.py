@@ -92,16 +92,17 @@ def test_devices_are_named_and_addresses_are_not(tmp_path: Path) -> None:
         {"name": "Vulkan0, Radeon", "total_bytes": None, "free_bytes": None},
     ]
     away = "engine:http://attic.lan:8000#org/model"
-    settings = Settings().changed({"device": "rpc:attic.lan:50052, CUDA0", "target_path": away})[0]
-    uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("RPC0", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
+    settings = Settings().changed({"target_path": away})[0]
+    uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("CUDA1", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
     memory = MemoryUse(8, 7, 8, True, uses)
     target = replace(info("t.gguf"), memory=memory, placement=Placement(cpu_moe_layers=3))
     text = diagnostics(settings, (target, None), tmp_path / "none.log", LIBRARY | {"gpus": gpus})
     told = "devices: CUDA0, NVIDIA RTX 4090 (20.0 of 24.0 GB free); Vulkan0, Radeon (memory not known)\n"
     assert told in text
-    assert ", 20 layers and 18 bytes on CUDA0, 8 layers and 3 bytes on RPC0, experts of 3 layers in main memory" in text
+    assert (
+        ", 20 layers and 18 bytes on CUDA0, 8 layers and 3 bytes on CUDA1, experts of 3 layers in main memory" in text
+    )
     assert "attic" not in text
-    assert "device=rpc:(a server), CUDA0" in text
     assert "target_path=engine:(a server)#org/model" in text
     text = diagnostics(settings, (None, None), tmp_path / "none.log", LIBRARY)
     assert "devices: the processor alone\n" in text
