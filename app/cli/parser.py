@@ -92,7 +92,6 @@ def _add_small_commands(commands: _Commands[_Parser]) -> None:
     stats.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
     devices = commands.add_parser("devices", help="the devices for models, with their memory")
     devices.set_defaults(module="devices")
-    devices.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="also of these RPC servers of llama.cpp")
     doctor = commands.add_parser("doctor", help="check this installation, and say how to repair it")
     doctor.set_defaults(module="doctor")
     for parser in (check, stats, devices, doctor):
@@ -202,7 +201,7 @@ def _add_model_options(group: _Group) -> None:
     add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: the faster choice")
     add("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     # The same options as llama.cpp's programs.
-    which = "devices of the target, as `paceline devices` lists them, rpc:host:port, or none; default all GPUs"
+    which = "devices of the target, as `paceline devices` lists them, or none; default all GPUs"
     add("--device", default="", metavar="D,D", help=which)
     add("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
     modes = [mode.value for mode in SplitMode]

@@ -123,7 +123,7 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
 
 def _heads(lack: dict[str, list[str]]) -> Finding:
     if not any(lack.values()):
-        message = f"This build can run heads of the kinds {' and '.join(lack)}. Paceline itself runs Medusa and Hydra."
+        message = f"This build can run heads of the kinds {' and '.join(lack)}."
         return Finding("Heads", Level.OK, message)
     lines = [f"no {', '.join(names)}, which {method} needs" for method, names in lack.items() if names]
     message = f"This build of llama.cpp has {'; '.join(lines)}. All other modes work."

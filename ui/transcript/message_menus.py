@@ -124,24 +124,19 @@ class MessageMenus:
         place = event.globalPos()
         if by_key and view is not None:
             place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
-        menu = self._menu(card)
+        menu = make_menu(card, self._modes)
         if view is not None and card.isAncestorOf(view):
-            self._add_text_actions(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
+            # Add actions for the selected text and link above the message's actions.
+            address = view.anchorAt(view.viewport().mapFromGlobal(place))
+            first = menu.actions()[0]
+            if self._selection:
+                menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
+            if address:
+                link = tr("Copy link address")
+                menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
+            if menu.actions()[0] is not first:
+                menu.insertSeparator(first)
         self._pop_up(menu, place)
-
-    def _add_text_actions(self, menu: QMenu, address: str) -> None:
-        """Add actions for the selected text and link above the message's actions."""
-        first = menu.actions()[0]
-        if self._selection:
-            menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
-        if address:
-            link = tr("Copy link address")
-            menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
-        if menu.actions()[0] is not first:
-            menu.insertSeparator(first)
-
-    def _menu(self, card: MessageCard) -> QMenu:
-        return make_menu(card, self._modes)
 
     @staticmethod
     def _pop_up(menu: QMenu, place: QPoint) -> None:

@@ -39,7 +39,15 @@ class ShortcutsDialog(Dialog):
         super().__init__(parent, title, modal=False)
         close = button(translate("ShortcutsDialog", "Close"), self.accept)
         self.content = QWidget()
-        self.columns = self._columns(rows)
+        # Put the first group at the left, the others at the right.
+        groups = list(dict.fromkeys(row.group for row in rows))
+        made = [
+            vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
+            for wanted in (groups[:1], groups[1:])
+        ]
+        for column in made:
+            column.setSpacing(GROUPS_PX)
+        self.columns = hbox(*made, margins=0, spacing=48)
         self.content.setLayout(self.columns)
         self.area = scroll_area(self.content, title)
         self.area.setObjectName("keyScrolled")
@@ -58,17 +66,6 @@ class ShortcutsDialog(Dialog):
             self.columns.setSpacing(GROUPS_PX)
         self.resize(within_screen(self, self.content.sizeHint() + around))
         super().showEvent(event)
-
-    def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
-        """Put the first group at the left, the others at the right."""
-        groups = list(dict.fromkeys(row.group for row in rows))
-        made = [
-            vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
-            for wanted in (groups[:1], groups[1:])
-        ]
-        for column in made:
-            column.setSpacing(GROUPS_PX)
-        return hbox(*made, margins=0, spacing=48)
 
     def _grid(self, group: str, rows: Sequence[CommandRow]) -> QGridLayout:
         made = grid(gaps=(32, 6))

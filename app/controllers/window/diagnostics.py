@@ -16,7 +16,7 @@ from engine.records import ModelInfo
 
 # Settings that contain text of the user.
 PRIVATE_KEYS = frozenset({"system_prompt", "allowed_tools", "unused_servers"})
-_SERVER = re.compile(r"(rpc|engine):[^,#\s]+")  # contains the address of another computer
+_SERVER = re.compile(r"(engine):[^,#\s]+")  # contains the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 

@@ -299,17 +299,7 @@ class AttachmentTray(QWidget):
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
-        self._put_in_tab_order()
-        self._update()
-
-    def show_vision_note(self, words: str) -> None:
-        """Show why the model cannot see the pictures; empty ``words`` hide the line."""
-        self.vision_text.setText(words)
-        self.vision_text.setVisible(bool(words))
-        self._update()
-
-    def _put_in_tab_order(self) -> None:
-        """Chips are created late: put them before the text box in the tab order."""
+        # Chips are created late: put them before the text box in the tab order.
         before = self._edit.previousInFocusChain()
         while before is not None and self.rows.isAncestorOf(before):
             before = before.previousInFocusChain()
@@ -318,6 +308,13 @@ class AttachmentTray(QWidget):
                 if before is not None and stop is not None:
                     QWidget.setTabOrder(before, stop)
                 before = stop
+        self._update()
+
+    def show_vision_note(self, words: str) -> None:
+        """Show why the model cannot see the pictures; empty ``words`` hide the line."""
+        self.vision_text.setText(words)
+        self.vision_text.setVisible(bool(words))
+        self._update()
 
     def _remove(self, attachment_id: int) -> None:
         self.removed.emit(attachment_id)

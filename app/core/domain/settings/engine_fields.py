@@ -23,8 +23,7 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "Device",
         FieldKind.DEVICES,
         "",
-        "The devices that hold the model, separated by commas. “none” uses the processor alone; rpc:host:port is a "
-        "computer that runs llama.cpp's RPC server.",
+        "The devices that hold the model, separated by commas. “none” uses the processor alone.",
         maximum=500,
         automatic="all GPUs",
         check=device_names,

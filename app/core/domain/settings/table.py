@@ -28,7 +28,7 @@ _MODE_LABELS = {
     "ngram": "N-gram (prompt lookup)",
     "suffix": "Suffix decoding",
     "draft": "Draft model",
-    "head": "Head (MTP, EAGLE-3, Medusa)",
+    "head": "Head (MTP, EAGLE-3)",
     "auto": "Auto",
 }
 

@@ -45,22 +45,23 @@ def test_private_words_tokens_and_home_are_left_out(tmp_path: Path, monkeypatch:
     paths = find_paths()
     paths.logs.mkdir(parents=True)
     (paths.logs / LOG_NAME).write_text(f"opened {tmp_path}/models/x.gguf with hf_abcdefghijkl\n", encoding="utf-8")
-    away = {"device": "rpc:attic.lan:50052, CUDA0", "target_path": "engine:http://attic.lan:8000#org/model"}
-    settings = Settings().changed({"system_prompt": "You are my private cook.", "seed": 7, **away})[0]
+    away = "engine:http://attic.lan:8000#org/model"
+    settings = Settings().changed({"system_prompt": "You are my private cook.", "seed": 7, "target_path": away})[0]
     text = diagnostics(settings, (info(str(tmp_path / "t.gguf")), None), paths)
     assert [word for word in ("cook", "hf_abc", "attic", str(tmp_path)) if word in text] == []
     assert "system_prompt=(24 characters)" in text
     assert "~/models/x.gguf" in text
-    assert "device=rpc:(a server), CUDA0" in text
     assert "target_path=engine:(a server)#org/model" in text
     assert "draft: none" in text
 
 
 def test_a_missing_log_and_the_placement_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.controllers.window.diagnostics.examine", lambda _paths: ())
-    uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("RPC0", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
+    uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("CUDA1", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
     memory = MemoryUse(8, 7, 8, True, uses)
     target = replace(info("t.gguf"), memory=memory, placement=Placement(cpu_moe_layers=3))
     text = diagnostics(Settings(), (target, None), find_paths())
-    assert ", 20 layers and 18 bytes on CUDA0, 8 layers and 3 bytes on RPC0, experts of 3 layers in main memory" in text
+    assert (
+        ", 20 layers and 18 bytes on CUDA0, 8 layers and 3 bytes on CUDA1, experts of 3 layers in main memory" in text
+    )
     assert "not readable" in text
