@@ -33,10 +33,6 @@ def interval_ms(tokens_s: float) -> float:
     return max(UNREAD_INTERVAL_MS, RUSH_INTERVAL_MS * min(1.0, tokens_s / RUSH_TOKENS_S))
 
 
-# The engine's thread needs Python's GIL several times a pass. With Python's default switch interval it waits up to 5 ms
-# each time while the window computes, but a drafted token takes only 0.5 ms.
-
-
 _ANSWER_EVENTS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # events of a running answer
 MakeWorker = Callable[[OnEvent], Engine]
 
@@ -47,6 +43,8 @@ class EngineBridge(QObject):
 
     def __init__(self, make_worker: MakeWorker) -> None:
         super().__init__()
+        # The engine's thread needs Python's GIL several times a pass. With the default interval it waits up to 5 ms
+        # each time while the window computes, but a drafted token takes only 0.5 ms.
         sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
         self._lock = threading.Lock()
         self._waiting: list[Event] = []
