@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer, SavedPrompt
-from engine.records import EngineReady, Mode, SamplingParams
+from engine.records import EngineReady, Mode
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.rows import NumberRow
@@ -60,6 +60,9 @@ def test_each_layer_gives_what_the_one_before_has_not(harness: AppHarness, qtbot
     ask(harness, qtbot)
     request = harness.engine.requests[-1]
     assert (request.sampling.temperature, request.messages[0].role) == (0.2, "user")
+    harness.window.chat_settings.reset.emit(Layer.GLOBAL, ["max_tokens"])
+    ask(harness, qtbot)
+    assert harness.engine.requests[-1].max_tokens is None
 
 
 def test_a_chats_values_do_not_reach_a_new_chat_with_another_model(harness: AppHarness, qtbot: QtBot) -> None:
@@ -187,16 +190,6 @@ def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot:
     QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
     now = harness.controller.conversations.layers.now
     assert (now.chat, now.model) == ({}, {"temperature": 0.5})
-
-
-def test_a_setting_for_all_chats_goes_back_to_its_default(harness: AppHarness, qtbot: QtBot) -> None:
-    change(harness, Layer.GLOBAL, {"temperature": 0.1, "top_k": 7})
-    ask(harness, qtbot)
-    assert (harness.engine.requests[-1].sampling.temperature, harness.engine.requests[-1].sampling.top_k) == (0.1, 7)
-    harness.window.chat_settings.reset.emit(Layer.GLOBAL, ["temperature"])
-    ask(harness, qtbot)
-    sampling = harness.engine.requests[-1].sampling
-    assert (sampling.temperature, sampling.top_k) == (SamplingParams().temperature, 7)
 
 
 def test_a_preset_that_cannot_be_kept_is_told_and_prompts_are_kept(harness: AppHarness) -> None:
