@@ -32,7 +32,6 @@ from app.core.hub.addresses import find_endpoint
 from app.core.hub.errors import HubError
 from app.core.storage.window_state import is_first_run
 from engine.records import (
-    AnswerEvent,
     EngineEnded,
     EngineFailed,
     EngineReady,
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-EngineEvent = LoadProgress | EngineReady | EngineEnded | TokensCounted | AnswerEvent
 SHUTDOWN_S = 5.0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import signal
@@ -141,10 +140,3 @@ def test_a_draft_that_does_not_fit_is_no_race_of_the_rest(tmp_path: Path, capsys
     assert "The lane auto: " in told.err
     assert "Give a draft of the same model family, or leave --draft out." in told.err
     assert told.out == ""
-
-
-class Terminal(io.StringIO):
-    """Records what is written to a terminal."""
-
-    def isatty(self) -> bool:
-        return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import EngineFailed, FinishReason, Message, Mode, Problem
 from tests.app.fakes import AppHarness
@@ -128,27 +127,6 @@ def test_closing_while_an_answer_is_given_again_keeps_both(harness: AppHarness, 
     harness.controller.answers.close()
     assert [harness.messages()[1].text, harness.messages()[1].state] == ["half", MessageState.INTERRUPTED]
     assert len(harness.messages()[1].versions) == 2
-
-
-def settle(harness: AppHarness, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    qtbot.waitUntil(lambda: not harness.window.transcript.is_building)
-
-
-def three_versions(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
-    """An answer with three versions, the last one shown, and an unsent message."""
-    harness.window.activateWindow()
-    qtbot.waitUntil(harness.window.isActiveWindow)
-    answer(harness, qtbot, "one", "first")
-    for again in ("second", "third"):
-        harness.window.transcript.regenerate_requested.emit(harness.messages()[1].id)
-        finish(harness, qtbot, again)
-    settle(harness, qtbot)
-    harness.window.composer.set_text("not ready to be sent")
-    card = harness.window.transcript.last_answer()
-    assert card is not None
-    assert card.versions is not None
-    return card
 
 
 def test_a_new_chat_from_here_is_a_copy_and_the_other_stays(harness: AppHarness, qtbot: QtBot) -> None:
