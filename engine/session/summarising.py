@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 
 from engine.errors import EngineError
-from engine.prompt.overflow import without_oldest, without_oversized
+from engine.prompt.overflow import without_oldest, without_unanswered
 from engine.reasoning_tags import closes_reasoning
 from engine.records import (
     ChatRequest,
@@ -81,7 +81,7 @@ class Summariser:
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
-        answerable = without_oversized(request.messages, self._num_tokens, self._n_ctx - self._least_room)
+        answerable = without_unanswered(request.messages)
         if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
             return dropping  # the answer only needs to leave out unanswered questions
         plan = self._plan(replace(request, messages=answerable.messages))
@@ -103,9 +103,6 @@ class Summariser:
     @staticmethod
     def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
         return SummaryUpdate(request.request_id, num_messages, failure=why)
-
-    def _num_tokens(self, text: str) -> int:
-        return self._count(Message("user", text))
 
     def _plan(self, request: ChatRequest) -> tuple[int, ChatRequest] | None:
         """Choose the fewest oldest messages that free enough of the context; also return the summary's request.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.paths import builtin_target
 from engine.errors import PromptTooLongError
-from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_oversized, without_unanswered
+from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_unanswered
 from engine.records import (
     QUESTION_DIVIDER,
     ChatRequest,
@@ -17,6 +19,7 @@ from engine.records import (
     Message,
     Mode,
     Overflow,
+    Picture,
     RunStats,
     SamplingParams,
     ToolCall,
@@ -52,27 +55,20 @@ def asked(*questions: str) -> Message:
     return Message("user", QUESTION_DIVIDER.join(questions), questions)
 
 
-def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
-    messages = [asked("early", "b"), Message("assistant", "c"), asked("first", "second", "third")]
-    kept = without_unanswered(messages)
-    assert [(part.messages[0].content, part.messages[2].content) for part in kept] == [
-        ("b", QUESTION_DIVIDER.join(("first", "second", "third"))),
-        ("b", QUESTION_DIVIDER.join(("second", "third"))),
-        ("b", "third"),
+def test_questions_without_an_answer_go_and_a_summary_in_front_stays() -> None:
+    first, second = Picture(1, 1, bytes(3)), Picture(1, 1, bytes([1, 1, 1]))
+    question = replace(asked("first", "second", "third"), pictures=((2, first), (15, second)))
+    messages = [*talk(5, 5), asked("early", "b"), Message("assistant", "c"), question]
+    kept = without_unanswered(with_summary(messages, 2, "They spoke."))
+    assert [message.content for message in kept.messages] == [
+        "Be kind.",
+        prepend_summary("They spoke.", "b"),
+        "c",
+        "third",
     ]
-    assert [part.num_left_out for part in kept] == [1, 2, 3]
-    assert all(part.messages[1] == messages[1] for part in kept)
-    assert without_unanswered(talk(10, 10, 10)) == without_unanswered(talk()) == without_unanswered([]) == []
-
-
-def test_what_no_prompt_can_hold_goes_alone_and_a_summary_in_front_stays() -> None:
-    question = asked("short", "x" * 50, "last")
-    messages = with_summary([*talk(5, 5), question], 2, "They spoke.")
-    kept = without_oversized(messages, len, 40)
-    assert kept.num_left_out == 1
-    assert kept.messages[-1].content == prepend_summary("They spoke.", "short\n\nlast")
-    assert without_oversized(messages, len, 50) == TrimmedMessages(messages, 0)
-    assert without_oversized([asked("a", "x" * 50)], len, 40).num_left_out == 0  # the last question always stays
+    assert kept.messages[-1].pictures == ((0, second),)
+    assert kept.num_left_out == 3
+    assert without_unanswered(kept.messages) == TrimmedMessages(kept.messages, 0)
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.booleans(), st.integers(8, 200))
