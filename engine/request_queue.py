@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from engine.records import ChatRequest, CountRequest, LoadRequest
-from engine.requests import ModelRequest, OnEvent, Request, RunJob, SetStateLimit, StateOrder
+from engine.requests import ModelRequest, OnEvent, Request, RunJob, StateOrder
 
 COUNTING, BACKGROUND = 1, 2  # ranks
 
@@ -189,16 +189,6 @@ class RequestQueue:
         """Whether a request up to this rank waits, other than counts."""
         with self._changed:
             return self.is_closed or any(one.rank != COUNTING and one.rank <= max_rank for one in self._waiting)
-
-    @property
-    def has_pending_orders(self) -> bool:
-        """Whether a closed queue holds an `StateOrder` with an effect.
-
-        The limit of saved caches is set at every start: a single `SetStateLimit` changes nothing.
-        """
-        with self._changed:
-            orders = [queued.request for queued in self._requests.values()]
-        return len(orders) > 1 or not all(isinstance(order, SetStateLimit) for order in orders)
 
     def begin_idle(self) -> bool:
         """Begin work that ends when a request arrives; False if a request waits already."""

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STATES = "states"  # name of the folder of saved caches
-BEGIN_S = 10.0  # seconds; longest wait for ``begins``
 SLICE_CHARS = 16_384  # of a text whose tokens are counted
 IDLE_S = 0.3  # seconds without a request before idle work begins
 RELOAD_S = 60.0  # seconds without a request before the user's models are loaded again, if a job has evicted them
@@ -71,13 +70,10 @@ UNEXPECTED = Problem(
 class EngineWorker:
     """Implements `engine.requests.Engine` with a `Session` on a thread."""
 
-    def __init__(
-        self, on_event: OnEvent, make_session: Callable[[], Session], begins: threading.Event | None = None
-    ) -> None:
-        """Only the engine thread uses the session; it calls ``make_session`` once ``begins`` is set."""
+    def __init__(self, on_event: OnEvent, make_session: Callable[[], Session]) -> None:
+        """Only the engine thread uses the session, and calls ``make_session``."""
         self._on_event = on_event
         self._make_session = make_session
-        self._begins = begins
         self._interrupt: Interrupt | None = None  # ends the current pass
         self._queue = RequestQueue(self._end_pass, self._clear_interrupt)
         self._counter = TokenCounter()
@@ -102,8 +98,6 @@ class EngineWorker:
     def close(self, timeout_s: float) -> bool:
         """Cancel all requests, free the models, end the thread; False after ``timeout_s`` seconds."""
         self._queue.close()
-        if self._begins is not None:
-            self._begins.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -120,10 +114,6 @@ class EngineWorker:
     # ---- on the engine thread -----------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        if self._begins is not None:
-            self._begins.wait(BEGIN_S)
-        if self._queue.is_closed and not self._queue.has_pending_orders:
-            return  # closed while the libraries were loaded, which takes seconds on a busy machine
         try:
             session = self._make_session()
             self._interrupt = session.interrupt

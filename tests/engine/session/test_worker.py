@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from app.core.paths import builtin_draft
 from engine.errors import DecodeError, PromptError, SettingError
 from engine.records import (
     ChatRequest,
@@ -23,9 +26,11 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
+from engine.sandbox.machine_check import KERNELS_FILE, file_inspector
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
 from tests.engine.driver import Driver
+from tests.engine.gguf_factory import tiny_llama
 from tests.shared_files import shared_model
 from tests.waiting import PATIENCE_S
 
@@ -308,3 +313,22 @@ def test_an_answer_goes_on_where_a_text_cannot_be_counted(broken: Driver, events
         TokensCounted(1, None),
         TokensCounted(2, None),
     ]
+
+
+def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = threading.Event()
+
+    def sleeping(*_: str) -> list[str]:
+        started.set()
+        return [sys.executable, "-c", "import time; time.sleep(60)"]
+
+    monkeypatch.setattr("engine.sandbox.helper.child_command", sleeping)
+    sample = tiny_llama(seed=1).write(tmp_path / "sample.gguf")
+    worker = Driver(EngineWorker(lambda _event: None, lambda: Session(file_inspector(tmp_path, sample))))
+    worker.start()
+    worker.load(LoadRequest(str(builtin_draft())))
+    assert started.wait(PATIENCE_S)
+    assert worker.close(20)
+    assert not (tmp_path / KERNELS_FILE).exists()
