@@ -21,7 +21,7 @@ from engine.llama import gpu_verdict, library
 from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import FlashAttention, LoadRequest
-from engine.sandbox.probe import ProbeReport, ShouldStop, ask_child, probe
+from engine.sandbox.probe import ShouldStop, ask_child, probe
 from engine.sentences import Sentence, from_json, i18n
 from engine.storage.json_store import JsonStore
 
@@ -98,11 +98,11 @@ def _kernel_verdict(entry: list[Any]) -> tuple[bool, bool]:
     return bool(works), bool(exact)
 
 
-def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
+def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., None]:
     """Return a function that tries a file before this process opens it; the first call also tests kernels and GPUs."""
     unchecked = [sample] if sample is not None else []
 
-    def inspect(path: Path, should_stop: ShouldStop, is_for_devices: bool = False) -> ProbeReport:
+    def inspect(path: Path, should_stop: ShouldStop, is_for_devices: bool = False) -> None:
         while unchecked:
             check_kernels(unchecked[-1], cache_dir, should_stop)
             if not should_stop():
@@ -110,7 +110,7 @@ def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[...,
             if should_stop():  # no verdict: test again before the next file
                 break
             unchecked.pop()
-        return probe(path, cache_dir, should_stop=should_stop, is_for_devices=is_for_devices)
+        probe(path, cache_dir, should_stop=should_stop, is_for_devices=is_for_devices)
 
     return inspect
 

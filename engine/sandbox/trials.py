@@ -69,7 +69,7 @@ _PASS_SIZES = (1, 4, 9)  # tokens of passes on a filled cache, as for plain deco
 
 
 def try_model(words: list[str]) -> dict[str, Any]:
-    """Check the header of a file, load its weights, and decode some tokens; returns the facts of a `ProbeReport`.
+    """Check the header of a file, load its weights, and decode some tokens.
 
     The file is memory-mapped, so that all of it can be read even if it does not fit in main memory.
 
@@ -83,19 +83,9 @@ def try_model(words: list[str]) -> dict[str, Any]:
         check_fit([header], N_CTX, weights_bytes=whole)
     limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * size_of_files(path))
     with LlamaModel(path, repack=False) as model:
-        facts = {
-            "architecture": model.architecture,
-            "name": model.name,
-            "num_params": model.num_params,
-            "size_bytes": model.size_bytes,
-            "n_ctx_train": model.n_ctx_train,
-            "n_vocab": model.vocab.n_vocab,
-            "has_template": model.chat_template is not None,
-            "is_recurrent": model.is_recurrent,
-        }
         model.check_writes_text()
         _run_passes(model, _try_vocabulary(model))
-    return {"report": facts}
+    return {}
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:

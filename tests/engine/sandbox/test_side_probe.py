@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import EngineError, ModelFileError
 from engine.sandbox import probe
-from engine.sandbox.probe import SIDES_FILE, probe_side
+from engine.sandbox.probe import CACHE_FILE, probe_side
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 
@@ -21,7 +21,7 @@ def test_good_ones_pass_and_are_not_tried_again(tmp_path: Path, family: str, mon
     pair = write_pair(tmp_path, family)
     inspect = partial(probe_side, cache_dir=tmp_path)
     inspect(pair.model, pair.side, lambda: False)
-    assert (tmp_path / SIDES_FILE).exists()
+    assert (tmp_path / CACHE_FILE).exists()
     monkeypatch.setattr(probe, "ask_child", lambda *_: pytest.fail("tried again"))
     inspect(pair.model, pair.side, lambda: False)
     pair.side.write_bytes(side_file(family, seed=1).to_bytes())

@@ -23,7 +23,7 @@ from engine.llama import hidden_rows
 from engine.llama.head_context import HeadContext
 from engine.loading.loading import LoadOptions
 from engine.records import LoadRequest, Mode, Source
-from engine.sandbox.probe import HEADS_FILE, probe, probe_head
+from engine.sandbox.probe import CACHE_FILE, probe, probe_head
 from engine.session import head_choice
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -117,7 +117,7 @@ def test_good_verdicts_on_heads_are_kept(tmp_path: Path, monkeypatch: pytest.Mon
     head = eagle3_for().write(tmp_path / "head.gguf")
     inspect = partial(probe_head, cache_dir=tmp_path / "cache")
     inspect(target, head, lambda: False)
-    assert (tmp_path / "cache" / HEADS_FILE).is_file()
+    assert (tmp_path / "cache" / CACHE_FILE).is_file()
     monkeypatch.setattr("engine.sandbox.probe.ask_child", lambda *_: pytest.fail("asked again"))
     inspect(target, head, lambda: False)
     with pytest.raises(pytest.fail.Exception):
