@@ -17,7 +17,8 @@ from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
-from engine.grammar.lark import HEADER
+from engine.grammar.gbnf import lark_rules
+from engine.grammar.lark import HEADER, is_lark
 from engine.interfaces import Tokenizer
 from engine.sentences import i18n
 
@@ -30,6 +31,9 @@ _ENDED = ("NoExtension", "NoExtensionBias")
 _MAX_MASKS = 64  # cached masks, each of about 20 KB
 # An optional property takes several items of a row, so this allows about 2,000 properties. Other limits are defaults.
 LIMITS = LLParserLimits(max_items_in_row=10_000, verbose_errors=False)
+# A terminal of a grammar in GBNF is one character, so a mask takes many items: 20 ms for 152k tokens of any text.
+_GBNF_LIMITS = LLParserLimits(max_items_in_row=10_000, step_max_items=2_000_000, verbose_errors=False)
+_MAX_SINGLE = 400  # with such a grammar this number of tokens is tested one by one, in a microsecond each
 _known: WeakKeyDictionary[Tokenizer, LLTokenizer] = WeakKeyDictionary()
 
 
@@ -85,8 +89,18 @@ def check_rules(rules: Iterable[str]) -> tuple[str, list[str]]:
     return text, messages
 
 
+def check_grammar(text: str) -> str:
+    """Return ``text`` if it is a usable grammar in GBNF; raises `GrammarError` otherwise."""
+    try:
+        check_rules(lark_rules(text))
+    except GrammarError as error:
+        reason = error.message.partition("\n")[0].rstrip(".")[:200]
+        raise GrammarError(i18n("The grammar cannot be read: {reason}.", reason=reason)) from error
+    return text
+
+
 def initial_state(tokenizer: Tokenizer, text: str) -> MatcherState:
-    """The state before the first token of an answer that follows a grammar written by `engine.grammar.lark`.
+    """The state before the first token of an answer that follows a grammar of `engine.grammar.lark`, or in GBNF.
 
     Raises:
         GrammarError: llguidance refuses it, the vocabulary has no end-of-generation token, or no token can follow.
@@ -95,8 +109,10 @@ def initial_state(tokenizer: Tokenizer, text: str) -> MatcherState:
         raise GrammarError(
             "The vocabulary of this model has no token that ends an answer, so no grammar can be followed."
         )
-    matcher = LLMatcher(_tokenizer_of(tokenizer), text, log_level=0, limits=LIMITS)
-    run = _MatcherRun(matcher, tokenizer)
+    is_gbnf = not is_lark(text)
+    rules = check_rules(lark_rules(text))[0] if is_gbnf else text
+    matcher = LLMatcher(_tokenizer_of(tokenizer), rules, log_level=0, limits=_GBNF_LIMITS if is_gbnf else LIMITS)
+    run = _MatcherRun(matcher, tokenizer, _MAX_SINGLE if is_gbnf else 0)
     run.check()
     start = run.here = MatcherState(run)
     if not start.all_allowed().size:
@@ -110,6 +126,7 @@ class _MatcherRun:
 
     matcher: LLMatcher
     tokenizer: Tokenizer
+    max_single: int = 0  # this number of tokens is tested one by one, if no mask is known
     here: MatcherState | None = None
     with_mask: deque[MatcherState] = field(default_factory=deque)
 
@@ -146,7 +163,7 @@ class _MatcherRun:
 
 
 class MatcherState:
-    """Implements `engine.grammar.constraint.State` as a linked list of tokens."""
+    """Implements `engine.grammar.constraint.ConstraintState` as a linked list of tokens."""
 
     __slots__ = ("_run", "before", "depth", "mask", "token_id")
 
@@ -165,6 +182,8 @@ class MatcherState:
             GrammarError: finding out is too much work.
         """
         asked = np.asarray(ids, dtype=np.int64)
+        if self.mask is None and len(asked) <= self._run.max_single:
+            return np.array([self._may_follow(token_id) for token_id in asked.tolist()], dtype=np.bool_)
         mask = self._allowed()
         inside = asked < self._run.tokenizer.n_vocab
         found = np.where(inside, asked, 0)
@@ -186,15 +205,18 @@ class MatcherState:
         Raises:
             GrammarError: finding out is too much work.
         """
-        tokenizer = self._run.tokenizer
-        if not 0 <= token_id < tokenizer.n_vocab or tokenizer.is_eog(token_id):
-            return None
+        ends = self._run.tokenizer.is_eog(token_id)
+        return MatcherState(self._run, self, token_id) if not ends and self._may_follow(token_id) else None
+
+    def _may_follow(self, token_id: int) -> bool:
+        if not 0 <= token_id < self._run.tokenizer.n_vocab:
+            return False
         if self.mask is not None:
-            may_follow = bool(self.mask[token_id >> 3] >> (token_id & 7) & 1)
-        else:
-            self._run.go_to(self)
-            may_follow = self._run.matcher.validate_tokens([token_id]) == 1
-        return MatcherState(self._run, self, token_id) if may_follow else None
+            return bool(self.mask[token_id >> 3] >> (token_id & 7) & 1)
+        self._run.go_to(self)
+        if self._run.tokenizer.is_eog(token_id):
+            return bool(self._run.matcher.is_accepting())
+        return self._run.matcher.validate_tokens([token_id]) == 1
 
     def _allowed(self) -> Mask:
         mask = self.mask

@@ -18,12 +18,12 @@ from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.matcher import initial_state
 from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import ComputeContext
 from engine.llama import library
 from engine.llama.devices import find_gpus
-from engine.llama.grammar import initial_state
 from engine.llama.interrupt import Interrupt
 from engine.loading.devices import remote_devices
 from engine.loading.loading import (

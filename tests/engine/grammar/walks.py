@@ -9,7 +9,7 @@ import numpy as np
 from app.core.paths import builtin_target
 from engine.grammar.constraint import ConstraintState
 from engine.grammar.json_schema import Grammar
-from engine.llama.grammar import initial_state
+from engine.grammar.matcher import initial_state
 from engine.llama.model import LlamaModel
 
 _CLOSING, _LETTERS = b'"]}', b"abc"
@@ -25,7 +25,8 @@ def model() -> LlamaModel:
 @cache
 def byte_tokens() -> dict[int, int]:
     """The token of each byte."""
-    return {byte: token_id for token_id, byte in model().vocab.token_prefixes.one_byte_tokens.items()}
+    pieces = ((token_id, model().vocab.piece(token_id)) for token_id in range(model().vocab.n_vocab))
+    return {piece[0]: token_id for token_id, piece in pieces if len(piece) == 1}
 
 
 def begin(grammar: str | Grammar) -> ConstraintState:
