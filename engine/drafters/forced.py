@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.drafters.base import Draft, Drafter
-from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.constraint import ConstraintState, GrammarConstraint
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
@@ -17,16 +19,17 @@ class GrammarDrafter:
     output stays exact.
     """
 
-    def __init__(self, inner: Drafter, constraint: GrammarConstraint, forced: ForcedText) -> None:
+    def __init__(
+        self, inner: Drafter, constraint: GrammarConstraint, forced_ids: Callable[[ConstraintState], list[int]]
+    ) -> None:
+        """``forced_ids`` returns the tokens that must follow; empty if there is a choice."""
         self.inner = inner
         self._constraint = constraint
-        self._forced = forced
+        self._forced_ids = forced_ids
         self._is_forced = False  # whether the grammar made the last proposal
-        self._num_read = 0  # tokens of the history that the constraint has read
         self.source = inner.source
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        self._num_read = len(history)
         self.inner.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
@@ -35,9 +38,7 @@ class GrammarDrafter:
         self._is_forced = False
         if state is None or limit <= 0:
             return self.inner.propose(history, limit)
-        forced = self._forced.forced_ids(state, history[self._num_read :].tolist())[:limit]
-        self._num_read = len(history)
-        if forced:
+        if forced := self._forced_ids(state)[:limit]:
             self._is_forced = True
             return Draft(forced, Source.NGRAM, num_forced=len(forced))
         draft = self.inner.propose(history, limit)

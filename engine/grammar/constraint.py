@@ -12,9 +12,8 @@ from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import tokens_within_text
 
 History = NDArray[np.int32]
-MAX_FORCED_CHARS = 96  # longest look-ahead; more than any pass verifies
+_MAX_FORCED_BYTES = 96  # more than any pass verifies
 _MAX_STATES = 64  # more states than any rollback drops
-_ASCII = [chr(code) for code in range(32, 127)] + ["\n", "\t"]
 
 
 class ConstraintState(Protocol):
@@ -28,6 +27,9 @@ class ConstraintState(Protocol):
 
     def advanced(self, token_id: int) -> Self | None:
         """The state after a token; None if the token is forbidden or ends the answer."""
+
+    def forced_text(self) -> bytes:
+        """The text that must follow; empty if there is a choice."""
 
 
 class GrammarConstraint:
@@ -85,41 +87,12 @@ class GrammarConstraint:
         return None if state is None else state.all_allowed()
 
 
-class ForcedText:
-    """Finds the text that a grammar forces, tokenized by the model's tokenizer.
+def forced_ids(state: ConstraintState, tokenizer: Tokenizer) -> list[int]:
+    """The tokens of the text that a grammar forces; empty if it leaves a choice.
 
-    Other tokenizations are valid too, so the tokens are only proposed. Only ASCII is tested for alternatives; a
-    proposal may miss a non-ASCII alternative.
+    Other tokenizations are valid too, so the tokens are only proposed.
     """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        found = ((character, tokens_within_text(tokenizer, character)) for character in _ASCII)
-        self._tokens = {
-            ids[0]: character
-            for character, ids in found
-            if len(ids) == 1 and tokenizer.piece(ids[0]) == character.encode()
-        }
-        self._asked = np.array([*self._tokens, *sorted(tokenizer.eog_ids)], dtype=np.int64)
-        self._rest = b""  # forced text that was not emitted yet
-
-    def forced_ids(self, state: ConstraintState, written: Sequence[int] = ()) -> list[int]:
-        """The tokens of the forced text; empty if the grammar leaves a choice.
-
-        ``written`` are the answer's tokens since the last call, which allow reusing text found earlier.
-        """
-        data = b"".join(self._tokenizer.piece(token_id) for token_id in written)
-        self._rest = self._rest[len(data) :] if self._rest.startswith(data) else b""
-        self._rest = self._rest or self._find(state)
-        return tokens_within_text(self._tokenizer, self._rest.decode()) if self._rest else []
-
-    def _find(self, state: ConstraintState) -> bytes:
-        text = ""
-        here: ConstraintState | None = state
-        while here is not None and len(text) < MAX_FORCED_CHARS:
-            allowed = self._asked[here.allows(self._asked)]
-            if len(allowed) != 1 or (only := int(allowed[0])) not in self._tokens:
-                break
-            text += self._tokens[only]
-            here = here.advanced(only)
-        return text.encode()
+    text = state.forced_text()[:_MAX_FORCED_BYTES]
+    if not text or text[0] & 0xC0 == 0x80:  # the rest of a character
+        return []
+    return tokens_within_text(tokenizer, text.decode("utf-8", "ignore"))

@@ -176,7 +176,7 @@ class MatcherState:
         self.mask: Mask | None = None
 
     def allows(self, ids: Sequence[int] | TokenArray) -> NDArray[np.bool_]:
-        """See `State.allows`.
+        """See `ConstraintState.allows`.
 
         Raises:
             GrammarError: finding out is too much work.
@@ -191,7 +191,7 @@ class MatcherState:
         return allowed
 
     def all_allowed(self) -> TokenArray:
-        """See `State.all_allowed`.
+        """See `ConstraintState.all_allowed`.
 
         Raises:
             GrammarError: finding out is too much work.
@@ -200,13 +200,19 @@ class MatcherState:
         return bits.nonzero()[0]
 
     def advanced(self, token_id: int) -> MatcherState | None:
-        """See `State.advanced`.
+        """See `ConstraintState.advanced`.
 
         Raises:
             GrammarError: finding out is too much work.
         """
         ends = self._run.tokenizer.is_eog(token_id)
         return MatcherState(self._run, self, token_id) if not ends and self._may_follow(token_id) else None
+
+    def forced_text(self) -> bytes:
+        """See `ConstraintState.forced_text`."""
+        self._run.go_to(self)
+        text: bytes = self._run.matcher.compute_ff_bytes()
+        return text
 
     def _may_follow(self, token_id: int) -> bool:
         if not 0 <= token_id < self._run.tokenizer.n_vocab:

@@ -17,7 +17,7 @@ from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
-from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.constraint import GrammarConstraint, forced_ids
 from engine.grammar.matcher import initial_state
 from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
@@ -423,7 +423,7 @@ class Session:
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
         constraint = GrammarConstraint(initial_state(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
-            drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
+            drafter = GrammarDrafter(drafter, constraint, lambda state: forced_ids(state, vocab))
         plain = (i18n("without drafting: {reason}", reason=reason),) if reason else ()
         plan = AnswerPlan(
             replace(request, mode=mode),

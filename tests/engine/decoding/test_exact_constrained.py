@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
-from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
+from engine.grammar.constraint import ConstraintState, GrammarConstraint
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Pacer
@@ -31,20 +31,15 @@ PROMPT = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
 STATES, LENGTH = 40, 60
 
 
-class ForcedTable(ForcedText):
+def forced_ids(state: ConstraintState) -> list[int]:
     """The tokens that a scripted grammar forces."""
-
-    def __init__(self) -> None:
-        pass
-
-    def forced_ids(self, state: ConstraintState, written: Sequence[int] = ()) -> list[int]:
-        ids, here = list[int](), state
-        while len(allowed := here.all_allowed()) == 1 and len(ids) < DEPTH:
-            ids.append(int(allowed[0]))
-            following = here.advanced(ids[-1])
-            assert following is not None
-            here = following
-        return ids
+    ids, here = list[int](), state
+    while len(allowed := here.all_allowed()) == 1 and len(ids) < DEPTH:
+        ids.append(int(allowed[0]))
+        following = here.advanced(ids[-1])
+        assert following is not None
+        here = following
+    return ids
 
 
 class ConstrainedStage(Stage):
@@ -114,7 +109,7 @@ def test_all_outcomes_of_a_pass_are_the_distribution_under_the_grammar(
         sampling = SamplingParams(OPEN.temperature, OPEN.top_k, OPEN.top_p, OPEN.min_p, seed=seed)
         speculation = Speculation(
             target,
-            GrammarDrafter(inner, constraint, ForcedTable()),
+            GrammarDrafter(inner, constraint, forced_ids),
             unseeded(sampling, constraint=constraint),
             StatsRecorder(Mode.AUTO, 256),
             PROMPT,

@@ -7,7 +7,7 @@ import pytest
 
 from engine.drafters.base import Draft
 from engine.drafters.forced import GrammarDrafter
-from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.constraint import GrammarConstraint, forced_ids
 from engine.grammar.matcher import initial_state
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History, Sampler
@@ -49,7 +49,7 @@ def history(text: str) -> History:
 def drafter() -> GrammarDrafter:
     constraint = GrammarConstraint(initial_state(model().vocab, GRAMMAR))
     constraint.begin(len(PROMPT))
-    made = GrammarDrafter(Scripted("yyabX"), constraint, ForcedText(model().vocab))
+    made = GrammarDrafter(Scripted("yyabX"), constraint, lambda state: forced_ids(state, model().vocab))
     made.begin(history(""), Sampler(SamplingParams()))
     return made
 

@@ -30,6 +30,9 @@ class ScriptedState:
         following = self.table[self.here].get(token_id)
         return None if following is None else type(self)(self.table, following, self.ends, self.eog_ids)
 
+    def forced_text(self) -> bytes:
+        return b""
+
     def _may_follow(self, token_id: int) -> bool:
         if token_id in self.eog_ids:
             return self.here in self.ends

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
+from engine.grammar.constraint import ConstraintState, GrammarConstraint, forced_ids
 from tests.engine.grammar.scripted_state import NO_THIRD, ScriptedState
-from tests.engine.grammar.walks import begin, model
+from tests.engine.grammar.walks import begin, byte_tokens, model
 
 PROMPT = [2, 2, 2]
 
@@ -57,7 +57,7 @@ def forced(grammar: str, written: str = "") -> str:
         following = state.advanced(one)
         assert following is not None
         state = following
-    return b"".join(vocab.piece(one) for one in ForcedText(vocab).forced_ids(state)).decode()
+    return b"".join(vocab.piece(one) for one in forced_ids(state, vocab)).decode()
 
 
 def test_what_a_grammar_leaves_no_choice_about_is_forced() -> None:
@@ -71,16 +71,7 @@ def test_what_a_grammar_leaves_no_choice_about_is_forced() -> None:
 def test_an_end_that_may_follow_is_a_choice() -> None:
     assert forced('root ::= "a" "b"?', "a") == ""
     assert forced('root ::= "ab" | "ac"') == "a"
-    assert forced('root ::= "über"') == ""  # not ASCII: nothing is proposed
-
-
-def test_what_was_found_to_be_forced_is_not_found_again() -> None:
-    vocab, grammar = model().vocab, 'root ::= "{\\"name\\": 1, \\"more\\": " [0-9] "}"'
-    text, state = ForcedText(vocab), begin(grammar)
-    first = text.forced_ids(state)
-    following = state.advanced(first[0])
-    assert following is not None
-    text._find = lambda _state: b""  # type: ignore[method-assign]
-    again = text.forced_ids(following, first[:1])
-    assert b"".join(map(vocab.piece, again)) == b"".join(map(vocab.piece, first[1:]))
-    assert text.forced_ids(following, vocab.tokenize("other", special=False)) == []
+    assert forced('root ::= "über" [0-9]') == "über"
+    inside = begin('root ::= "über"').advanced(byte_tokens()[0xC3])
+    assert inside is not None
+    assert forced_ids(inside, model().vocab) == []  # the rest of a character has no tokens of its own
