@@ -237,7 +237,6 @@ class SchemaPreparation:
             raise GrammarError("A type of the schema is none of JSON's.")
         if "type" not in made and (kinds := [kind for kind, words in _KEYWORDS_BY_TYPE.items() if words & node.keys()]):
             made["type"] = kinds
-        self._names_by_rule(node, made)
         self._text(made, pointer)
         self._numbers(made, pointer, may_bound=id(node) not in self._composed)
         if "$ref" in made:
@@ -310,26 +309,10 @@ class SchemaPreparation:
             "contains": node.get("minContains") == 0 and "maxContains" not in node,
             "uniqueItems": value is not True or node.get("maxItems", 2) in (0, 1),
             "unevaluatedItems": value in (True, {}),
-            "propertyNames": value is True or _rules_of_names(value) is not None,
+            "propertyNames": value in (True, {}, {"type": "string"}),
         }
         if not asks_nothing.get(key, value in ({}, [])):
             self._drop_keyword(key, pointer)
-
-    def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
-        """Convert propertyNames if it is a list or a pattern and no property is named."""
-        rules = _rules_of_names(node.get("propertyNames"))
-        if not rules:
-            return
-        if made.keys() & {"properties", "patternProperties"}:
-            self._drop_keyword("propertyNames", "#")
-            return
-        value = made.get("additionalProperties", True)
-        if "pattern" in rules and _refusal({"pattern": rules["pattern"]}):
-            self._drop_keyword("propertyNames", "#")
-        elif "pattern" in rules:
-            made |= {"patternProperties": {rules["pattern"]: value}, "additionalProperties": False}
-        else:
-            made |= {"properties": {str(name): value for name in rules["enum"]}, "additionalProperties": False}
 
     def _text(self, made: Schema, pointer: str) -> None:
         name = made.get("format")
@@ -420,18 +403,6 @@ def _subschemas(key: str, value: object) -> list[object]:
 
 def _name_pattern_schema(names: Mapping[str, bool]) -> Schema:
     return {"properties": dict(names), "additionalProperties": False}
-
-
-def _rules_of_names(value: object) -> Schema | None:
-    """Simplify propertyNames to an enum, a pattern, or {} (every name is valid); None for any other schema."""
-    if not isinstance(value, Mapping):
-        return None
-    rules = {key: one for key, one in value.items() if key not in _IGNORED and (key, one) != ("type", "string")}
-    if not rules:
-        return {}
-    key, one = next(iter(rules.items()))
-    fits = isinstance(one, str) if key == "pattern" else key == "enum" and isinstance(one, list)
-    return rules if fits and len(rules) == 1 else None
 
 
 def _rounded(bound: int, towards: float) -> float:
