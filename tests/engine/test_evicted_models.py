@@ -149,13 +149,6 @@ def test_it_comes_back_with_the_draft_that_was_chosen_since(bench: Bench) -> Non
     assert bench.session.loads[-1] == LoadRequest("mine", "small")
 
 
-def test_a_guest_may_load_the_owners_model_itself(bench: Bench) -> None:
-    bench.guest("theirs")
-    bench.guest("mine")
-    bench.ask(1)
-    assert not [event for event in bench.until(Finished) if isinstance(event, LoadProgress)]
-
-
 def test_a_draft_is_chosen_and_texts_are_counted_for_the_owners_model(bench: Bench) -> None:
     bench.guest("another")
     bench.worker.submit(CountRequest(5, ("a text",)))
@@ -202,12 +195,3 @@ def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pyt
     bench.ask(1)  # after it
     bench.until(Finished)
     assert [one.target for one in bench.session.loads] == ["mine", "theirs", "mine"]
-
-
-def test_another_model_of_the_owner_takes_the_place_of_both(bench: Bench) -> None:
-    bench.guest("theirs")
-    bench.worker.submit(LoadRequest("next", request_id=102))
-    bench.until(EngineReady)
-    bench.ask(1)
-    bench.until(Finished)
-    assert [one.target for one in bench.session.loads] == ["mine", "theirs", "next"]

@@ -9,11 +9,10 @@ import pytest
 
 from engine.errors import ModelLoadError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import DeviceSplit, estimate_memory
+from engine.fit.estimate import estimate_memory
 from engine.gguf.header import read_header
-from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
-from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts, split_over
+from engine.loading.devices import ALL_LAYERS, LoadAttempt, load_attempts, split_over
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -72,14 +71,6 @@ def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
     assert not split_over(Placement(), remote, remote).offloads_ops
 
 
-def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
-    integrated = Device("Vulkan1", "GPU", 8 * GB, 8 * GB, DeviceKind.INTEGRATED)
-    both = (integrated, *gpus(GB, GB))
-    assert shared_by_default(both) == gpus(GB, GB)
-    assert shared_by_default((integrated,)) == (integrated,)
-    assert shared_by_default(()) == ()
-
-
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tried(moe, monkeypatch, gpus(40 * GB))
     assert found == [
@@ -108,11 +99,6 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
     assert others[-4:] == LADDER
 
 
-def test_more_experts_stay_where_a_draft_is_to_lie_beside(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone, beside = (tried(moe, monkeypatch, gpus(8 * GB), draft_bytes=size)[0] for size in (0, 2 * GB))
-    assert (beside.cpu_moe_layers or 0) >= (alone.cpu_moe_layers or 0) + 5
-
-
 def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == LoadAttempt(ALL_LAYERS)
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(20 * GB, 4 * GB))
@@ -132,12 +118,6 @@ def test_a_dense_model_asks_for_no_device(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delattr(devices, "find_devices")
     path = tiny_llama().write(tmp_path / "dense.gguf")
     assert list(load_attempts(path, Placement(), SETUP)) == [LoadAttempt(ALL_LAYERS), *LADDER]
-
-
-def test_without_figures_of_the_driver_all_is_tried_before_no_experts(
-    moe: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert tried(moe, monkeypatch, gpus(None)) == [LoadAttempt(ALL_LAYERS), LoadAttempt(ALL_LAYERS, 48), *LADDER]
 
 
 def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
@@ -200,9 +180,3 @@ def test_room_is_left_for_a_draft_that_lies_there(monkeypatch: pytest.MonkeyPatc
         assert with_draft_memory(draft, elsewhere, options) == options
     assert with_draft_memory(None, request, options) == options
     assert with_draft_memory(str(tmp_path / "none.gguf"), request, options) == options
-
-
-def test_the_room_is_that_of_each_device() -> None:
-    room = free_memory(gpus(3 * GB, None), 5 * GB)
-    assert (room.gpu_bytes, room.devices) == (3 * GB, (("CUDA0", 3 * GB), ("CUDA1", 0)))
-    assert DeviceSplit().num_used == 1

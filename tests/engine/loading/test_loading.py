@@ -11,13 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.errors import DecodeError, EngineError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
+from engine.errors import DecodeError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
 from engine.fit.fit import estimate
 from engine.gguf.header import read_header
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import loading
-from engine.loading.devices import LoadAttempt
 from engine.loading.loading import (
     AUTOMATIC_N_CTX,
     LoadOptions,
@@ -25,7 +24,6 @@ from engine.loading.loading import (
     open_another,
     open_model,
     recommended_sampling,
-    sampling_of_file,
 )
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
@@ -65,26 +63,6 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
     with pytest.raises(DecodeError, match="No memory"):
         open_model(builtin_target(), OPTIONS)
     assert held == set()
-
-
-def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU may have enough memory for the weights but not for a pass."""
-    tried: list[int] = []
-    rolls_back = loading.probe_rollback
-
-    def fail_at_first(sequence: object) -> bool:
-        tried.append(1)
-        if len(tried) == 1:
-            raise DecodeError("No memory for a pass.")
-        return rolls_back(sequence)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loading, "_attempts", lambda *_: (LoadAttempt(1), LoadAttempt(0)))
-    monkeypatch.setattr(loading, "probe_rollback", fail_at_first)
-    loaded = open_model(builtin_target(), OPTIONS)
-    assert len(tried) == 2
-    assert loaded.info.gpu_layers == 0
-    assert len(held) == 2
-    loaded.close()
 
 
 def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
@@ -206,19 +184,6 @@ def test_a_small_model_whose_file_says_nothing_of_it_gets_a_repeat_penalty(
     num_params: int, given: dict[str, str], penalty: float | None
 ) -> None:
     assert dict(recommended_sampling(given.get, num_params)).get("repeat_penalty") == penalty
-
-
-def test_the_models_of_the_demo_are_too_small_to_be_helped(tmp_path: Path) -> None:
-    assert sampling_of_file(str(builtin_target())) == {}
-    assert sampling_of_file(str(tmp_path / "gone.gguf")) == {}
-
-
-def test_a_file_that_is_no_model_holds_nothing(held: set[int], tmp_path: Path) -> None:
-    cut = tmp_path / "cut.gguf"
-    cut.write_bytes(builtin_draft().read_bytes()[:300_000])
-    with pytest.raises(EngineError, match=r"cut\.gguf"):
-        open_model(cut, OPTIONS)
-    assert held == set()
 
 
 def test_a_name_that_is_no_text_is_a_name_all_the_same(tmp_path: Path) -> None:

@@ -61,11 +61,6 @@ def test_buffers_with_other_names_than_their_device_are_assigned() -> None:
     assert memory.devices == (DeviceUse("RPC7", 1, 5 * MIB, 0, 0),)
 
 
-def test_without_the_weights_nothing_is_reported() -> None:
-    assert reported_memory(LINES[5:], 100 * MIB) is None
-    assert reported_memory([], 100 * MIB) is None
-
-
 @pytest.mark.parametrize(
     ("anew_mib", "size_mib", "expected_mib"),
     [
@@ -81,12 +76,6 @@ def test_weights_that_are_laid_out_anew_count_once(anew_mib: str, size_mib: floa
     memory = reported_memory(lines, round(size_mib * MIB))
     assert memory is not None
     assert memory.weights_bytes == pytest.approx(expected_mib * MIB, abs=2)
-
-
-def test_weights_that_were_read_instead_of_mapped_count_as_reported() -> None:
-    memory = reported_memory(["load_tensors:          CPU model buffer size =   300.00 MiB"], 200 * MIB)
-    assert memory is not None
-    assert memory.weights_bytes == 300 * MIB
 
 
 def test_a_file_mapped_for_two_devices_counts_once() -> None:

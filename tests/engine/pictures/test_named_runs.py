@@ -32,14 +32,6 @@ def test_another_size_is_another_run() -> None:
     assert runs.run_at(new.first_id) == new
 
 
-def test_two_encoders_never_share_an_id() -> None:
-    """Ids of an older encoder are invalid in a newer one."""
-    first, second = NamedRuns(), NamedRuns()
-    run = first.run_named("picture", 4, 4)
-    assert not set(run.ids) & set(second.run_named("picture", 4, 4).ids)
-    assert second.run_at(run.first_id) is None
-
-
 def test_of_too_many_the_oldest_that_nobody_uses_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """They return with new ids."""
     monkeypatch.setattr(encoder, "MAX_NAMED_RUNS", 3)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import PromptError, TemplateError
-from engine.prompt.chat_prompt import CHATML_FALLBACK, FROM_MODEL, PLAIN_FALLBACK, PromptBuilder
+from engine.prompt.chat_prompt import CHATML_FALLBACK, PLAIN_FALLBACK, PromptBuilder
 from engine.prompt.typed_text import UserTextTokenizer
 from engine.records import ChatRequest, Message
 from tests.engine.tiny_tokenizer import TinyTokenizer
@@ -67,10 +67,6 @@ def test_no_typed_text_is_a_control_token_where_it_is_continued(text: str) -> No
     assert all(each < 256 for each in ids)
 
 
-def test_the_template_of_the_model_is_named_so() -> None:
-    assert PromptBuilder(CHATML, ECHO).template_name == FROM_MODEL
-
-
 @pytest.mark.parametrize("template", ["{{ messages[0].content }}", "{{ bos_token }}{{ messages[0].content }}"])
 @pytest.mark.parametrize("add_bos", [True, False])
 def test_bos_is_never_doubled_and_never_missing(template: str, add_bos: bool) -> None:
@@ -107,20 +103,6 @@ def test_files_of_the_project_stand_before_a_gap() -> None:
     ids = PromptBuilder(tokenizer, None).ids_of_request(request)
     project = "[<rep>]myproject\n[<file>]x.h\nint x;\n[<file>]y.h\n<file>[<file>]filename\n"
     assert readable(tokenizer, ids) == project + gap
-
-
-def test_nothing_is_filled_in_by_a_model_without_the_tokens() -> None:
-    builder = PromptBuilder(CHATML, None)
-    with pytest.raises(PromptError, match="no tokens for filling in the middle") as caught:
-        builder.ids_of_request(ChatRequest(raw_prompt="a", suffix=""))
-    assert "code model" in caught.value.advice
-    assert builder.ids_of_request(ChatRequest(raw_prompt="a<|im_end|>")) == builder.ids_of_raw_text("a<|im_end|>")
-
-
-def test_a_request_that_completes_needs_no_template() -> None:
-    builder = PromptBuilder(CHATML, "{{ raise_exception('never') }}")
-    request = ChatRequest((Message("user", "Once"), Message("assistant", "upon<|im_end|>")), continues_text=True)
-    assert readable(CHATML, builder.ids_of_request(request)) == "Once\n\nupon<|im_end|>"
 
 
 def test_a_refused_system_role_goes_into_the_first_user_message() -> None:
@@ -201,11 +183,6 @@ def test_a_begun_answer_goes_on_where_an_answer_begins() -> None:
     assert readable(CHATML, ids).endswith("[<|im_start|>]assistant\nNow is <|im_end|> half past")
 
 
-def test_a_begun_answer_to_nothing_is_refused() -> None:
-    with pytest.raises(PromptError):
-        PromptBuilder(CHATML, None).build([Message("assistant", "Well, ")])
-
-
 @pytest.mark.skipif(not TEMPLATES, reason="the collection of public templates is not on this machine")
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_public_templates_render(path: Path) -> None:
@@ -272,13 +249,6 @@ def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> 
     if not path.exists():
         pytest.skip("the public templates are not here")
     assert PromptBuilder(CHATML, path.read_text("utf-8")).reasoning_start_tag() == opened
-
-
-def test_a_failing_template_opens_no_tag_and_offers_no_thinking() -> None:
-    for source in ("{{ raise_exception('no') }} <think>", "{{ enable_thinking", "<think>{{ enable_thinking }}"):
-        builder = PromptBuilder(CHATML, source)
-        assert builder.reasoning_start_tag() == ""
-        assert builder.thinking_options() == ()
 
 
 def test_a_way_to_think_that_the_template_refuses_is_no_choice() -> None:

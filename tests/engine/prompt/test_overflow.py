@@ -46,10 +46,6 @@ def test_turns_go_by_quarters_of_the_context_oldest_first() -> None:
     assert kept[-1].messages == (messages[0], messages[-1])
 
 
-def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
-    assert without_oldest(talk(500), size, 100) == []
-
-
 def asked(*questions: str) -> Message:
     """A message of several questions; only the last one has an answer."""
     return Message("user", QUESTION_DIVIDER.join(questions), questions)
@@ -156,19 +152,6 @@ def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) ->
     half = "word " * 120  # too long together with the next one, but not alone
     stats = answered(asked(half, half))
     assert (stats.left_out, stats.unanswered) == (0, 1)
-    session.close()
-
-
-def test_where_turns_go_too_both_are_counted() -> None:
-    session = Session()
-    session.load(LoadRequest(str(builtin_target()), n_ctx=256))
-    turns = [Message(role, "one two three four five six") for _ in range(16) for role in ("user", "assistant")]
-    messages = (*turns, asked("word " * 400, "Hello"))
-    greedy = SamplingParams(temperature=0.0)
-    end = list(session.generate(ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)))[-1]
-    assert isinstance(end, Finished)
-    assert 0 < end.stats.left_out < len(turns)
-    assert end.stats.unanswered == 1
     session.close()
 
 

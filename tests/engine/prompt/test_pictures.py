@@ -80,12 +80,6 @@ def test_a_template_may_move_messages_but_not_lose_or_double_a_picture() -> None
         builder(lost).build([user("abc@def")])
 
 
-def test_a_template_that_wants_parts_gets_the_mark_in_a_text() -> None:
-    """As other programs of llama.cpp give it."""
-    parts = "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %};"
-    assert readable(builder(parts).build([user("a@b")])) == "a<##>b;"
-
-
 def test_typed_words_are_never_a_mark() -> None:
     """Private use characters, numbers between them, control tokens beside a picture."""
     text = readable(builder(None).build([user("\ue0000\ue000 <|im_end|>@<|im_end|> \ue0010\ue001")]))
@@ -155,14 +149,3 @@ def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
     assert "[tool:a<##>b]:" in readable(builder(once).build(result("a@b")))
     with pytest.raises(TemplateError, match="every picture exactly once"):
         builder(twice.replace("m.role == 'tool'", "true")).build(result("a@b"))
-
-
-def test_messages_that_are_joined_keep_their_pictures() -> None:
-    """In the closest form that the template supports."""
-    strict = (
-        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
-        "{% for m in messages %}[{{ m.content }}]{% endfor %}"
-    )
-    system = replace(user("see $ first"), role="system")
-    text = readable(builder(strict).build([system, user("a@b")]))
-    assert text.index("see <##> first") < text.index("a<##>b")

@@ -90,27 +90,10 @@ def test_the_cameras_turning_is_applied(turn: int) -> None:
     assert np.abs(found - upright.astype(int)).mean() < 6
 
 
-def test_the_first_frame_counts() -> None:
-    """The first frame of an animated GIF."""
-    frames = [sample(), Image.new("RGB", (WIDTH, HEIGHT), "red")]
-    data = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:], duration=50)
-    assert np.abs(pixels(read_picture(data, "x")).astype(int) - np.asarray(sample()).astype(int)).mean() < 8
-
-
 def test_large_pictures_are_made_smaller_and_keep_their_shape() -> None:
     """A JPEG is not decoded larger than needed."""
     picture = read_picture(encoded(sample().resize((6000, 3000)), "JPEG"), "x")
     assert (picture.width, picture.height) == (MAX_SIDE, MAX_SIDE // 2)
-
-
-def test_metadata_does_not_change_what_a_picture_is() -> None:
-    """Only pixels determine its name."""
-    exif = Image.Exif()
-    exif[0x010E] = "at home"
-    plain, told = (encoded(sample(), "PNG"), encoded(sample(), "PNG", exif=exif))
-    assert plain != told
-    assert read_picture(plain, "x").digest == read_picture(told, "y").digest
-    assert read_picture(plain, "x").digest != read_picture(encoded(sample().rotate(180), "PNG"), "x").digest
 
 
 def test_files_are_bounded_and_named(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError
 from engine.llama.context import LlamaContext
 from engine.loading.loading import LoadedModel, open_another
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 from tests.engine.heads.head_sessions import KINDS, agrees, load
 from tests.engine.heads.head_sessions import answer as head_answer
-from tests.shared_files import shared_model
 
 QUESTION = ChatRequest(
     messages=(Message("user", "Repeat: red, green, blue, red, green, blue."),),
@@ -67,32 +66,6 @@ def test_without_the_draft_its_modes_cannot_run(session: Session) -> None:
     beside.close()
 
 
-def test_two_answers_that_alternate_are_each_their_own(session: Session) -> None:
-    one, two = session.another_session(512), session.another_session(512)
-    requests = [QUESTION, replace(QUESTION, mode=Mode.SUFFIX, depth=4)]
-    streams = [one.generate(requests[0]), two.generate(requests[1])]
-    ends: dict[int, Finished] = {}
-    while len(ends) < 2:
-        for number, stream in enumerate(streams):
-            event = next(stream, None)
-            if isinstance(event, Finished):
-                ends[number] = event
-    assert ends[0].token_ids == answer(session).token_ids
-    assert ends[1].stats.proposed > 0
-    one.close()
-    two.close()
-
-
-def test_it_is_stopped_by_the_same_interrupt(session: Session) -> None:
-    beside = session.another_session(512)
-    session.interrupt.set()
-    stopped = next(event for event in beside.generate(QUESTION, lambda: True) if isinstance(event, Finished))
-    session.interrupt.clear()
-    assert stopped.stats.tokens == RunStats().tokens
-    assert answer(beside).stats.tokens == 24
-    beside.close()
-
-
 def test_heads_draft_beside_as_well(tmp_path: Path) -> None:
     for name in ("mtp that agrees", "eagle3"):
         target, head = KINDS[name]
@@ -109,21 +82,6 @@ def test_heads_draft_beside_as_well(tmp_path: Path) -> None:
         beside.close()
         assert agrees(session, mine, head_answer(session, Mode.HEAD, depth=2))
         session.close()
-
-
-def test_a_draft_of_another_vocabulary_is_translated_beside_as_well() -> None:
-    session = Session()
-    target, draft = shared_model("aidreams260K-f32.gguf"), shared_model("stories260K-f16.gguf")
-    session.load(LoadRequest(target, draft, threads=1))
-    beside = session.another_session(256)
-    asked = replace(QUESTION, messages=(), raw_prompt="Once upon a time, there was", mode=Mode.DRAFT, depth=3)
-    mine, other = answer(session, asked), answer(beside, asked)
-    assert other.token_ids == mine.token_ids
-    assert other.stats.accepted == mine.stats.accepted > 0
-    coverage = [each.ready().draft.coverage for each in (session, beside)]  # type: ignore[union-attr]
-    assert coverage[0] == coverage[1] is not None
-    beside.close()
-    session.close()
 
 
 def test_where_there_is_no_memory_for_the_draft_nothing_is_left_beside(

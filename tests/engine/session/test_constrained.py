@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.errors import GrammarError, PromptError
 from engine.grammar.json_schema import schema_grammar
 from engine.records import (
     ChatRequest,
@@ -178,14 +177,3 @@ def test_a_character_that_was_cut_is_left_out(pair: Session) -> None:
         events = list(pair.generate(replace(request, max_tokens=max_tokens)))
         text = "".join(event.text for event in events if isinstance(event, TextChunk))
         assert text == ("a" if max_tokens < 5 else "a🦀")
-
-
-def test_a_bad_grammar_is_an_error_and_the_session_goes_on(pair: Session) -> None:
-    with pytest.raises(GrammarError):
-        ask(pair, Mode.AUTO, "root ::= other", temperature=0.0)
-    assert ask(pair, Mode.AUTO, 'root ::= "fine"', temperature=0.0)[0] == "fine"
-
-
-def test_a_model_without_tokens_for_it_fills_no_gap(pair: Session) -> None:
-    with pytest.raises(PromptError):
-        list(pair.generate(ChatRequest(raw_prompt="a", suffix="b")))

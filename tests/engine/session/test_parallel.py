@@ -28,7 +28,7 @@ from engine.records import (
     SamplingParams,
     TextChunk,
 )
-from engine.requests import ForgetState, OnEvent, RunJob, next_request_id
+from engine.requests import OnEvent, RunJob, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.gguf_factory import tiny_windowed
@@ -157,29 +157,6 @@ def test_greedy_answers_are_those_that_each_would_be_alone(side_by_side: Asker, 
     assert_alike(asked, heard, alone([replace(one, mode=Mode.OFF, depth=None) for one in asked]))
     assert all(one.finished.stats.joined_passes for one in heard)
     assert all("made together" in " ".join(one.finished.stats.decisions) for one in heard)
-
-
-def test_drafts_are_accepted_beside_others(side_by_side: Asker) -> None:
-    heard = side_by_side.ask([question(text, mode=Mode.DRAFT, depth=3) for text in PROMPTS])
-    for one in heard:
-        assert one.finished.stats.accepted > 0.5 * one.finished.stats.proposed > 0
-
-
-def test_more_than_there_are_lanes_wait_for_one(side_by_side: Asker) -> None:
-    asked = [question(f"{text} {i}", max_tokens=8 + i) for i in range(3) for text in PROMPTS]
-    running, most = set[int](), 0
-
-    def count(event: Event) -> None:
-        nonlocal most
-        if isinstance(event, TextChunk):
-            running.add(event.request_id)
-        if isinstance(event, Finished):
-            running.discard(event.request_id)
-        most = max(most, len(running))
-
-    heard = side_by_side.ask(asked, count)
-    assert [one.finished.stats.tokens for one in heard] == [one.max_tokens for one in asked]
-    assert 2 <= most <= 4
 
 
 def test_the_output_beside_others_has_the_targets_distribution() -> None:
@@ -329,39 +306,6 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
         (value,) = values
         assert value[0] == (2 if shares else 0)
         assert bool(value[1]) is shares
-
-
-def test_orders_are_carried_out_while_answers_are_made(side_by_side: Asker) -> None:
-    def forget(event: Event) -> None:
-        if isinstance(event, TextChunk):
-            side_by_side.worker.submit(ForgetState(7))
-
-    heard = side_by_side.ask([question(text, conversation_id=i + 1) for i, text in enumerate(PROMPTS)], forget)
-    assert all(one.finished.reason is FinishReason.LENGTH for one in heard)
-
-
-def test_a_pass_in_which_nobody_else_had_a_token_is_its_own(side_by_side: Asker) -> None:
-    def arrive(event: Event) -> None:
-        if isinstance(event, TextChunk):
-            side_by_side.worker.submit(ForgetState(7))  # processed between two passes
-
-    (heard,) = side_by_side.ask([question(PROMPTS[0], max_tokens=60)], arrive)
-    assert heard.finished.stats.joined_passes == 0
-    assert "made together" not in " ".join(heard.finished.stats.decisions)
-
-
-def test_closing_ends_all_of_them() -> None:
-    asker = Asker(4)
-    ends: queue.Queue[Event] = queue.Queue()
-    for text in PROMPTS:
-        asker.worker.submit(question(text, max_tokens=400), ends.put)
-    while not isinstance(ends.get(timeout=WAIT_S), TextChunk):
-        pass
-    asker.close()
-    found = list[Event]()
-    while not ends.empty():
-        found.append(ends.get())
-    assert sum(isinstance(event, Finished) for event in found) >= 1
 
 
 def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:

@@ -136,12 +136,6 @@ def test_the_cache_is_kept_between_turns(pair: Session) -> None:
     assert again.prompt_cached_tokens == again.prompt_tokens - 1
 
 
-def test_what_the_cache_keeps_does_not_change_the_answer(pair: Session) -> None:
-    alone = finished(list(pair.generate(request(Mode.OFF, "Tom and his dog")))).token_ids
-    list(pair.generate(request(Mode.DRAFT, "Tom and his cat went")))
-    assert finished(list(pair.generate(request(Mode.OFF, "Tom and his dog")))).token_ids == alone
-
-
 def test_spans_add_up_to_the_text_and_count_every_token(pair: Session) -> None:
     events = list(pair.generate(request(Mode.DRAFT)))
     chunks = [event for event in events if isinstance(event, TextChunk)]
@@ -209,10 +203,6 @@ def test_a_long_prompt_tells_its_progress(pair: Session) -> None:
     assert progress[-1].done == progress[-1].total - 1
 
 
-def test_unspellable_characters_do_not_end_the_process(pair: Session) -> None:
-    assert finished(list(pair.generate(request(Mode.OFF, "Snow ❄ and {fire}", max_tokens=4)))).stats.tokens == 4
-
-
 def test_a_draft_whose_template_lacks_a_control_token_is_refused(tmp_path: Path) -> None:
     mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
     session = Session()
@@ -274,14 +264,6 @@ def test_a_failed_load_leaves_the_previous_model_usable(pair: Session, tmp_path:
     with pytest.raises(ModelNotFoundError, match="cannot be read"):
         pair.load(LoadRequest(str(tmp_path / "absent.gguf")))
     assert finished(list(pair.generate(request(Mode.DRAFT)))).stats.tokens == 96
-
-
-def test_drafts_are_switched_without_touching_the_target(pair: Session) -> None:
-    list(pair.generate(request(Mode.OFF)))
-    assert Mode.DRAFT in pair.set_draft(None).unavailable
-    assert pair.set_draft(shared_model("babyllamaB-tok105-f16.gguf")).unavailable.keys() == {Mode.HEAD}
-    stats = finished(list(pair.generate(request(Mode.DRAFT)))).stats
-    assert stats.prompt_cached_tokens == stats.prompt_tokens - 1
 
 
 def test_without_a_model_it_says_so() -> None:

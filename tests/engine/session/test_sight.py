@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DecodeError, PictureError, PromptError, PromptTooLongError, TemplateError
+from engine.errors import DecodeError, PictureError, PromptError, TemplateError
 from engine.picture import Picture
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, PrefillProgress, SamplingParams
 from engine.session.session import Session
@@ -90,14 +90,6 @@ def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
     assert seeing.answer(message, mode=Mode.DRAFT, sampling=SamplingParams(temperature=0.8)).stats.tokens == 24
 
 
-def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
-    """Some tokens may be accepted; with the target as its own draft nearly all."""
-    finished = seeing.answer(asked("ab ", ONE, " ab"), mode=Mode.DRAFT)
-    assert finished.stats.proposed > 0
-    assert finished.stats.decisions is not None
-    assert not any("left out" in one for one in finished.stats.decisions)
-
-
 def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Asked) -> None:
     """Embeddings count as tokens of the prompt."""
     encoder = seeing.session._vision._encoder
@@ -109,14 +101,6 @@ def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Aske
     second = seeing.answer(question, Message("assistant", "ab"), Message("user", "and then?"))
     assert encoder.num_encoded == done
     assert second.stats.prompt_cached_tokens >= places
-
-
-def test_a_session_counts_pictures_of_a_size(seeing: Asked) -> None:
-    """Sizes that the encoder rejects count as none."""
-    ids = seeing.session.prompt_ids(ChatRequest((asked("a", ONE, "b"),)))
-    places = sum(one < 0 for one in ids)
-    assert places <= (seeing.session.count_tokens((ONE.width, ONE.height)) or 0) < len(ids)
-    assert seeing.session.count_tokens("ab") == 2
 
 
 def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
@@ -152,20 +136,6 @@ def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Aske
     assert seeing.ids(*request.messages) == seeing.ids(*request.messages)
 
 
-def test_kept_states_of_two_conversations(seeing: Asked) -> None:
-    """Returning to a conversation with a picture restores its state from memory."""
-    seeing.session.states.set_limit(1 << 30)
-    try:
-        one = asked("abc ", ONE, " def and more of it")
-        expected = seeing.answer(one, conversation_id=1)
-        seeing.answer(asked("something else that is long enough to be another chat"), conversation_id=2)
-        again = seeing.answer(one, Message("assistant", "ab"), Message("user", "?"), conversation_id=1)
-        assert again.stats.restored_tokens > 15
-        assert seeing.ids(one, conversation_id=1) == expected.token_ids
-    finally:
-        seeing.session.states.set_limit(0)
-
-
 def test_penalties_over_pictures_are_of_tokens_only(seeing: Asked) -> None:
     """An embedding's id must not be used as an index from the end of the row."""
     sampling = SamplingParams(temperature=0.0, repeat_penalty=1.3, presence_penalty=0.4)
@@ -195,18 +165,6 @@ def test_a_model_without_a_side_file_refuses_pictures_in_one_sentence(tmp_path: 
     session.close()
 
 
-def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: Path) -> None:
-    """With a notice."""
-    pair = write_pair(tmp_path, "llava")
-    other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
-    session = Session()
-    ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(other)))
-    assert not ready.target.has_vision
-    assert len(ready.notices) == 1
-    assert "belongs to another model" in ready.notices[0]
-    session.close()
-
-
 def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> None:
     """The row after the last embedding is not requested."""
     pair = write_pair(tmp_path, "llava")
@@ -216,18 +174,6 @@ def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> N
         Asked(session).answer(asked("ab ", ONE), continues_text=True)
     assert Asked(session).ids(asked("ab ", ONE, "c"), continues_text=True)
     session.close()
-
-
-def test_a_session_beside_sees_too(seeing: Asked) -> None:
-    """With its own cache."""
-    beside = seeing.session.another_session(512)
-    try:
-        message = asked("ab ", ONE, " ab")
-        assert Asked(beside).ids(message) == seeing.ids(message)
-        assert Asked(beside).ids(message, mode=Mode.DRAFT) == seeing.ids(message)
-    finally:
-        beside.close()
-    assert seeing.ids(asked("ab ", TWO, " ab")), "the encoder is still there"
 
 
 def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Path) -> None:
@@ -330,13 +276,3 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
         session.interrupt.clear()
     assert sequence.num_past == session._loaded().context.num_past == begin
     assert seeing.ids(message) == expected
-
-
-def test_pictures_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    """Without the pictures the text would fit."""
-    pair = write_pair(tmp_path, "llava")
-    session = Session()
-    session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, n_ctx=64, mmproj=str(pair.side)))
-    with pytest.raises(PromptTooLongError, match="of them for pictures, but the context holds"):
-        Asked(session).answer(asked("ab ", *[ONE] * 12, "c"))
-    session.close()

@@ -23,7 +23,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.session.session import Session
-from engine.session.summarising import Summariser, prepend_summary, with_summary
+from engine.session.summarising import Summariser, prepend_summary
 
 N_CTX = 512
 SYSTEM = Message("system", "Be kind.")
@@ -153,11 +153,6 @@ def test_a_single_turn_that_is_too_long_is_not_summarised() -> None:
     assert request.overflow is Overflow.DROP
 
 
-def test_the_summary_replaces_messages_without_a_system_prompt_too() -> None:
-    messages = (*turns(2, 1), Message("user", "Now?"))
-    assert with_summary(messages, 4, "S.") == (Message("user", prepend_summary("S.", "Now?")),)
-
-
 # ---- on the built-in model ----------------------------------------------------------------------------------------
 
 
@@ -200,10 +195,3 @@ def test_skipping_the_summary_leaves_turns_out(session: Session) -> None:
     assert isinstance(events[-1], Finished)
     assert events[-1].stats.left_out > 0
     assert events[-1].stats.tokens > 0
-
-
-def test_stopping_stops_everything(session: Session) -> None:
-    events = list(session.generate(request(12), should_stop=lambda: True))
-    assert isinstance(events[-1], Finished)
-    assert events[-1].reason is FinishReason.CANCELLED
-    assert events[-1].stats.tokens == 0

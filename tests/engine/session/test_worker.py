@@ -16,10 +16,7 @@ from engine.records import (
     ChatRequest,
     CountRequest,
     EngineFailed,
-    EngineReady,
     Event,
-    Finished,
-    FinishReason,
     LoadRequest,
     Mode,
     SamplingParams,
@@ -31,7 +28,6 @@ from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
 from tests.engine.driver import Driver
 from tests.engine.gguf_factory import tiny_llama
-from tests.shared_files import shared_model
 from tests.waiting import PATIENCE_S
 
 Events = queue.Queue[Event]
@@ -49,14 +45,6 @@ def events() -> Events:
     return queue.Queue()
 
 
-@pytest.fixture
-def worker(events: Events) -> Iterator[Driver]:
-    worker = Driver(EngineWorker(events.put, Session))
-    worker.start()
-    yield worker
-    assert worker.close(10)
-
-
 def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
     sampling = SamplingParams(temperature=0.0)
     return ChatRequest(
@@ -67,27 +55,6 @@ def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
         ignore_eos=True,
         request_id=request_id,
     )
-
-
-def test_load_and_answer_in_order(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    for request_id in (1, 2, 3):
-        worker.generate(request(request_id))
-    assert isinstance(wait_for(events, EngineReady), EngineReady)
-    ends = [wait_for(events, Finished) for _ in range(3)]
-    assert [end.request_id for end in ends if isinstance(end, Finished)] == [1, 2, 3]
-
-
-def test_a_stop_reaches_queued_answers_and_no_later_one(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    wait_for(events, EngineReady)
-    worker.generate(request(1, max_tokens=200))
-    worker.generate(request(2))
-    worker.stop()
-    worker.generate(request(3))
-    ends = [wait_for(events, Finished) for _ in range(3)]
-    reasons = {end.request_id: end.reason for end in ends if isinstance(end, Finished)}
-    assert reasons == {1: FinishReason.CANCELLED, 2: FinishReason.CANCELLED, 3: FinishReason.LENGTH}
 
 
 class FailingSession(Session):
@@ -207,18 +174,6 @@ def test_counting_neither_waits_for_measuring_nor_ends_it(events: Events, monkey
     worker.count(CountRequest(9, ("abc",)))
     assert events.get(timeout=60) == TokensCounted(9, (3,))
     assert worker.close(10)
-
-
-def test_tokens_are_counted_while_an_answer_is_made(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    wait_for(events, EngineReady)
-    worker.generate(request(1, max_tokens=400))
-    wait_for(events, TextChunk)
-    worker.count(CountRequest(7, ("word " * 50,)))
-    kinds: list[type[Event]] = []
-    while not kinds or kinds[-1] is not Finished:
-        kinds.append(type(events.get(timeout=60)))
-    assert TokensCounted in kinds
 
 
 class ForgettingSession(Session):

@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from app.core.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_target
 from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,
@@ -113,49 +113,6 @@ def wait_for(events: Events, kind: type[Event]) -> Event:
     while not isinstance(event := events.get(timeout=WAIT_S), kind):
         pass
     return event
-
-
-def test_stopping_answers_does_not_stop_a_job_and_the_other_way_round(worker: Driver, events: Events) -> None:
-    job = WaitingJob()
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    worker.generate(REQUEST)
-    worker.stop()
-    assert not job.let_go.wait(0.05)
-    worker.stop_jobs()
-    assert wait_for(events, Done) == Done("stopped")
-    stopped = wait_for(events, Finished)
-    assert isinstance(stopped, Finished)
-    assert stopped.reason is FinishReason.CANCELLED
-    worker.generate(REQUEST)
-    whole = wait_for(events, Finished)
-    assert isinstance(whole, Finished)
-    assert whole.stats.tokens > 0
-
-
-def test_a_job_that_was_stopped_before_it_began_is_told_so(worker: Driver, events: Events) -> None:
-    first, second = WaitingJob(), WaitingJob()
-    worker.run_job(first)
-    worker.run_job(second)
-    worker.stop_jobs()
-    assert [wait_for(events, Done), wait_for(events, Done)] == [Done("stopped")] * 2
-    third = WaitingJob()
-    worker.run_job(third)
-    third.let_go.set()
-    assert wait_for(events, Done) == Done("let go")
-
-
-@pytest.mark.parametrize("change", ["load", "draft"])
-def test_other_models_end_a_job_that_uses_these(worker: Driver, events: Events, change: str) -> None:
-    job = WaitingJob()
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    if change == "load":
-        worker.load(LoadRequest(str(builtin_target()), n_ctx=512))
-    else:
-        worker.set_draft(str(builtin_draft()))
-    assert wait_for(events, Done) == Done("stopped")
-    assert isinstance(wait_for(events, EngineReady), EngineReady)
 
 
 def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> None:
@@ -260,17 +217,6 @@ def bench() -> Iterator[Bench]:
     assert bench.worker.close(WAIT_S)
 
 
-def test_the_owner_comes_next_and_jobs_keep_their_order(bench: Bench) -> None:
-    first, second, third = (bench.run_job(name) for name in ("first", "second", "third"))
-    assert first.begun.wait(WAIT_S)
-    for number in (1, 2):
-        bench.worker.generate(ChatRequest(request_id=number))
-    for job in (first, second, third):
-        job.steps.put(False)
-    assert third.ended.wait(WAIT_S)
-    assert bench.order == ["first", "answer 1", "answer 2", "second", "third"]
-
-
 def test_stopping_a_job_ends_the_waiting_at_once(bench: Bench) -> None:
     job = bench.run_job("job")
     assert job.begun.wait(WAIT_S)
@@ -291,21 +237,6 @@ def test_stopping_a_job_ends_the_waiting_at_once(bench: Bench) -> None:
     assert not bench.session.begun.acquire(timeout=0.05), "the stopped one never began"
 
 
-def test_a_stop_reaches_the_owners_own_answer_still(bench: Bench) -> None:
-    bench.session.gate.clear()
-    bench.worker.generate(ChatRequest(request_id=1))
-    assert bench.session.begun.acquire(timeout=WAIT_S)
-    bench.worker.stop()
-    assert bench.session.interrupt.is_set()
-    ended = bench.events.get(timeout=WAIT_S)
-    assert isinstance(ended, Finished)
-    assert ended.reason is FinishReason.CANCELLED
-    bench.worker.stop()
-    job = bench.run_job("job")
-    job.steps.put(False)
-    assert job.ended.wait(WAIT_S)
-
-
 def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Bench) -> None:
     job = bench.run_job("job")
     assert job.begun.wait(WAIT_S)
@@ -319,17 +250,6 @@ def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Benc
     assert failed.was_cancelled
     job.steps.put(False)
     assert job.ended.wait(WAIT_S)
-
-
-def test_counting_does_not_wait_for_jobs_that_wait(bench: Bench) -> None:
-    first, second = bench.run_job("first"), bench.run_job("second")
-    assert first.begun.wait(WAIT_S)
-    for number in range(3):
-        bench.worker.count(CountRequest(number, ("one",)))
-    first.steps.put(False)
-    assert {bench.events.get(timeout=WAIT_S) for _ in range(3)} == {TokensCounted(number, (3,)) for number in range(3)}
-    second.steps.put(False)
-    assert second.ended.wait(WAIT_S)
 
 
 class BreakingJob:

@@ -99,33 +99,6 @@ def test_of_many_choices_only_the_last_is_loaded(bench: Bench) -> None:
     assert bench.told(5) == ["cancelled"] * 4 + ["first"]
 
 
-def test_a_model_that_an_answer_waits_for_is_loaded(bench: Bench) -> None:
-    bench.load_halfway(FIRST)
-    bench.worker.generate(request(1))
-    bench.worker.load(LoadRequest(SECOND))
-    bench.goes_on.set()
-    assert bench.told(3) == ["first", f"1 {FinishReason.LENGTH.value}", "second"]
-
-
-def test_where_that_answer_is_stopped_it_is_not(bench: Bench) -> None:
-    bench.worker.load(LoadRequest(SECOND))
-    assert bench.told(1) == ["second"]
-    bench.load_halfway(FIRST)
-    bench.worker.generate(request(1))
-    bench.worker.stop()
-    bench.goes_on.set()
-    assert bench.told(2) == ["cancelled", f"1 {FinishReason.CANCELLED.value}"]
-
-
-def test_stopping_an_answer_leaves_the_load_behind_it(bench: Bench) -> None:
-    bench.worker.load(LoadRequest(FIRST))
-    assert bench.told(1) == ["first"]
-    bench.worker.generate(request(1, max_tokens=2000))
-    bench.worker.load(LoadRequest(SECOND))
-    bench.worker.stop()
-    assert bench.told(2)[1] == "second"
-
-
 def test_a_load_that_is_stopped_leaves_the_model_before_it(bench: Bench) -> None:
     bench.worker.load(LoadRequest(SECOND))
     assert bench.told(1) == ["second"]
@@ -137,9 +110,3 @@ def test_a_load_that_is_stopped_leaves_the_model_before_it(bench: Bench) -> None
     assert bench.told(1) == [f"1 {FinishReason.LENGTH.value}"]
     bench.worker.set_draft(None)  # it reports what is loaded
     assert bench.told(1) == ["second"]
-
-
-def test_what_is_asked_after_a_stop_is_loaded(bench: Bench) -> None:
-    bench.worker.stop_loading()
-    bench.worker.load(LoadRequest(FIRST))
-    assert bench.told(1) == ["first"]

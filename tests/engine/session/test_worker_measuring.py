@@ -102,14 +102,6 @@ def test_what_is_asked_for_ends_the_pass_that_is_measured(
     assert [record for record in caplog.records if record.exc_info] == []
 
 
-def test_an_answer_stopped_before_it_began_is_cancelled_the_next_is_not(bench: Bench) -> None:
-    bench.worker.generate(request(1))
-    bench.worker.stop()
-    bench.worker.generate(request(2))
-    ends = [bench.next(Finished) for _ in range(2)]
-    assert [end.reason for end in ends if isinstance(end, Finished)] == [FinishReason.CANCELLED, FinishReason.LENGTH]
-
-
 def test_a_stop_without_work_ends_nothing_nor_does_counting(bench: Bench) -> None:
     bench.worker.stop()
     bench.worker.count(CountRequest(3, ("abc",)))
@@ -120,13 +112,6 @@ def test_a_stop_without_work_ends_nothing_nor_does_counting(bench: Bench) -> Non
     end = bench.next(Finished)
     assert isinstance(end, Finished)
     assert end.reason is FinishReason.LENGTH
-
-
-def test_what_was_ended_is_measured_again(bench: Bench) -> None:
-    bench.worker.generate(request(1))
-    bench.next(Finished)
-    bench.began.clear()
-    assert bench.began.wait(WAIT_S)
 
 
 def test_the_app_closes_in_the_middle_of_a_pass(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
