@@ -18,9 +18,9 @@ from engine.records import QUESTION_DIVIDER, ChatRequest, Message
 from engine.sentences import i18n
 
 _PARTS = 4  # each attempt drops another quarter of the context
-# A prompt of at least this number of characters is first counted in pieces. Since splitting changes the count slightly,
-# the prompt is refused only if it exceeds the context by this factor.
-_LONG_CHARS, _PIECE_CHARS, _REFUSE_FACTOR = 100_000, 20_000, 2
+# A token has about 4 characters. Prompts with more than this number for each token of the context are refused unread.
+_MAX_CHARS_PER_TOKEN = 24
+_SHORT_CHARS = 100_000  # shorter prompts are read in any case
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def without_unanswered(messages: Sequence[Message]) -> TrimmedMessages:
     return TrimmedMessages(tuple(result), num_left_out)
 
 
-def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) -> None:
+def check_length(request: ChatRequest, n_ctx: int) -> None:
     """Refuse a prompt that is far too long before it is tokenized, since 8 MB take half a minute.
 
     Raises:
@@ -89,18 +89,13 @@ def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) 
     texts = [request.raw_prompt or "", request.suffix or "", *(message.content for message in request.messages)]
     texts += [call.arguments for message in request.messages for call in message.tool_calls]
     texts += [json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools]
-    if sum(map(len, texts)) <= _LONG_CHARS:
-        return
-    seen, most = 0, _REFUSE_FACTOR * n_ctx
-    for text in texts:
-        for begin in range(0, len(text), _PIECE_CHARS):
-            seen += count(text[begin : begin + _PIECE_CHARS])
-            if seen > most:
-                raise PromptTooLongError(
-                    i18n(
-                        "The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.",
-                        most=most,
-                        n_ctx=n_ctx,
-                    ),
-                    i18n("Shorten it, or have the model loaded with a larger context."),
-                )
+    num_chars = sum(map(len, texts))
+    if num_chars > max(_SHORT_CHARS, _MAX_CHARS_PER_TOKEN * n_ctx):
+        raise PromptTooLongError(
+            i18n(
+                "The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.",
+                most=num_chars // _MAX_CHARS_PER_TOKEN,
+                n_ctx=n_ctx,
+            ),
+            i18n("Shorten it, or have the model loaded with a larger context."),
+        )

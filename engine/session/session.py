@@ -453,8 +453,7 @@ class Session:
         Raises:
             EngineError: no model is loaded, the prompt is far too long, or the template refuses the messages.
         """
-        target = self._loaded()
-        check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
+        check_length(request, self._loaded().context.n_ctx)
         with self._vision.pictures_in_use():
             return self.prompts.ids_of_request(request)
 
