@@ -280,11 +280,11 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
         ContextError: no context of this size can be created.
         DecodeError: the test pass of a few tokens failed.
     """
-    for attempt in _attempts(Path(path), options):
-        last_choice = attempt.gpu_layers == 0 or options.gpu_layers is not None
-        placement = replace(options.placement, cpu_moe_layers=attempt.cpu_moe_layers)
+    for gpu_layers, cpu_moe_layers in _attempts(Path(path), options):
+        last_choice = gpu_layers == 0 or options.gpu_layers is not None
+        placement = replace(options.placement, cpu_moe_layers=cpu_moe_layers)
         try:
-            return _open_with(Path(path), replace(options, placement=placement), attempt.gpu_layers, progress)
+            return _open_with(Path(path), replace(options, placement=placement), gpu_layers, progress)
         except LoadCancelledError:
             raise
         except (ModelLoadError, ContextError, DecodeError):  # DecodeError: no memory for a pass
@@ -296,9 +296,9 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
 def _attempts(path: Path, options: LoadOptions) -> Iterator[LoadAttempt]:
     asked = options.placement.cpu_moe_layers
     if not options.may_leave_main_memory:
-        yield LoadAttempt(0, asked)
+        yield 0, asked
     elif options.gpu_layers is not None:
-        yield LoadAttempt(options.gpu_layers, asked)
+        yield options.gpu_layers, asked
     else:
         kind = options.cache_type.value
         setup = CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind)

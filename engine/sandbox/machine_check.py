@@ -12,7 +12,6 @@ import hashlib
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from enum import Enum, auto
 from pathlib import Path
 from typing import Any
 
@@ -121,14 +120,6 @@ def kernel_notices() -> tuple[Sentence, ...]:
     return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)
 
 
-class _Outcome(Enum):
-    """The outcome of a trial."""
-
-    WORKS = auto()
-    FAILS = auto()  # the helper crashed, or its results are wrong
-    UNKNOWN = auto()  # the trial was not possible
-
-
 def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> GpuVerdict:
     """Run ``sample``, a small model, on the GPUs in a helper process, and apply the verdict.
 
@@ -158,34 +149,32 @@ def _gpu_store(cache_dir: Path | None) -> JsonStore[GpuVerdict]:
 
 
 def _test_gpus(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
-    outcome = _run_trial(sample, FlashAttention.AUTO, should_stop)
-    if outcome is _Outcome.WORKS:
+    works = _run_trial(sample, FlashAttention.AUTO, should_stop)
+    if works:
         return GpuVerdict.USABLE
-    if outcome is _Outcome.FAILS:
-        outcome = _run_trial(sample, FlashAttention.OFF, should_stop)
-        if outcome is _Outcome.WORKS:
-            return GpuVerdict.REDUCED
-    return GpuVerdict.PROCESSOR_ONLY if outcome is _Outcome.FAILS else GpuVerdict.UNTRIED
+    if works is False and (works := _run_trial(sample, FlashAttention.OFF, should_stop)):
+        return GpuVerdict.REDUCED
+    return GpuVerdict.UNTRIED if works is None else GpuVerdict.PROCESSOR_ONLY
 
 
-def _run_trial(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outcome:
-    """Raises LoadCancelledError if stopped."""
+def _run_trial(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> bool | None:
+    """Whether the GPUs work; None if the trial was not possible. Raises LoadCancelledError if stopped."""
     try:
         answer = ask_child("gpus", [sample], _GPUS_LIMIT_S, should_stop, [flash.value])
     except LoadCancelledError:  # a subclass of `ModelLoadError`
         raise
     except (TooSlowError, NotEnoughMemoryError) as error:
         log.warning("the graphics processors could not be tried: %s", error.message)
-        return _Outcome.UNKNOWN
+        return None
     except EngineError as error:
         log.warning("with flash attention %s the graphics processors fail: %s", flash.value, error.message)
-        return _Outcome.FAILS
+        return False
     if answer["refusal"] is not None:
         log.warning("the graphics processors could not be tried: %s", from_json(answer["refusal"]))
-        return _Outcome.UNKNOWN
+        return None
     if not answer["works"]:
         log.warning("with flash attention %s the graphics processors give wrong numbers", flash.value)
-    return _Outcome.WORKS if answer["works"] else _Outcome.FAILS
+    return bool(answer["works"])
 
 
 def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:

@@ -55,7 +55,7 @@ from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
 from engine.session.drafter_choice import MODEL_MODES, NO_DRAFT, DraftersByMode, model_drafter, unavailable_modes
 from engine.session.head_choice import HeadChoice, explain_stripped_heads
-from engine.session.sight import Vision, vision_fields
+from engine.session.sight import Vision
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
@@ -128,9 +128,9 @@ class Session:
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
         options, why_no_more = with_parallel(request, options)
-        options = self._vision.prepare(
-            request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
-        )
+        vision = Vision(self._vision.inspect)
+        options = with_draft_memory(request.draft, request, options)
+        options = vision.prepare(request, options, self.is_load_cancelled)
         with explain_stripped_heads(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
@@ -141,8 +141,8 @@ class Session:
                 *gpu_notices(request),
                 *load_notices(request, target),
             )
-            encoder = self._vision.open(target)
-            notices = (*notices, *self._vision.notices)
+            vision.open(target)
+            notices = (*notices, *vision.notices)
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
@@ -152,13 +152,15 @@ class Session:
                 tool_refusal=prompt.tool_refusal,
                 parallel_reason=why_no_more,
                 supports_infill=target.model.vocab.infill_ids is not None,
-                **vision_fields(target.info, encoder),
+                **vision.fields(target.info),
             )
         except Exception:
+            vision.close()
             target.close()
             raise
         self.unload()
-        self._vision.attach(encoder, target, prompt)
+        self._vision = vision
+        vision.attach(target, prompt)
         self.request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()

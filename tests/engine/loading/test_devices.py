@@ -28,7 +28,7 @@ from tests.engine.moe_factory import N_LAYER, tiny_moe
 
 GB = 10**9
 SETUP = CacheSetup(8192)
-LADDER = [LoadAttempt(layers) for layers in (32, 16, 8, 0)]
+LADDER: list[LoadAttempt] = [(layers, None) for layers in (32, 16, 8, 0)]
 
 
 def gpus(*free_bytes: int | None) -> tuple[Device, ...]:
@@ -74,8 +74,8 @@ def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tried(moe, monkeypatch, gpus(40 * GB))
     assert found == [
-        LoadAttempt(ALL_LAYERS),
-        LoadAttempt(ALL_LAYERS, 48),
+        (ALL_LAYERS, None),
+        (ALL_LAYERS, 48),
         *LADDER,
     ]  # the second, if the first did not fit
 
@@ -85,8 +85,8 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
     free: int, moe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, *others = tried(moe, monkeypatch, gpus(free))
-    assert first.gpu_layers == ALL_LAYERS
-    number = first.cpu_moe_layers
+    assert first[0] == ALL_LAYERS
+    number = first[1]
     assert number is not None
     header = read_header(moe)
 
@@ -95,15 +95,15 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
         return estimate_memory(header, SETUP, ALL_LAYERS, spread=spread).total.gpu_bytes
 
     assert needed(number) <= 0.95 * free < needed(number - 1)
-    assert [one.cpu_moe_layers for one in others[:-4]] == sorted({(number + 49) // 2, 48} - {number})
+    assert [one[1] for one in others[:-4]] == sorted({(number + 49) // 2, 48} - {number})
     assert others[-4:] == LADDER
 
 
 def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == LoadAttempt(ALL_LAYERS)
+    assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == (ALL_LAYERS, None)
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(20 * GB, 4 * GB))
     even = Placement(tensor_split=(1.0, 1.0))
-    number = next(iter(load_attempts(moe, even, SETUP))).cpu_moe_layers or 0
+    number = next(iter(load_attempts(moe, even, SETUP)))[1] or 0
     # Layers of the second device: experts of its first layers, and of all layers before, must move.
     assert number > 24
 
@@ -111,13 +111,13 @@ def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.
 def test_what_was_asked_for_is_not_changed(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(GB))
     asked = Placement(cpu_moe_layers=3)
-    assert {one.cpu_moe_layers for one in load_attempts(moe, asked, SETUP)} == {3}
+    assert {one[1] for one in load_attempts(moe, asked, SETUP)} == {3}
 
 
 def test_a_dense_model_asks_for_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(devices, "find_devices")
     path = tiny_llama().write(tmp_path / "dense.gguf")
-    assert list(load_attempts(path, Placement(), SETUP)) == [LoadAttempt(ALL_LAYERS), *LADDER]
+    assert list(load_attempts(path, Placement(), SETUP)) == [(ALL_LAYERS, None), *LADDER]
 
 
 def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
