@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import filelock  # noqa: F401  (the stores lock files with it: no answer waits for this import)
+
 from engine.cache.states import StateCache
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter

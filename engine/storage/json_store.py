@@ -68,10 +68,10 @@ class JsonStore(Generic[Entry]):
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Lock out other processes while entries are read and written; without the lock, the last writer wins."""
-        from filelock import FileLock  # noqa: PLC0415  (startup time)
-
         with ExitStack() as stack:
             if self._file is not None:
+                from filelock import FileLock  # noqa: PLC0415  (startup time)
+
                 try:
                     self._file.parent.mkdir(parents=True, exist_ok=True)
                     stack.enter_context(FileLock(self._file.with_name(f"{self._file.name}.lock"), timeout=WAIT_S))
