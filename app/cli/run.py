@@ -35,8 +35,8 @@ from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import missing_metadata_notices
+from engine.grammar.constraint import check_grammar
 from engine.grammar.json_schema import schema_grammar
-from engine.grammar.matcher import check_grammar
 from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from engine.drafters.base import Draft, Drafter
-from engine.grammar.constraint import ConstraintState, GrammarConstraint
+from engine.grammar.constraint import GrammarConstraint
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
@@ -19,13 +17,9 @@ class GrammarDrafter:
     output stays exact.
     """
 
-    def __init__(
-        self, inner: Drafter, constraint: GrammarConstraint, forced_ids: Callable[[ConstraintState], list[int]]
-    ) -> None:
-        """``forced_ids`` returns the tokens that must follow; empty if there is a choice."""
+    def __init__(self, inner: Drafter, constraint: GrammarConstraint) -> None:
         self.inner = inner
         self._constraint = constraint
-        self._forced_ids = forced_ids
         self._is_forced = False  # whether the grammar made the last proposal
         self.source = inner.source
 
@@ -34,11 +28,10 @@ class GrammarDrafter:
 
     def propose(self, history: History, limit: int) -> Draft:
         """Propose forced tokens, or the inner drafter's as far as the grammar allows."""
-        state = self._constraint.state(history)
         self._is_forced = False
-        if state is None or limit <= 0:
+        if limit <= 0 or not self._constraint.is_known(history):
             return self.inner.propose(history, limit)
-        if forced := self._forced_ids(state)[:limit]:
+        if forced := self._constraint.forced_ids(history)[:limit]:
             self._is_forced = True
             return Draft(forced, Source.NGRAM, num_forced=len(forced))
         draft = self.inner.propose(history, limit)
@@ -47,7 +40,7 @@ class GrammarDrafter:
     def _allowed_prefix(self, draft: Draft, history: History) -> Draft:
         for count in range(1, len(draft.ids) + 1):
             # An end-of-generation token leads to no state, but is allowed as the last token of a draft.
-            if self._constraint.state(history, draft.ids[:count]) is None:
+            if not self._constraint.is_known(history, draft.ids[:count]):
                 last = draft.ids[count - 1]
                 may_end = self._constraint.allows(history, draft.ids[: count - 1], [last])
                 return draft.cut(count if may_end is not None and may_end[0] else count - 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.errors import GrammarError
 from engine.grammar import lark
-from engine.grammar.matcher import check_rules
+from engine.grammar.constraint import check_rules
 from engine.grammar.schema_preparation import Schema, SchemaPreparation
 from engine.sentences import i18n
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from engine.errors import GrammarError
 from engine.grammar import lark
+from engine.grammar.constraint import check_rules
 from engine.grammar.json_schema import Grammar, prepared_schema
 from engine.grammar.lark import any_of, literal
-from engine.grammar.matcher import check_rules
 from engine.grammar.schema_preparation import Schema
 from engine.records import ChatRequest
 from engine.sentences import i18n

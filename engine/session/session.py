@@ -19,8 +19,7 @@ from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
-from engine.grammar.constraint import GrammarConstraint, forced_ids
-from engine.grammar.matcher import initial_state
+from engine.grammar.constraint import GrammarConstraint
 from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import ComputeContext
@@ -425,9 +424,9 @@ class Session:
         predicted = tokens_within_text(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Proposals stop before a picture.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
-        constraint = GrammarConstraint(initial_state(vocab, grammar)) if grammar else None
+        constraint = GrammarConstraint(vocab, grammar) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
-            drafter = GrammarDrafter(drafter, constraint, lambda state: forced_ids(state, vocab))
+            drafter = GrammarDrafter(drafter, constraint)
         plain = (i18n("without drafting: {reason}", reason=reason),) if reason else ()
         plan = AnswerPlan(
             replace(request, mode=mode),

@@ -52,7 +52,7 @@ from app.core.server.responses_api import ItemBuilder, parse_response_request
 from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
 from engine.errors import EngineError, GrammarError
-from engine.grammar.matcher import check_grammar
+from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from engine.errors import GrammarError
+from engine.grammar.constraint import GrammarConstraint, check_grammar
 from engine.grammar.gbnf import MAX_GRAMMAR_CHARS
 from engine.grammar.lark import HEADER
-from engine.grammar.matcher import check_grammar, initial_state
 from engine.llama.model import LlamaModel
-from tests.engine.grammar.walks import accepts, begin, byte_tokens, model
+from tests.engine.grammar.walks import Walk, accepts, begin, byte_tokens, model
 from tests.shared_files import shared_file
 
 # llama.cpp's example, with a comment between nested alternatives.
@@ -63,7 +63,7 @@ def test_tokens_are_tested_alone_as_together(data: bytes) -> None:
 
 def test_any_text_of_a_large_vocabulary_is_no_work_without_a_bound() -> None:
     with LlamaModel(shared_file("vocabs/ggml-vocab-qwen2.gguf"), vocab_only=True) as large:
-        assert len(initial_state(large.vocab, 'root ::= [^x]* "end"').all_allowed()) > 100_000
+        assert len(Walk(GrammarConstraint(large.vocab, 'root ::= [^x]* "end"')).all_allowed()) > 100_000
 
 
 @pytest.mark.parametrize(

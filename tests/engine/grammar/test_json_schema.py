@@ -15,12 +15,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import GrammarError
-from engine.grammar.constraint import ConstraintState
 from engine.grammar.json_schema import schema_grammar
 from engine.grammar.lark import is_lark
 from tests.engine.grammar.random_schemas import random_schema
 from tests.engine.grammar.validator import Json, is_valid
-from tests.engine.grammar.walks import accepts, begin, byte_tokens, random_text
+from tests.engine.grammar.walks import Walk, accepts, begin, byte_tokens, random_text
 
 PERSON = {
     "type": "object",
@@ -313,7 +312,7 @@ def chain(kind: str) -> Json:
 def test_few_words_cannot_make_work_without_a_bound(schema: Json) -> None:
     began = time.process_time()
     with contextlib.suppress(GrammarError):
-        state: ConstraintState | None = begin(schema_grammar(schema))
+        state: Walk | None = begin(schema_grammar(schema))
         for byte in b'["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa':
             assert state is not None
             state.all_allowed()
