@@ -1,7 +1,7 @@
 """Converts JSON schemas (2020-12, and the common part of draft 7) to grammars.
 
 Every text of a grammar conforms to its schema, except for keywords that no grammar can express; warnings name these.
-Not every valid text is allowed: properties follow the schema's order, unnamed keys are forbidden if the schema names
+Not every valid text is allowed: properties follow the schema's order, unnamed keys are forbidden if one schema names
 some, and spaces are those of Python's json.
 """
 
