@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,43 +17,20 @@ from engine.records import (
     EngineFailed,
     Event,
     LoadRequest,
-    Mode,
-    SamplingParams,
     TextChunk,
     TokensCounted,
 )
 from engine.sandbox.machine_check import KERNELS_FILE, file_inspector
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
-from tests.engine.driver import Driver
+from tests.engine.driver import Driver, Events, question
 from tests.engine.gguf_factory import tiny_llama
 from tests.waiting import PATIENCE_S
-
-Events = queue.Queue[Event]
-
-
-def wait_for(events: Events, kind: type[Event]) -> Event:
-    while True:
-        event = events.get(timeout=60)
-        if isinstance(event, kind):
-            return event
 
 
 @pytest.fixture
 def events() -> Events:
-    return queue.Queue()
-
-
-def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
-    sampling = SamplingParams(temperature=0.0)
-    return ChatRequest(
-        raw_prompt="Once",
-        mode=Mode.NGRAM,
-        sampling=sampling,
-        max_tokens=max_tokens,
-        ignore_eos=True,
-        request_id=request_id,
-    )
+    return Events()
 
 
 class FailingSession(Session):
@@ -82,9 +58,8 @@ def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
 ) -> None:
     worker = Driver(EngineWorker(events.put, lambda: FailingSession(error)))
     worker.start()
-    worker.generate(request(4))
-    failed = events.get(timeout=60)
-    assert isinstance(failed, EngineFailed)
+    worker.generate(question(4))
+    failed = events.wait_for(EngineFailed)
     assert (failed.request_id, failed.problem.message) == (4, message)
     assert worker.close(10)
     assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
@@ -110,10 +85,8 @@ def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
     worker = Driver(EngineWorker(events.put, Idle))
     worker.start()
     assert tried.acquire(timeout=60)
-    worker.generate(request(7))
-    failed = wait_for(events, EngineFailed)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == 7
+    worker.generate(question(7))
+    assert events.wait_for(EngineFailed).request_id == 7
     assert worker.close(10)
 
 
@@ -126,9 +99,9 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     worker = Driver(EngineWorker(events.put, fail))
     worker.start()
     number = worker.load(LoadRequest("some.gguf"))
-    worker.generate(request(7))
-    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, number)
-    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 7)
+    worker.generate(question(7))
+    assert events.next() == EngineFailed(UNEXPECTED, number)
+    assert events.next() == EngineFailed(UNEXPECTED, 7)
     assert worker.close(10)
 
 
@@ -163,16 +136,13 @@ def test_counting_neither_waits_for_measuring_nor_ends_it(events: Events, monkey
     assert session.measures.wait(PATIENCE_S)
     for number in (1, 2, 3):
         worker.count(CountRequest(number, ("a" * 100_000, "bc")))
-        counted = events.get(timeout=60)
-        assert counted == TokensCounted(number, (100_000, 2))
+        assert events.next() == TokensCounted(number, (100_000, 2))
     assert not session.is_measured
-    worker.generate(request(7))
-    failed = events.get(timeout=60)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == 7
+    worker.generate(question(7))
+    assert events.wait_for(EngineFailed).request_id == 7
     assert session.is_measured
     worker.count(CountRequest(9, ("abc",)))
-    assert events.get(timeout=60) == TokensCounted(9, (3,))
+    assert events.next() == TokensCounted(9, (3,))
     assert worker.close(10)
 
 
@@ -203,10 +173,10 @@ def test_states_are_forgotten_even_if_the_app_closes_meanwhile(events: Events) -
     session = ForgettingSession()
     worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
-    worker.generate(request(1))
+    worker.generate(question(1))
     assert session.began.wait(PATIENCE_S)
     worker.forget_state(7)
-    worker.generate(request(2))
+    worker.generate(question(2))
     worker.forget_past()
     worker.set_state_limit(0)
     assert not worker.close(0)
@@ -253,7 +223,7 @@ def test_what_is_not_answered_does_not_fail_aloud(
     broken.forget_past()
     broken.generate(ChatRequest(request_id=5))
     broken.start()
-    assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
+    assert [events.next() for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
     assert sum(record.exc_info is not None for record in caplog.records) == 3
 
 
@@ -262,7 +232,7 @@ def test_an_answer_goes_on_where_a_text_cannot_be_counted(broken: Driver, events
     broken.count(CountRequest(1, ("one", "two")))
     broken.count(CountRequest(2, ("three",)))
     broken.start()
-    told = [events.get(timeout=60) for _ in range(5)]
+    told = [events.next() for _ in range(5)]
     assert [event for event in told if isinstance(event, TextChunk)] == [TextChunk(5, text, ()) for text in "abc"]
     assert [event for event in told if isinstance(event, TokensCounted)] == [
         TokensCounted(1, None),

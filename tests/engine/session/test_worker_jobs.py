@@ -25,20 +25,13 @@ from engine.records import (
     FinishReason,
     JobEvent,
     LoadRequest,
-    Mode,
     RunStats,
-    SamplingParams,
     TokensCounted,
 )
 from engine.requests import JobEnded
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker, OnEvent
-from tests.engine.driver import Driver
-
-WAIT_S = 60.0
-REQUEST = ChatRequest(
-    raw_prompt="Once", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=8, request_id=1
-)
+from tests.engine.driver import WAIT_S, Driver, Events, question
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +84,9 @@ class PassingJob(WaitingJob):
             beside.close()
 
 
-Events = queue.Queue[Event]
-
-
 @pytest.fixture
 def events() -> Events:
-    return queue.Queue()
+    return Events()
 
 
 @pytest.fixture
@@ -104,15 +94,9 @@ def worker(events: Events) -> Iterator[Driver]:
     made = Driver(EngineWorker(events.put, Session))
     made.start()
     made.load(LoadRequest(str(builtin_target()), n_ctx=512))
-    wait_for(events, EngineReady)
+    events.wait_for(EngineReady)
     yield made
     assert made.close(10)
-
-
-def wait_for(events: Events, kind: type[Event]) -> Event:
-    while not isinstance(event := events.get(timeout=WAIT_S), kind):
-        pass
-    return event
 
 
 def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> None:
@@ -120,7 +104,7 @@ def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> N
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
     worker.stop_jobs()
-    assert wait_for(events, Done) == Done("in a pass")
+    assert events.wait_for(Done) == Done("in a pass")
 
 
 def test_an_unexpected_error_in_a_job_is_reported_with_its_number(worker: Driver, events: Events) -> None:
@@ -129,11 +113,10 @@ def test_an_unexpected_error_in_a_job_is_reported_with_its_number(worker: Driver
         (DecodeError("The pass failed."), DecodeError.title),
     ):
         number = worker.run_job(WaitingJob(error=error))
-        failed = wait_for(events, EngineFailed)
-        assert isinstance(failed, EngineFailed)
+        failed = events.wait_for(EngineFailed)
         assert (failed.request_id, failed.problem.title) == (number, title)
-    worker.generate(REQUEST)
-    assert isinstance(wait_for(events, Finished), Finished)
+    worker.generate(question(1))
+    events.wait_for(Finished)
 
 
 class Flag(threading.Event):
@@ -190,7 +173,7 @@ class Bench:
     """A worker, its events, and the order of actions."""
 
     session: QuietSession = field(default_factory=QuietSession)
-    events: queue.SimpleQueue[Event] = field(default_factory=queue.SimpleQueue)
+    events: Events = field(default_factory=Events)
     order: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -225,13 +208,11 @@ def test_stopping_a_job_ends_the_waiting_at_once(bench: Bench) -> None:
     bench.worker.generate(ChatRequest(request_id=2))
     assert not bench.session.interrupt.is_set(), "the pass of another's answer goes on"
     job.steps.put(True)
-    ended = bench.events.get(timeout=WAIT_S)
-    assert isinstance(ended, Finished)
+    ended = bench.events.wait_for(Finished)
     assert (ended.request_id, ended.reason) == (1, FinishReason.CANCELLED)
     assert not job.ended.is_set()
     job.steps.put(False)
-    later = bench.events.get(timeout=WAIT_S)
-    assert isinstance(later, Finished)
+    later = bench.events.wait_for(Finished)
     assert (later.request_id, later.reason) == (2, FinishReason.END)
     assert bench.session.begun.acquire(timeout=WAIT_S)
     assert not bench.session.begun.acquire(timeout=0.05), "the stopped one never began"
@@ -244,7 +225,7 @@ def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Benc
     bench.worker.stop_loading()
     bench.worker.count(CountRequest(7, ("four",)))
     job.steps.put(True)
-    answers = [bench.events.get(timeout=WAIT_S) for _ in range(2)]
+    answers = [bench.events.next() for _ in range(2)]
     assert TokensCounted(7, (4,)) in answers
     (failed,) = [answer for answer in answers if isinstance(answer, EngineFailed)]
     assert failed.was_cancelled
@@ -263,20 +244,16 @@ def test_a_failing_or_impossible_job_is_reported_to_its_owner() -> None:
     def no_session() -> Session:
         raise OSError
 
-    heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    heard = Events()
     worker = Driver(EngineWorker(lambda _event: None, no_session))
     worker.start()
     number = worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
-    failed = heard.get(timeout=WAIT_S)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == number
+    assert heard.wait_for(EngineFailed).request_id == number
     assert worker.close(WAIT_S)
 
     bench = Bench()
     number = bench.worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
-    failed = heard.get(timeout=WAIT_S)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == number
+    assert heard.wait_for(EngineFailed).request_id == number
     assert bench.worker.close(WAIT_S)
     assert bench.events.empty()
 
