@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.records import ChatRequest, CountRequest, LoadRequest
+from engine.records import ChatRequest, CountRequest, LoadProgress, LoadRequest
 from engine.requests import ModelRequest, OnEvent, Request, RunJob, StateOrder
 
 COUNTING, BACKGROUND = 1, 2  # ranks
@@ -40,6 +40,11 @@ class QueuedRequest:
         if isinstance(self.request, CountRequest):
             return COUNTING
         return BACKGROUND if self.in_background else 0
+
+    def on_progress(self, path: str, fraction: float) -> bool:
+        """Report the progress of a load; False ends the load."""
+        self.on_event(LoadProgress(path, fraction, self.number))
+        return not self.is_cancelled
 
 
 class RequestQueue:

@@ -172,12 +172,3 @@ def test_a_stop_ends_the_wait_for_it(bench: Bench) -> None:
     bench.ask(2)
     bench.events.wait_for(Finished)
     assert bench.session.answered_by == ["mine"]
-
-
-def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.session.worker.RELOAD_S", 0.01)
-    bench.guest("theirs")
-    bench.events.wait_for(LoadProgress)
-    bench.ask(1)  # after it
-    bench.events.wait_for(Finished)
-    assert [one.target for one in bench.session.loads] == ["mine", "theirs", "mine"]
