@@ -180,8 +180,13 @@ def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
     """Notices about changed settings of a request and about its devices, one sentence each."""
-    reported = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
-    return (*_cache_notices(request), *((reported,) if reported else ()))
+    kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
+    quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
+    notices = [warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))]
+    if request.flash_attention is FlashAttention.OFF and quantized:
+        named = " / ".join(quantized)
+        notices.insert(0, i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds=named))
+    return tuple(filter(None, notices))
 
 
 def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
@@ -212,15 +217,6 @@ def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]
             every=every,
         ),
     )
-
-
-def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
-    kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
-    quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
-    if request.flash_attention is not FlashAttention.OFF or not quantized:
-        return ()
-    kinds_named = " / ".join(quantized)
-    return (i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
 
 
 def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
