@@ -14,7 +14,7 @@ from engine.heads.loading import LoadedHead
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, SamplingParams
 from engine.session.session import Session
-from tests.engine.heads.head_sessions import answer
+from tests.engine.answers import answer
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from engine.pacing.pass_trace import TracedPass
 from engine.records import EngineReady, LoadRequest, Mode, Source
 from engine.sandbox.probe import probe_head
 from engine.session.session import Session
+from tests.engine.answers import answer
 from tests.engine.gguf_factory import GgufFile, Kind, Tensor, tiny_llama
-from tests.engine.heads.head_sessions import answer, load, longer
+from tests.engine.heads.head_sessions import load, longer
 from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
 from tests.engine.heads.medusa_factory import (
     N_EMBD,

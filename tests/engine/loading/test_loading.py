@@ -26,10 +26,11 @@ from engine.loading.loading import (
     recommended_sampling,
 )
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.records import ChatRequest, Finished, LoadRequest
+from engine.records import ChatRequest, LoadRequest
 from engine.sandbox.probe import probe
 from engine.session import draft_placement
 from engine.session.session import Session
+from tests.engine.answers import end_of
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 OPTIONS = LoadOptions(512, 1)
@@ -84,8 +85,7 @@ def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
         with pytest.raises(RuntimeError, match="surprise"):
             both.set_draft(str(builtin_draft()))
     assert held == before
-    *_, last = both.generate(ChatRequest(raw_prompt="Once", max_tokens=2))
-    assert isinstance(last, Finished)
+    end_of(both, ChatRequest(raw_prompt="Once", max_tokens=2))
     both.close()
     assert held == set()
 
@@ -196,6 +196,6 @@ def test_a_name_that_is_no_text_is_a_name_all_the_same(tmp_path: Path) -> None:
     assert opened.load(LoadRequest(str(path), str(path), n_ctx=512)).draft is not None
     opened.states.set_limit(1 << 20)
     asked = ChatRequest(raw_prompt="Once", max_tokens=4, conversation_id=1)
-    assert isinstance(list(opened.generate(asked))[-1], Finished)
+    end_of(opened, asked)
     opened.measure(0.1)
     opened.close()

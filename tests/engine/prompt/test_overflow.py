@@ -26,6 +26,7 @@ from engine.records import (
 )
 from engine.session.session import Session
 from engine.session.summarising import prepend_summary, with_summary
+from tests.engine.answers import end_of
 
 
 def talk(*sizes: int, system: bool = True) -> list[Message]:
@@ -135,9 +136,7 @@ def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) ->
     greedy = SamplingParams(temperature=0.0)
 
     def answered(*messages: Message) -> RunStats:
-        end = list(session.generate(ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=policy)))[-1]
-        assert isinstance(end, Finished)
-        return end.stats
+        return end_of(session, ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=policy)).stats
 
     turn = (Message("user", "one two three"), Message("assistant", "four"))
     huge = "word " * 400

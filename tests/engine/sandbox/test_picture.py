@@ -26,7 +26,6 @@ def pixels(picture: Picture) -> NDArray[np.uint8]:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", list(BROKEN))
 def test_broken_and_hostile_pictures_get_one_sentence(name: str) -> None:
-    """Nothing ends the process or takes long."""
     with pytest.raises(PictureError) as caught:
         read_picture(BROKEN[name], "holiday.png")
     assert "“holiday.png”" in caught.value.message
@@ -36,7 +35,6 @@ def test_broken_and_hostile_pictures_get_one_sentence(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_the_four_kinds_are_read(kind: str) -> None:
-    """Nearly unchanged."""
     options = {"JPEG": {"quality": 95}, "WEBP": {"lossless": True}}.get(kind, {})
     found = pixels(read_picture(encoded(sample(), kind, **options), "x.gguf"))  # whatever its name
     assert found.shape == (HEIGHT, WIDTH, 3)
@@ -54,7 +52,6 @@ def test_png_of_every_kind_of_pixel_becomes_rgb(mode: str) -> None:
 
 
 def test_colour_of_sixteen_bits_and_of_four_inks() -> None:
-    """PNG and JPEG."""
     values = bytes(one for _ in range(8) for one in (0, *([255, 255, 128, 0, 0, 0] * 8)))
     found = pixels(read_picture(png(8, 8, depth=16, data=zlib.compress(values)), "x"))
     assert np.abs(found.astype(int) - [255, 128, 0]).max() <= 1
@@ -63,7 +60,6 @@ def test_colour_of_sixteen_bits_and_of_four_inks() -> None:
 
 
 def test_what_is_transparent_lies_on_white() -> None:
-    """Not on the hidden colour of transparent pixels."""
     image = sample("RGBA")
     image.putalpha(0)
     assert (pixels(read_picture(encoded(image, "PNG"), "x")) == 255).all()
@@ -72,7 +68,6 @@ def test_what_is_transparent_lies_on_white() -> None:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("turn", range(1, 9))
 def test_the_cameras_turning_is_applied(turn: int) -> None:
-    """All eight EXIF orientations."""
     exif = Image.Exif()
     exif[0x0112] = turn
     found = pixels(read_picture(encoded(sample(), "JPEG", quality=95, exif=exif), "x")).astype(int)
@@ -91,13 +86,11 @@ def test_the_cameras_turning_is_applied(turn: int) -> None:
 
 
 def test_large_pictures_are_made_smaller_and_keep_their_shape() -> None:
-    """A JPEG is not decoded larger than needed."""
     picture = read_picture(encoded(sample().resize((6000, 3000)), "JPEG"), "x")
     assert (picture.width, picture.height) == (MAX_SIDE, MAX_SIDE // 2)
 
 
 def test_files_are_bounded_and_named(tmp_path: Path) -> None:
-    """Missing or too large files are reported."""
     with pytest.raises(PictureError, match="cannot be read"):
         read_picture_file(tmp_path / "nothing.png")
     with pytest.raises(PictureError, match="cannot be read"):
@@ -113,13 +106,11 @@ def test_files_are_bounded_and_named(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_takes_too_long_is_ended() -> None:
-    """With a sentence."""
     with pytest.raises(PictureError, match="within 0 seconds"):
         read_picture(encoded(sample(), "PNG"), "x", limit_s=0.001)
 
 
 def test_what_comes_again_is_decoded_once() -> None:
-    """By its bytes, whatever its name, while the cache has space."""
     asked = list[str]()
 
     def read(data: bytes, name: str) -> Picture:
@@ -133,7 +124,6 @@ def test_what_comes_again_is_decoded_once() -> None:
 
 
 def test_a_picture_has_as_many_bytes_as_its_size_wants() -> None:
-    """Otherwise it is invalid."""
     with pytest.raises(ValueError, match="2 x 2"):
         Picture(2, 2, bytes(11))
     with pytest.raises(ValueError, match="0 x 2"):

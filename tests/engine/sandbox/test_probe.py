@@ -31,10 +31,11 @@ from engine.errors import (
     NotEnoughMemoryError,
 )
 from engine.gguf.hyperparameters import read_checked_header
-from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
+from engine.records import LoadRequest, Mode, SamplingParams
 from engine.sandbox import trials
 from engine.sandbox.probe import CACHE_FILE, probe
 from engine.session.session import Session
+from tests.engine.answers import answer as asked_for
 from tests.engine.damaged_files import absurd_files, random_damage
 from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
 from tests.engine.vocabularies import (
@@ -100,9 +101,7 @@ def fixture_session(tmp_path_factory: pytest.TempPathFactory, good: LoadRequest)
 
 def answer(session: Session, temperature: float = 0.0) -> tuple[int, ...]:
     sampling = SamplingParams(temperature=temperature, seed=1)
-    request = ChatRequest(raw_prompt="ab a", sampling=sampling, max_tokens=12, ignore_eos=True)
-    (finished,) = (event for event in session.generate(request) if isinstance(event, Finished))
-    return finished.token_ids
+    return asked_for(session, Mode.OFF, "ab a", sampling=sampling, max_tokens=12).token_ids
 
 
 def outcome(session: Session, path: Path) -> str:

@@ -12,10 +12,10 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError
 from engine.llama.context import LlamaContext
 from engine.loading.loading import LoadedModel, open_another
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.records import ChatRequest, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
+from tests.engine.answers import answer, end_of
 from tests.engine.heads.head_sessions import KINDS, agrees, load
-from tests.engine.heads.head_sessions import answer as head_answer
 
 QUESTION = ChatRequest(
     messages=(Message("user", "Repeat: red, green, blue, red, green, blue."),),
@@ -33,29 +33,25 @@ def session() -> Iterator[Session]:
     made.close()
 
 
-def answer(session: Session, request: ChatRequest = QUESTION) -> Finished:
-    return next(event for event in session.generate(request) if isinstance(event, Finished))
-
-
 def test_it_answers_as_the_other_with_a_context_of_its_own(session: Session) -> None:
     beside = session.another_session(512)
     assert beside.ready().target.n_ctx == 512
     assert beside.ready().target.path == session.ready().target.path
-    mine, other = answer(session), answer(beside)
+    mine, other = end_of(session, QUESTION), end_of(beside, QUESTION)
     assert other.token_ids == mine.token_ids
     assert other.stats.prompt_cached_tokens == 0  # the other's cache was not used
-    assert answer(session).stats.prompt_cached_tokens > 0
+    assert end_of(session, QUESTION).stats.prompt_cached_tokens > 0
     beside.close()
 
 
 def test_closing_it_leaves_the_other_usable_and_nothing_is_freed_twice(session: Session) -> None:
-    first = answer(session).token_ids
+    first = end_of(session, QUESTION).token_ids
     for _ in range(3):
         beside = session.another_session(512)
-        answer(beside, replace(QUESTION, mode=Mode.DRAFT, depth=3))
+        end_of(beside, replace(QUESTION, mode=Mode.DRAFT, depth=3))
         beside.close()
-    assert answer(session).token_ids == first
-    assert answer(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
+    assert end_of(session, QUESTION).token_ids == first
+    assert end_of(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
 
 
 def test_without_the_draft_its_modes_cannot_run(session: Session) -> None:
@@ -76,11 +72,11 @@ def test_heads_draft_beside_as_well(tmp_path: Path) -> None:
         head_info = beside.ready().draft or beside.ready().own_head
         assert head_info is not None
         assert head_info.head_method == (ready.draft or ready.own_head).head_method  # type: ignore[union-attr]
-        mine, other = (head_answer(each, Mode.HEAD, depth=2) for each in (session, beside))
+        mine, other = (answer(each, Mode.HEAD, depth=2) for each in (session, beside))
         assert agrees(session, mine, other)
         assert other.stats.proposed > 20
         beside.close()
-        assert agrees(session, mine, head_answer(session, Mode.HEAD, depth=2))
+        assert agrees(session, mine, answer(session, Mode.HEAD, depth=2))
         session.close()
 
 
@@ -103,4 +99,4 @@ def test_where_there_is_no_memory_for_the_draft_nothing_is_left_beside(
         with pytest.raises(ContextError, match="no memory"):
             session.another_session(512)
     assert closed == [opened[0].context]
-    assert answer(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
+    assert end_of(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0

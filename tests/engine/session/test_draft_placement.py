@@ -13,11 +13,12 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ModelLoadError
 from engine.loading.devices import ALL_LAYERS
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
-from engine.records import ChatRequest, Device, Finished, LoadRequest, Mode, SamplingParams
+from engine.records import Device, LoadRequest, Mode
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement, step_ms
 from engine.session.session import Session
 from engine.storage.cost_store import CostStore
+from tests.engine.answers import answer
 
 BY_RULE = LoadOptions(512)
 N_LAYER = 4
@@ -147,16 +148,7 @@ def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch
     ready = session.set_draft(str(builtin_draft()))
     assert ready.draft is not None
     assert closed == [True]
-    request = ChatRequest(
-        raw_prompt="one two three one two",
-        mode=Mode.DRAFT,
-        depth=3,
-        sampling=SamplingParams(temperature=0.0),
-        max_tokens=8,
-    )
-    last = list(session.generate(request))[-1]
-    assert isinstance(last, Finished)
-    assert last.stats.proposed > 0
+    assert answer(session, Mode.DRAFT, "one two three one two", depth=3).stats.proposed > 0
     session.close()
 
 

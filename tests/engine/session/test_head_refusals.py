@@ -25,9 +25,10 @@ from engine.records import LoadRequest, Mode, Source
 from engine.sandbox.probe import probe, probe_head
 from engine.session import head_choice
 from engine.session.session import Session
+from tests.engine.answers import answer
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped, tiny_hy_v3
-from tests.engine.heads.head_sessions import answer, load, longer
+from tests.engine.heads.head_sessions import load, longer
 from tests.engine.hybrid_factory import tiny_qwen35
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")

@@ -31,13 +31,13 @@ from engine.records import (
 from engine.requests import OnEvent, RunJob, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.answers import GREEDY, end_of
 from tests.engine.gguf_factory import tiny_windowed
 from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 TARGET, DRAFT = "babyllama-tok105-f16.gguf", "babyllamaB-tok105-f16.gguf"
 PROMPTS = ("Once upon a time there was a little girl", "The dog", "Tom and Lily went to the park. Tom said", "A")
-GREEDY = SamplingParams(temperature=0.0)
 WAIT_S = 60.0
 NEAR_TIE = 0.05  # logit difference
 
@@ -59,27 +59,15 @@ class Asker:
     """An engine with several parallel requests; each gets only its own events."""
 
     def __init__(
-        self,
-        parallel: int,
-        *,
-        draft: str | None = None,
-        n_ctx: int = 512,
-        target: str = TARGET,
-        shared_context: bool = False,
+        self, parallel: int, *, target: str = TARGET, draft: str | None = None, n_ctx: int = 512, **options: object
     ) -> None:
+        """``options``: those of `LoadRequest`."""
         self.sessions = list[Session]()
         self.worker = EngineWorker(lambda _event: None, self._make)
         self.worker.start()
         ready: queue.Queue[Event] = queue.Queue()
-        path = target if target.startswith("/") else shared_model(target)
-        request = LoadRequest(
-            path,
-            draft and (draft if draft.startswith("/") else shared_model(draft)),
-            n_ctx,
-            threads=1,
-            parallel=parallel,
-        )
-        request = replace(request, shared_context=shared_context)
+        paths = [path if path is None or path.startswith("/") else shared_model(path) for path in (target, draft)]
+        request = LoadRequest(*paths, n_ctx, threads=1, parallel=parallel, **options)  # type: ignore[arg-type]
         self.worker.submit(replace(request, request_id=next_request_id()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
             assert not isinstance(event, EngineFailed), event
@@ -289,9 +277,7 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
     class Asking:
         def run(self, session: Session, should_stop: object, on_event: object, between_steps: object) -> list[int]:
             number = len(side_by_side.sessions[0].batcher)
-            event = list(session.generate(question("A", max_tokens=5)))[-1]
-            assert isinstance(event, Finished)
-            return [number, event.stats.joined_passes]
+            return [number, end_of(session, question("A", max_tokens=5)).stats.joined_passes]
 
     answer = question(PROMPTS[0], max_tokens=100)
     ends: queue.Queue[Event] = queue.Queue()

@@ -9,29 +9,17 @@ import numpy as np
 import pytest
 
 from engine.errors import DecodeError, PictureError, PromptError, TemplateError
-from engine.picture import Picture
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, PrefillProgress, SamplingParams
 from engine.session.session import Session
+from tests.engine.answers import GREEDY, end_of
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, tiny_hy_v3
 from tests.engine.heads.head_sessions import KINDS, longer
 from tests.engine.heads.medusa_factory import markov_heads, markov_llama
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
-from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
+from tests.engine.vision_factory import FAMILIES, asked, picture, side_file, text_model, write_pair
 
 ONE, TWO = picture(0), picture(1, 60, 100)
-GREEDY = SamplingParams(temperature=0.0)
-
-
-def asked(*parts: str | Picture) -> Message:
-    """A question of texts and pictures."""
-    words, pictures = "", list[tuple[int, Picture]]()
-    for part in parts:
-        if isinstance(part, Picture):
-            pictures.append((len(words), part))
-        else:
-            words += part
-    return Message("user", words, pictures=tuple(pictures))
 
 
 class Asked:
@@ -42,12 +30,8 @@ class Asked:
 
     def answer(self, *messages: Message, mode: Mode = Mode.OFF, **fields: object) -> Finished:
         """The end of an answer."""
-        depth = None if mode is Mode.OFF else 4
-        request = ChatRequest(messages, mode, depth, GREEDY, max_tokens=24, ignore_eos=True)
-        request = ChatRequest(**{**{name: getattr(request, name) for name in request.__slots__}, **fields})
-        events = list(self.session.generate(request))
-        assert isinstance(events[-1], Finished)
-        return events[-1]
+        usual = {"depth": None if mode is Mode.OFF else 4, "sampling": GREEDY, "max_tokens": 24, "ignore_eos": True}
+        return end_of(self.session, ChatRequest(messages, mode, **(usual | fields)))  # type: ignore[arg-type]
 
     def ids(self, *messages: Message, mode: Mode = Mode.OFF, **fields: object) -> tuple[int, ...]:
         """The tokens of an answer."""
@@ -82,7 +66,6 @@ def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) ->
 
 
 def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
-    """At a temperature: embeddings count as positions."""
     message, sampling = asked("ab ", ONE, " ab ab ", TWO, "c"), SamplingParams(temperature=0.8, seed=7)
     plain = seeing.ids(message, sampling=sampling)
     for mode in (Mode.SUFFIX, Mode.DRAFT, Mode.AUTO):
@@ -91,7 +74,6 @@ def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
 
 
 def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Asked) -> None:
-    """Embeddings count as tokens of the prompt."""
     encoder = seeing.session._vision._encoder
     assert encoder is not None
     question = asked("abc ", picture(40), " ab?")
@@ -104,7 +86,6 @@ def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Aske
 
 
 def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
-    """Each answer equals that of an empty cache."""
     versions = [
         (asked("abc ", ONE, " one"),),
         (asked("abc ", ONE, " two"),),
@@ -124,7 +105,6 @@ def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
 
 
 def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Asked) -> None:
-    """The part that was read stays."""
     seeing.session._loaded().sequence.clear()
     seen = list[int]()
     request = ChatRequest((asked("ab " * 60, ONE, TWO, " ab"),), sampling=GREEDY, max_tokens=4)
@@ -155,7 +135,6 @@ def test_a_template_that_writes_no_words_of_its_own_place_is_told(tmp_path: Path
 
 
 def test_a_model_without_a_side_file_refuses_pictures_in_one_sentence(tmp_path: Path) -> None:
-    """It answers texts as usual."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     assert not session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1)).target.has_vision
@@ -177,7 +156,6 @@ def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> N
 
 
 def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Path) -> None:
-    """Its proposals are verified as usual."""
     pair = write_pair(tmp_path, "llava")
     base = tiny_llama(seed=3)
     kind, (item, tokens) = base.metadata["tokenizer.ggml.tokens"]
@@ -204,7 +182,6 @@ def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Pa
 def test_memories_that_are_states_and_targets_with_heads(
     tmp_path: Path, make: Callable[[], GgufFile], family: str
 ) -> None:
-    """A head skips pictures, and drafts after them."""
     target = longer(make).write(tmp_path / "target.gguf")
     side = side_file(family).write(tmp_path / "mmproj.gguf")
     session = Session()
@@ -260,7 +237,6 @@ def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: st
 
 
 def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None:
-    """The picture is dropped completely, and the next answer is right."""
     session = seeing.session
     message, sequence = asked("ab ", ONE, " ab"), session._loaded().sequence
     expected = seeing.ids(message)

@@ -24,6 +24,7 @@ from engine.records import (
 )
 from engine.session.session import Session
 from engine.session.summarising import Summariser, prepend_summary
+from tests.engine.answers import last_of
 
 N_CTX = 512
 SYSTEM = Message("system", "Be kind.")
@@ -180,9 +181,7 @@ def test_the_model_writes_the_summary_and_answers_after_it(session: Session) -> 
     assert updates[-1].complete or updates[-1].failure
     first_text = next(i for i, event in enumerate(events) if isinstance(event, TextChunk))
     assert all(not isinstance(event, SummaryUpdate) for event in events[first_text:])
-    finished = events[-1]
-    assert isinstance(finished, Finished)
-    assert sum(isinstance(event, Finished) for event in events) == 1
+    finished = last_of(events)
     if updates[-1].complete:
         assert finished.stats.left_out == 0
         assert any("sent as a summary" in decision for decision in finished.stats.decisions)
@@ -192,6 +191,5 @@ def test_skipping_the_summary_leaves_turns_out(session: Session) -> None:
     events = list(session.generate(request(12), should_skip=lambda: True))
     updates = [event for event in events if isinstance(event, SummaryUpdate)]
     assert "cancelled" in updates[-1].failure
-    assert isinstance(events[-1], Finished)
-    assert events[-1].stats.left_out > 0
-    assert events[-1].stats.tokens > 0
+    assert last_of(events).stats.left_out > 0
+    assert last_of(events).stats.tokens > 0
