@@ -395,13 +395,15 @@ class DeviceUse:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes of a loaded model in main and GPU memory together; every weight counts once."""
+    """Bytes of a loaded model in main and GPU memory together, as llama.cpp reports its buffers.
+
+    Every weight counts once.
+    """
 
     weights_bytes: int
     cache_bytes: int
     compute_bytes: int
-    measured: bool  # True: llama.cpp's report of its buffers; False: an estimate from the file's header
-    devices: tuple[DeviceUse, ...] = ()  # by device, if reported
+    devices: tuple[DeviceUse, ...] = ()
 
     @property
     def all_bytes(self) -> int:

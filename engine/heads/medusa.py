@@ -203,7 +203,7 @@ def _loaded(target: LoadedModel, weights: MedusaWeights, info: ModelInfo, thread
     kind = embedding.kind if embedding is not None else "F32"
     graphs = HeadGraphs(weights.heads, layout.width, kind, target.context.n_ctx)
     graphs.set_threads(threads)
-    memory = MemoryUse(weights_bytes=graphs.num_bytes, cache_bytes=0, compute_bytes=0, measured=True)
+    memory = MemoryUse(weights_bytes=graphs.num_bytes, cache_bytes=0, compute_bytes=0)
     tap = LastRowRecorder(target.context, layout.width)
     return LoadedMedusa(
         model=target.model,

@@ -36,7 +36,7 @@ from engine.llama.rpc import is_remote, warning
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts
 from engine.loading.exactness import why_inexact
-from engine.loading.memory_use import estimated_memory, reported_memory
+from engine.loading.memory_use import reported_memory
 from engine.records import (
     DEFAULT_PLACEMENT,
     CacheType,
@@ -325,7 +325,6 @@ def _open_with(
         # For tensors that all devices share, llama.cpp reports only the largest share.
         is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
         memory = reported_memory(reported, model.size_bytes, model.device_of_buffer) if is_reported else None
-        memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, probe_rollback(sequence))

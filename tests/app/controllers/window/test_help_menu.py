@@ -94,7 +94,7 @@ def test_devices_are_named_and_addresses_are_not(tmp_path: Path) -> None:
     away = "engine:http://attic.lan:8000#org/model"
     settings = Settings().changed({"device": "rpc:attic.lan:50052, CUDA0", "target_path": away})[0]
     uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("RPC0", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
-    memory = MemoryUse(8, 7, 8, True, uses)
+    memory = MemoryUse(8, 7, 8, uses)
     target = replace(info("t.gguf"), memory=memory, placement=Placement(cpu_moe_layers=3))
     text = diagnostics(settings, (target, None), tmp_path / "none.log", LIBRARY | {"gpus": gpus})
     told = "devices: CUDA0, NVIDIA RTX 4090 (20.0 of 24.0 GB free); Vulkan0, Radeon (memory not known)\n"
