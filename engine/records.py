@@ -447,7 +447,6 @@ class ModelInfo:
     has_vision: bool = False  # whether the model accepts pictures; needs a loaded side file
     engine_url: str = ""  # address of the remote server that runs the model; empty: this program
     parallel: int = 1  # parallel answers
-    parallel_reason: str = ""  # sentence: why fewer answers than requested run in parallel
     inexact_reason: str = ""  # sentence: why a repeated request may give another answer; empty: answers are bit-exact
 
 

@@ -23,7 +23,7 @@ from engine.errors import (
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import all_parts_bytes, check_fit, estimate
-from engine.fit.table import ModelPlan, PairPlan, choose_parallel, parallel_obstacle
+from engine.fit.table import ModelPlan, PairPlan, choose_parallel
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files
@@ -131,15 +131,15 @@ def target_options(request: LoadRequest) -> LoadOptions:
     return options.with_default_attention_on_cpu()
 
 
-def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
-    """Set the number of parallel answers; if fewer than requested are possible, also return the reason.
+def with_parallel(request: LoadRequest, options: LoadOptions) -> LoadOptions:
+    """Set the number of parallel answers: as many as requested, or fewer if fewer are possible.
 
     Raises:
         ModelFileError: its header cannot be read.
         DeviceError: a device does not exist.
     """
     if request.parallel == 1:
-        return options, ""
+        return options
     header, kind = read_header(Path(request.target)), options.cache_type.value
     layers = options.gpu_layers if options.gpu_layers is not None else ALL_LAYERS
     layers = layers if options.may_leave_main_memory else 0
@@ -150,11 +150,8 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptio
             draft_header = read_header(Path(request.draft))
             draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
     memory = free_memory(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
-    obstacle = parallel_obstacle(header, shared=request.shared_context)
-    chosen = choose_parallel(
-        PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context, obstacle=obstacle
-    )
-    return replace(options, num_sequences=chosen.number, shares_cells=request.shared_context), chosen.reason
+    number = choose_parallel(PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context)
+    return replace(options, num_sequences=number, shares_cells=request.shared_context)
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:

@@ -128,7 +128,7 @@ class Session:
         with explain_stripped_heads(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
-        options, why_no_more = with_parallel(request, options)
+        options = with_parallel(request, options)
         vision = Vision(self._vision.inspect)
         options = with_draft_memory(request.draft, request, options)
         options = vision.prepare(request, options, self.is_load_cancelled)
@@ -151,7 +151,6 @@ class Session:
                 thinking=prompt.thinking_options(),
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
-                parallel_reason=why_no_more,
                 supports_infill=target.model.vocab.infill_ids is not None,
                 **vision.fields(target.info),
             )
