@@ -127,13 +127,11 @@ class PairVerdict:
     """Whether a draft fits a target; ``reason``: why it does not, otherwise empty.
 
     ``coverage`` (another vocabulary only): share of the target's tokens that are a single draft token. ``difference``
-    (same vocabulary only): where the chat templates differ, if compared. ``readable`` is False if the draft's
-    vocabulary cannot be loaded; ``reason`` says why.
+    (same vocabulary only): where the chat templates differ, if compared.
     """
 
     matches: bool
     reason: str = ""
-    readable: bool = True
     coverage: float | None = None
     difference: str | None = None
 
@@ -156,7 +154,7 @@ def judge_pairs(
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
         if should_stop() or not _probe_target(target):
             raise
-        return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name), readable=False),)
+        return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name)),)
     return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 

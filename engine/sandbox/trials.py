@@ -212,7 +212,7 @@ def _decode_pictures(encoder: PictureEncoder, context: LlamaContext, side: Path,
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:
     """Compare a target's vocabulary with the vocabularies of several drafts: models, or stubs of remote models.
 
-    Returns a verdict for each draft: whether it can be read and fits, and why not.
+    Returns a verdict for each draft: whether it fits, and why not.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used.
@@ -228,10 +228,7 @@ def compare_vocabularies(words: list[str]) -> dict[str, Any]:
             problems[path] = error.message
     limit_memory(_HEADER_COPIES * (size + largest))
     with LlamaModel(target, vocab_only=True) as model:
-        verdicts = [
-            _verdict(problems[path], readable=False) if path in problems else _judge_draft(model, path)
-            for path in drafts
-        ]
+        verdicts = [_verdict(problems[path]) if path in problems else _judge_draft(model, path) for path in drafts]
     return {"verdicts": verdicts}
 
 
@@ -241,15 +238,13 @@ def _judge_draft(target: LlamaModel, path: Path) -> dict[str, Any]:
     try:
         with LlamaModel(path, vocab_only=True) as draft:
             found = find_translation((target.vocab, target.chat_template), (draft.vocab, draft.chat_template))
-    except DraftRefusedError as error:
-        return _verdict(error.message)
     except EngineError as error:
-        return _verdict(error.message, readable=False)
+        return _verdict(error.message)
     return _verdict("", coverage=None if found is None else found.coverage)
 
 
-def _verdict(reason: str, *, readable: bool = True, coverage: float | None = None) -> dict[str, Any]:
-    return {"matches": not reason, "reason": to_json(reason), "readable": readable, "coverage": coverage}
+def _verdict(reason: str, coverage: float | None = None) -> dict[str, Any]:
+    return {"matches": not reason, "reason": to_json(reason), "coverage": coverage}
 
 
 def _checked_size(path: Path) -> int:

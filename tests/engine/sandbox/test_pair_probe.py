@@ -140,9 +140,9 @@ def test_a_draft_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     bad.write_bytes(b"nothing")
     strange = GOOD.with_metadata(tokenizer__ggml__model=(Kind.STRING, "abacus")).write(tmp_path / "strange.gguf")
     one, two, three = judge_pairs(good, [bad, strange, good])
-    assert not one.readable
+    assert not one.matches
     assert "bad.gguf is damaged" in one.reason
-    assert not two.readable
+    assert not two.matches
     assert "strange.gguf" in two.reason
     assert three.matches
     with pytest.raises(ModelFileError, match="bad"):
@@ -162,5 +162,5 @@ def test_a_draft_that_ends_the_child_does_not_harm_the_others(tmp_path: Path, mo
     one, two, three = judge_pairs(good, [good, deadly, good])
     assert one.matches
     assert three.matches
-    assert not two.readable
+    assert not two.matches
     assert "crashed when it opened deadly.gguf (SIGSEGV)" in two.reason
