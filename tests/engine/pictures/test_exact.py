@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from itertools import count
 
 import numpy as np
 import pytest
@@ -38,13 +37,6 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     assert ready.target.has_vision
     yield Asked(session)
     session.close()
-
-
-@pytest.fixture
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make answers without a seed sample the same numbers in every run."""
-    numbers = count()
-    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
 def letter_ids(session: Session) -> list[int]:
