@@ -23,123 +23,64 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
-    JobEvent,
     LoadRequest,
     RunStats,
     TokensCounted,
 )
 from engine.requests import JobEnded
 from engine.session.session import Session
-from engine.session.worker import UNEXPECTED, EngineWorker, OnEvent
-from tests.engine.driver import WAIT_S, Driver, Events, question
-
-
-@dataclass(frozen=True, slots=True)
-class Done(JobEvent):
-    """The event of these jobs."""
-
-    words: str
+from engine.session.worker import UNEXPECTED, EngineWorker
+from tests.engine.driver import WAIT_S, Driver, Events
 
 
 @dataclass
-class WaitingJob:
-    """Waits until it is stopped or released; then reports which."""
-
-    began: threading.Event = field(default_factory=threading.Event)
-    let_go: threading.Event = field(default_factory=threading.Event)
-    takes_steps: bool = False
-    error: Exception | None = None
-
-    def run(
-        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> None:
-        self.began.set()
-        if self.error is not None:
-            raise self.error
-        while not should_stop() and not self.let_go.wait(0.005):
-            if self.takes_steps:
-                between_steps()
-        on_event(Done("stopped" if should_stop() else "let go"))
-
-
-class PassingJob(WaitingJob):
+class PassingJob:
     """Makes one long pass after another without checking for a stop."""
 
-    def run(
-        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> None:
+    began: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, session: Session, *_: object) -> str:
         beside = session.another_session(512)
         assert beside._target is not None
         sequence = beside._target.sequence
         try:
             with session.interrupt.attached_to(beside._contexts()):
                 self.began.set()
-                while not self.let_go.is_set():
+                while True:
                     sequence.forward([0] * 64, 1)
                     sequence.clear()
-            on_event(Done("let go"))
         except DecodeError:
-            on_event(Done("in a pass"))
+            return "in a pass"
         finally:
             beside.close()
 
 
-@pytest.fixture
-def events() -> Events:
-    return Events()
-
-
-@pytest.fixture
-def worker(events: Events) -> Iterator[Driver]:
-    made = Driver(EngineWorker(events.put, Session))
-    made.start()
-    made.load(LoadRequest(str(builtin_target()), n_ctx=512))
+def test_a_pass_of_a_job_ends_in_the_middle() -> None:
+    events, job = Events(), PassingJob()
+    worker = Driver(EngineWorker(events.put, Session))
+    worker.start()
+    worker.load(LoadRequest(str(builtin_target()), n_ctx=512))
     events.wait_for(EngineReady)
-    yield made
-    assert made.close(10)
-
-
-def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> None:
-    job = PassingJob()
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
     worker.stop_jobs()
-    assert events.wait_for(Done) == Done("in a pass")
-
-
-def test_an_unexpected_error_in_a_job_is_reported_with_its_number(worker: Driver, events: Events) -> None:
-    for error, title in (
-        (RuntimeError("a bug"), UNEXPECTED.title),
-        (DecodeError("The pass failed."), DecodeError.title),
-    ):
-        number = worker.run_job(WaitingJob(error=error))
-        failed = events.wait_for(EngineFailed)
-        assert (failed.request_id, failed.problem.title) == (number, title)
-    worker.generate(question(1))
-    events.wait_for(Finished)
-
-
-class Flag(threading.Event):
-    """An interrupt."""
+    assert events.wait_for(JobEnded).value == "in a pass"
+    assert worker.close(10)
 
 
 class QuietSession:
-    """Answers at once, unless it waits for ``gate``."""
+    """Answers at once."""
 
     parallel = 1
 
     def __init__(self) -> None:
-        self.interrupt = Flag()
+        self.interrupt = threading.Event()
         self.needs_measuring = self.has_idle_work = False
         self.is_load_cancelled: Callable[[], bool] = lambda: False
-        self.gate = threading.Event()
-        self.gate.set()
         self.begun = threading.Semaphore(0)
 
     def generate(self, request: ChatRequest, should_stop: Callable[[], bool], *_: object) -> Iterator[Event]:
         self.begun.release()
-        while not self.gate.wait(0.005) and not should_stop():
-            pass
         reason = FinishReason.CANCELLED if should_stop() else FinishReason.END
         yield Finished(request.request_id, reason, RunStats())
 
@@ -196,7 +137,6 @@ class Bench:
 def bench() -> Iterator[Bench]:
     bench = Bench()
     yield bench
-    bench.session.gate.set()
     assert bench.worker.close(WAIT_S)
 
 
@@ -233,11 +173,14 @@ def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Benc
     assert job.ended.wait(WAIT_S)
 
 
+@dataclass
 class BreakingJob:
     """Fails."""
 
+    error: Exception
+
     def run(self, *_: object) -> None:
-        raise ValueError
+        raise self.error
 
 
 def test_a_failing_or_impossible_job_is_reported_to_its_owner() -> None:
@@ -247,13 +190,16 @@ def test_a_failing_or_impossible_job_is_reported_to_its_owner() -> None:
     heard = Events()
     worker = Driver(EngineWorker(lambda _event: None, no_session))
     worker.start()
-    number = worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
+    number = worker.run_job(BreakingJob(ValueError()), in_background=True, on_event=heard.put)
     assert heard.wait_for(EngineFailed).request_id == number
     assert worker.close(WAIT_S)
 
     bench = Bench()
-    number = bench.worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
-    assert heard.wait_for(EngineFailed).request_id == number
+    failed = DecodeError("The pass failed.")
+    for error, title in ((ValueError("a bug"), UNEXPECTED.title), (failed, failed.title)):
+        number = bench.worker.run_job(BreakingJob(error), in_background=True, on_event=heard.put)
+        told = heard.wait_for(EngineFailed)
+        assert (told.request_id, told.problem.title) == (number, title)
     assert bench.worker.close(WAIT_S)
     assert bench.events.empty()
 
