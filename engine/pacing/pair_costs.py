@@ -47,6 +47,7 @@ from engine.records import LoadRequest
 from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.storage.pass_samples import PassSample, SampleStore, weights_of_file, weights_of_head
+from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
 
 log = logging.getLogger(__name__)
@@ -299,7 +300,7 @@ class PairCosts:
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         most = best if fixed else library.physical_cores()
-        return ThreadControl(best, most, doubts=not fixed)
+        return ThreadControl(best, most, doubts=not fixed, free=FreeCores(library.idle_seconds))
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
@@ -472,7 +473,7 @@ class DraftCosts:
         """Other numbers are tried during answers, since ``best`` may be wrong, unless the user set the number."""
         is_fixed = self._asked is not None or bool(self.loaded.model.gpu_layers)
         most = best if is_fixed else library.physical_cores()
-        return ThreadControl(best, most)
+        return ThreadControl(best, most, free=FreeCores(library.idle_seconds) if most > best else None)
 
     # ---- while answering --------------------------------------------------------------------------------------------
 

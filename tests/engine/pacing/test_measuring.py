@@ -278,14 +278,3 @@ def test_what_ends_it_leaves_the_number_that_was_in_force(reason: Exception, mon
         measuring.choose_threads(loaded, None, (1,), 0.1)
     assert loaded.context.threads == 1
     loaded.close()
-
-
-def test_idle_time_of_this_machine_grows_and_is_none_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = library.idle_seconds()
-    assert 0.0 < first <= library.idle_seconds()
-
-    def hidden(**_options: object) -> object:
-        raise PermissionError
-
-    monkeypatch.setattr("psutil.cpu_times", hidden)
-    assert library.idle_seconds() == 0.0
