@@ -36,16 +36,6 @@ def test_what_was_measured_lies_within_the_range(
     assert found.low <= measured <= found.high
 
 
-def test_what_continues_texts_repeats_itself_where_nothing_is_drawn() -> None:
-    gemma = curve(11.24, {1: 1.0, 2: 1.11, 4: 1.75, 8: 2.17, 16: 4.21, 32: 8.33})  # measured: 1.56 and 2.22
-    answering, continuing = (forecast_gain(gemma, None, temperature=0.0, has_template=chats) for chats in (True, False))
-    assert continuing.low > answering.low
-    assert all(continuing.low <= measured <= continuing.high for measured in (1.56, 2.22))
-    drawn = [forecast_gain(gemma, None, temperature=0.8, has_template=chats) for chats in (True, False)]
-    assert drawn[1].low == pytest.approx(drawn[0].low)
-    assert drawn[1].high == pytest.approx(drawn[0].high)
-
-
 costs = st.floats(0.0, 1.0)
 
 

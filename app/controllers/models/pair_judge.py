@@ -34,7 +34,7 @@ from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at,
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.draft_finder import BELONGS, DraftSearch, DraftSources, find_drafts
-from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
+from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
 from engine.drafters.translation.comparison import vocabulary_sentence
@@ -176,9 +176,8 @@ class PairJudge:
         """Expected speed of a recommended pair, by the sizes in the list; None if unknown."""
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
         plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
-        listed = [ListedModel(one.size_bytes, one.quantization, one.repo) for one in pair.models]
-        target, draft = listed[0], listed[1] if pair.drafting is Drafting.DRAFT_MODEL else None
-        return self._speed_forecasts.of_list(target, draft, self._conditions(plan))
+        draft = pair.draft if pair.drafting is Drafting.DRAFT_MODEL else None
+        return self._speed_forecasts.of_list(pair.target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
         """The most promising local draft for a target; None if no draft would make it faster.

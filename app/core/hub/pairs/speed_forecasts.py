@@ -6,9 +6,7 @@ If there are no measurements, the memory's speed is measured once, which takes a
 from __future__ import annotations
 
 import logging
-import math
 import threading
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,17 +14,19 @@ from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from app.core.hub.pairs.assessment import LoadPlan
+from app.core.hub.pairs.catalog import CatalogModel
 from app.core.hub.remote_header import KnownModel
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.forecast import (
     MIN_BYTES,
-    Forecast,
-    MachineSpeed,
     PairKind,
     PlacedModel,
-    forecast,
+    forecast_gain,
+    forecast_pass,
+    forecast_step,
     measure_read_speed,
     pair_kind,
+    threads_scale,
 )
 from engine.gguf.head_files import BLOCKS, block_shape, has_next_token_layers, head_method
 from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
@@ -38,8 +38,6 @@ from engine.storage.pass_samples import SampleStore
 log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
-RETRY_S = 30.0  # until a disturbed measurement is repeated
-CHAT_TEMPLATE = "tokenizer.chat_template"
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
@@ -54,13 +52,6 @@ class Conditions:
     coverage: float = 1.0  # share of the target's tokens that the draft's vocabulary has
 
 
-@dataclass(frozen=True, slots=True)
-class ListedModel:
-    size_bytes: int
-    quantization: str
-    name: str
-
-
 class SpeedForecasts:
     """Makes forecasts. Thread-safe."""
 
@@ -69,7 +60,6 @@ class SpeedForecasts:
         self._cache, self._speeds = cache, speeds
         self._lock = threading.Lock()
         self._read_speed: float | None = None
-        self._tried_at = -math.inf
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
         """The forecast for a pair, or for the target alone; None if there is not enough data.
@@ -79,68 +69,73 @@ class SpeedForecasts:
         plan = conditions.plan
         first = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
         second, kind = _drafter(target, draft, conditions)
-        found = forecast(
-            self._machine([first, second]), first, second, kind, conditions.temperature, conditions.coverage
-        )
-        if found is None:
-            return None
         measured = None
         if self._speeds is not None and target.path is not None and (draft is None or draft.path is not None):
             names = [name_of_file(model.path) if model and model.path else "" for model in (target, draft)]
             measured = self._speeds.get(*names)
-        return _speed_forecast(
-            found, conditions.temperature, measured, by_head=second is not None and kind is PairKind.HEAD
-        )
+        return self._forecast(first, second, kind, conditions, measured)
 
-    def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
+    def of_list(self, target: CatalogModel, draft: CatalogModel | None, conditions: Conditions) -> SpeedForecast | None:
         """The forecast if only the models' sizes are known; the draft is assumed to be of the target's family."""
-        first, second = (
-            PlacedModel(
-                weights_by_size(model.size_bytes, model.quantization, model.name),
-                (conditions.threads if model is target else conditions.draft_threads) or physical_cores(),
-                bool(conditions.plan.gpu_layers if model is target else conditions.plan.draft_gpu_layers),
-            )
-            if model is not None
-            else None
-            for model in (target, draft)
-        )
-        if first is None:
-            return None
-        found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
-        return _speed_forecast(found, conditions.temperature) if found is not None else None
 
-    def _machine(self, wanted: list[PlacedModel | None]) -> MachineSpeed:
+        def placed(model: CatalogModel, threads: int | None, gpu_layers: int) -> PlacedModel:
+            weights = weights_by_size(model.size_bytes, model.quantization, model.repo)
+            return PlacedModel(weights, threads or physical_cores(), bool(gpu_layers))
+
+        first = placed(target, conditions.threads, conditions.plan.gpu_layers)
+        second = placed(draft, conditions.draft_threads, conditions.plan.draft_gpu_layers) if draft else None
+        return self._forecast(first, second, PairKind.FAMILY, conditions)
+
+    def _forecast(
+        self,
+        target: PlacedModel,
+        draft: PlacedModel | None,
+        kind: PairKind,
+        conditions: Conditions,
+        measured: PairSpeed | None = None,
+    ) -> SpeedForecast | None:
         samples = SampleStore(self._cache).samples
-        larger = [each for each in wanted if each is not None and each.weights.num_bytes >= MIN_BYTES]
-        known = [each for each in samples if each.weights.num_bytes >= MIN_BYTES]
-        if known or not larger:
-            return MachineSpeed(samples)
-        return MachineSpeed(samples, self._read_bytes_per_s(), physical_cores())
+        # The speed of the memory says nothing about models in the processor's caches.
+        is_large = any(each is not None and each.weights.num_bytes >= MIN_BYTES for each in (target, draft))
+
+        def memory(threads: int) -> float | None:
+            found = self._read_bytes_per_s() if is_large else None
+            return found / threads_scale(physical_cores(), threads) if found is not None else None
+
+        plain = forecast_pass(samples, target, lambda: memory(target.threads))
+        if plain is None:
+            return None
+        gain = alone = forecast_gain(plain.curve, temperature=conditions.temperature)
+        if draft is not None:
+            step_ms = forecast_step(samples, draft, lambda: memory(draft.threads))
+            if step_ms is None:
+                return None
+            if draft.block_size > 1:  # a pass of the head has ``block_size`` tokens
+                step_ms *= plain.curve.cost_ms(draft.block_size + 1) / plain.plain_ms
+            how = (kind, conditions.temperature, conditions.coverage)
+            gain = forecast_gain(plain.curve, step_ms, *how, draft.block_size)
+        speed, name = SpeedRange(*plain.tokens_per_second), plain.measured_with.removesuffix(".gguf")
+        by_head = draft is not None and kind is PairKind.HEAD
+        return SpeedForecast(speed, gain, alone, plain.basis, name, conditions.temperature, measured, by_head)
 
     def _read_bytes_per_s(self) -> float | None:
         """The speed of main memory, measured once per installation and number of cores.
 
-        A measurement that other programs disturbed is only a lower bound, so it is repeated later and not stored.
+        A measurement that other programs disturbed is only a lower bound, so the next start repeats it.
         """
         cores = physical_cores()
         with self._lock:
             store = JsonStore(self._cache, _FILE, "speeds", _FORMAT, _speed)
-            kept = store.get(str(cores))
-            if kept is not None:
-                return kept
-            if time.monotonic() < self._tried_at + RETRY_S:
-                return self._read_speed
-            others = ForeignCpuLoad()
-            try:
-                found = measure_read_speed(cores)
-            except (MemoryError, RuntimeError) as error:
-                log.info("the memory's speed could not be measured: %s", error)
-                return self._read_speed
-            finally:
-                self._tried_at = time.monotonic()
-            self._read_speed = max(found, self._read_speed or 0.0)
-            if others.is_low:
-                store.put(str(cores), self._read_speed)
+            self._read_speed = self._read_speed or store.get(str(cores))
+            if self._read_speed is None:
+                others = ForeignCpuLoad()
+                try:
+                    self._read_speed = measure_read_speed(cores)
+                except (MemoryError, RuntimeError) as error:
+                    log.info("the memory's speed could not be measured: %s", error)
+                else:
+                    if others.is_low:
+                        store.put(str(cores), self._read_speed)
             return self._read_speed
 
 
@@ -151,11 +146,9 @@ def _speed(entry: object) -> float:
 
 
 def _placed_model(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
-    parts = model.weights_bytes if model.num_parts > 1 else None
+    weights = token_weights(model.header, model.weights_bytes if model.num_parts > 1 else None)
     name = model.path.name if model.path is not None else ""
-    weights = token_weights(model.header, parts)
-    place = (threads or physical_cores(), bool(gpu_layers), cache_type)
-    return PlacedModel(weights, *place, name, model.size_bytes, bool(model.header.metadata.get(CHAT_TEMPLATE)))
+    return PlacedModel(weights, threads or physical_cores(), bool(gpu_layers), cache_type, name, model.size_bytes)
 
 
 def _drafter(
@@ -174,12 +167,3 @@ def _drafter(
         return replace(_placed_model(draft, *place), weights=weights, block_size=block_size), PairKind.HEAD
     own = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
-
-
-def _speed_forecast(
-    found: Forecast, temperature: float, measured: PairSpeed | None = None, *, by_head: bool = False
-) -> SpeedForecast:
-    plain = found.plain
-    basis, name = plain.basis.value, plain.measured_with.removesuffix(".gguf")
-    speed = SpeedRange(*plain.tokens_per_second)
-    return SpeedForecast(speed, found.gain, found.ngram_gain, basis, name, temperature, measured, by_head)
