@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, replace
-from enum import Enum, auto
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
 
 from engine.fit.cache_size import (
     CacheSetup,
@@ -24,6 +23,7 @@ from engine.fit.cache_size import (
 from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
+    MTP,
     NUM_FEATURES,
     block_shape,
     head_method,
@@ -56,17 +56,22 @@ Sizes = Counter[int | None]  # bytes by device number; None is main memory
 
 @dataclass(frozen=True, slots=True)
 class MemoryBytes:
-    """Bytes in main memory and on the GPU."""
+    """Bytes in main memory and on each device."""
 
     main_bytes: int = 0
-    gpu_bytes: int = 0
+    devices_bytes: tuple[int, ...] = ()
+
+    @property
+    def gpu_bytes(self) -> int:
+        return sum(self.devices_bytes)
 
     @property
     def all_bytes(self) -> int:
         return self.main_bytes + self.gpu_bytes
 
     def __add__(self, other: MemoryBytes) -> MemoryBytes:
-        return MemoryBytes(self.main_bytes + other.main_bytes, self.gpu_bytes + other.gpu_bytes)
+        devices = zip_longest(self.devices_bytes, other.devices_bytes, fillvalue=0)
+        return MemoryBytes(self.main_bytes + other.main_bytes, tuple(map(sum, devices)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,33 +127,24 @@ ENCODER_BYTES = 256 << 20  # an encoder's compute buffers for a small picture
 
 @dataclass(frozen=True, slots=True)
 class ModelMemory:
-    """The memory of a loaded model. ``compute`` includes the rows of logits; ``other`` is outside llama.cpp's buffers.
-
-    ``devices_bytes``: total bytes of each device.
-    """
+    """Memory of a loaded model. ``compute`` includes the rows of logits; ``other`` is outside llama.cpp's buffers."""
 
     weights: MemoryBytes
     cache: MemoryBytes
     compute: MemoryBytes
-    other: MemoryBytes
-    devices_bytes: tuple[int, ...] = ()
+    other: MemoryBytes = MemoryBytes()
 
     @property
     def total(self) -> MemoryBytes:
         return self.weights + self.cache + self.compute + self.other
 
-
-def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tuple[ModelMemory, MemoryBytes]:
-    """Add the encoder of a side file to a target's memory. The encoder is on the first GPU if the target uses one.
-
-    Returns the sum, which changes only ``devices_bytes``, and the encoder's share.
-    """
-    needed = side.weights_bytes + ENCODER_BYTES
-    if not gpu_layers:
-        return memory, MemoryBytes(needed)
-    devices = memory.devices_bytes
-    more = (devices[0] + needed, *devices[1:]) if devices else ()
-    return replace(memory, devices_bytes=more), MemoryBytes(0, needed)
+    def __add__(self, other: ModelMemory) -> ModelMemory:
+        return ModelMemory(
+            self.weights + other.weights,
+            self.cache + other.cache,
+            self.compute + other.compute,
+            self.other + other.other,
+        )
 
 
 def experts_pattern(num_layers: int) -> str:
@@ -183,18 +179,13 @@ def estimate_memory(
     if spread.mode in (SplitMode.ROW, SplitMode.TENSOR):
         weights = spread.distribute(weights)
         cache = spread.distribute(cache) if spread.mode is SplitMode.TENSOR else cache
-    together = weights + cache + compute
-    return ModelMemory(
-        weights=_memory_bytes(weights),
-        cache=_memory_bytes(cache),
-        compute=_memory_bytes(compute),
-        other=MemoryBytes(_BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
-        devices_bytes=tuple(together[number] for number in range(len(spread.shares))),
-    )
+    merges = header.arrays.get("tokenizer.ggml.merges")
+    other = _BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + (merges.length if merges else 0) * _MERGE_BYTES
 
+    def by_device(sizes: Sizes) -> MemoryBytes:
+        return MemoryBytes(sizes[None], tuple(sizes[number] for number in range(len(spread.shares))))
 
-def _memory_bytes(sizes: Sizes) -> MemoryBytes:
-    return MemoryBytes(sizes[None], sizes.total() - sizes[None])
+    return ModelMemory(by_device(weights), by_device(cache), by_device(compute), MemoryBytes(other))
 
 
 def _weights(header: GgufHeader, devices: list[int | None], weights_bytes: int | None, spread: DeviceSplit) -> Sizes:
@@ -247,45 +238,28 @@ def _tied_embedding_bytes(header: GgufHeader, on_gpu: bool) -> int:
 def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], spread: DeviceSplit) -> Sizes:
     """Compute buffers on each device and in main memory, which also has the output rows.
 
-    If several devices have all layers, each as a whole, llama.cpp pipelines: it holds the inputs of four batches, so
-    that devices work on different batches (measured on its plans for six models).
+    If several devices have layers, llama.cpp pipelines: it holds the inputs of four batches, so that devices work on
+    different batches (measured on its plans for six models).
     """
     outputs = NUM_ROWS * num_tokens(header) * _FLOAT
-    devices = sorted({device for device in placed if device is not None})
     sizes: Sizes = Counter()
+    devices = {device for device in placed if device is not None}
     if not devices:
         sizes[None] = _graph_bytes(header, setup, CPU_BATCH) + outputs
         return sizes
     n_embd = min(GPU_BATCH, setup.num_cells) * first(header.arch_value("embedding_length")) * _FLOAT
     mask = _mask_bytes(header, setup, GPU_BATCH)
-    is_pipelined = spread.num_used > 1 and None not in placed[:-1] and not spread.moved
-    is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
-    in_main, have_experts = _largest_in_main(header, placed, spread), _expert_devices(header, placed, spread)
+    pipelined = 3 if spread.num_used > 1 and spread.mode is SplitMode.LAYER else 0
+    in_main = _largest_in_main(header, placed, spread)
     for device in devices:
-        has_output = device == placed[-1]
-        part = _Part.ON_DEVICE if device in have_experts else _Part.WITHOUT_EXPERTS
-        if device not in placed[:-2]:  # at most the last layer, whose feed-forward part computes few rows
-            part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
-        sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
+        sizes[device] = _graph_bytes(header, setup, GPU_BATCH, with_logits=device == placed[-1])
         sizes[device] += in_main  # copies of weights in main memory, for large batches
-        if is_pipelined:
-            sizes[device] += 3 * mask + (4 if device == placed[0] else 8) * n_embd
+        sizes[device] += pipelined * (mask + 3 * n_embd)
     if in_main:
-        part = _Part.WHOLE if None in placed[:-1] else _Part.EXPERTS
-        sizes[None] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=False) + outputs
+        sizes[None] = _graph_bytes(header, setup, GPU_BATCH, with_logits=False) + outputs
     else:
-        sizes[None] = (4 * mask + 5 * n_embd if is_pipelined else mask + 2 * n_embd) + outputs
+        sizes[None] = (1 + pipelined) * mask + (2 + pipelined) * n_embd + outputs
     return sizes
-
-
-def _expert_devices(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> set[int | None]:
-    """The devices that compute the feed-forward part of a layer; for a dense model all devices with layers."""
-    found = {
-        spread.device_of(tensor.name, devices[int(match[1])])
-        for tensor in header.tensors
-        if "exps." in tensor.name and (match := BLOCK.match(tensor.name)) and int(match[1]) < len(devices) - 1
-    }
-    return found or set(devices)
 
 
 def _largest_in_main(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> int:
@@ -299,62 +273,32 @@ def _largest_in_main(header: GgufHeader, devices: list[int | None], spread: Devi
     return max(sizes)
 
 
-class _Part(Enum):
-    """The part of each layer that a device computes."""
-
-    WHOLE = auto()
-    ON_DEVICE = auto()  # the whole layer on a device; the token embedding is on the CPU
-    WITHOUT_EXPERTS = auto()
-    EXPERTS = auto()
-    OUTPUT = auto()  # only the rows of logits
-
-
 def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
     kinds = 2 if header.arch_value("attention.sliding_window") else 1
     return kinds * min(batch, setup.num_cells) * setup.num_cells * _MASK
 
 
-def _graph_bytes(
-    header: GgufHeader, setup: CacheSetup, batch: int, part: _Part = _Part.WHOLE, *, with_logits: bool = True
-) -> int:
+def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, *, with_logits: bool = True) -> int:
     """Bytes of the largest step of a graph: scores, the feed-forward part of a layer, or the rows of logits."""
     count = min(batch, setup.num_cells)
-    n_embd = first(header.arch_value("embedding_length"))
-    rows = min(NUM_ROWS, count)
-    masks = 0 if part in (_Part.EXPERTS, _Part.OUTPUT) else _mask_bytes(header, setup, batch)
+    n_embd, widest = first(header.arch_value("embedding_length")), widest_layer(header)
     attention = 0.0
-    if masks and not setup.fused and setup.cache_type_v == "f16":  # scores, an F32 mask, and 5 to 5.5 n_embd (measured)
+    if not setup.fused and setup.cache_type_v == "f16":  # scores, an F32 mask, and 5 to 5.5 n_embd (measured)
         heads = max(per_layer(header.arch_value("attention.head_count"), num_cached_layers(header)), default=0)
         attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
-    feed_forward = masks + count * _layer_values(header, part) * _FLOAT
-    before = 0 if part is _Part.OUTPUT else count * n_embd
-    logits = (rows * (num_tokens(header) + n_embd) + before) * _FLOAT
+    # Values per token that one layer holds at once; for experts measured on llama.cpp's plans for seven models.
+    used = first(header.arch_value("expert_used_count"))
+    values = max(3 * widest + 4 * n_embd, (2 * used + 5) * n_embd if used else 0)
+    feed_forward = _mask_bytes(header, setup, batch) + count * values * _FLOAT
+    logits = (min(NUM_ROWS, count) * (num_tokens(header) + n_embd) + count * n_embd) * _FLOAT
     return round(max(attention, feed_forward, logits if with_logits else 0))
-
-
-def _layer_values(header: GgufHeader, part: _Part) -> int:
-    """Values per token that one layer holds at once; for experts measured on llama.cpp's plans for seven models."""
-    n_embd, widest, used = first(header.arch_value("embedding_length")), widest_layer(header), _num_used_experts(header)
-    together = used * n_embd  # the experts' outputs before their sum
-    if part is _Part.OUTPUT:
-        return 0
-    if part is _Part.WITHOUT_EXPERTS:
-        return together + 4 * n_embd
-    if part is _Part.EXPERTS:
-        return max(3 * widest + 2 * n_embd, 2 * together + 3 * n_embd)
-    beside = 3 if part is _Part.ON_DEVICE else 4
-    return max(3 * widest + beside * n_embd, 2 * together + 5 * n_embd if used else 0)
-
-
-def _num_used_experts(header: GgufHeader) -> int:
-    return first(header.arch_value("expert_used_count"))
 
 
 def widest_layer(header: GgufHeader) -> int:
     """Neurons per token of the widest layer, dense or of the experts that a token is routed to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.arch_value("feed_forward_length"), num_layers), default=0)
-    used = _num_used_experts(header)
+    used = first(header.arch_value("expert_used_count"))
     experts = used * (first(header.arch_value("expert_feed_forward_length")) or dense)
     return max(experts, 0 if used and header.arch_value("expert_feed_forward_length") is None else dense)
 
@@ -362,11 +306,6 @@ def widest_layer(header: GgufHeader) -> int:
 def num_tokens(header: GgufHeader) -> int:
     tokens = header.arrays.get("tokenizer.ggml.tokens")
     return tokens.length if tokens else 0
-
-
-def _num_merges(header: GgufHeader) -> int:
-    merges = header.arrays.get("tokenizer.ggml.merges")
-    return merges.length if merges else 0
 
 
 def _tensor(header: GgufHeader, name: str) -> TensorInfo | None:
@@ -377,38 +316,37 @@ def _tensor(header: GgufHeader, name: str) -> TensorInfo | None:
 
 
 def head_memory(
-    target: GgufHeader, setup: CacheSetup, head: GgufHeader | None = None, gpu_layers: int = 0
+    target: GgufHeader, setup: CacheSetup, head: GgufHeader | None = None, device: int | None = None
 ) -> ModelMemory:
     """Estimate the heads of a target, or the head in a file; ``setup`` describes the head's context.
 
-    The head is on a GPU if the target's output layer is. The target's extra memory for its hidden rows is included.
+    ``device``: of the target's output layer, where the head is as well (None: main memory). The target's extra memory
+    for its hidden rows is included.
     """
-    header = target if head is None else head
-    is_eagle3 = head is not None and head_method(head) == EAGLE3
-    shape = block_shape(head) if head is not None and head_method(head) in BLOCKS else None
+    header, method = (target, MTP) if head is None else (head, head_method(head))
     weights = next_token_weights(target)[1] if head is None else head.weights_bytes
-    if is_eagle3 or shape is not None:
+    passes, parts = min(BATCH, setup.num_cells), 1
+    if method == EAGLE3 or method in BLOCKS:  # reads rows of several layers, and computes logits for each token
+        shape = block_shape(header)
+        out_rows = HEAD_ROWS if method == EAGLE3 else shape.size
+        batch = rows = HEAD_BATCH if method == EAGLE3 else max(HEAD_BATCH, shape.size)
+        layers = header.arch_value("target_layers")
+        given_rows = out_rows
+        parts = NUM_FEATURES if method == EAGLE3 else len(layers) if isinstance(layers, tuple) else 1
         cache = sum(layer_cache_bytes(header, setup))
     else:
+        batch, rows, out_rows = CPU_BATCH if device is None else GPU_BATCH, HEAD_ROWS, HEAD_ROWS
+        given_rows = passes
         cache = num_next_token_layers(header) * head_layer_cache_bytes(header, setup)
-    batch = GPU_BATCH if gpu_layers else CPU_BATCH
-    if is_eagle3 or shape is not None:
-        batch = max(HEAD_BATCH, shape.size if shape is not None else 0)
-    rows = batch if is_eagle3 or shape is not None else HEAD_ROWS
     graph = _head_graph_bytes(header, setup, batch, rows)
-    passes = min(BATCH, setup.num_cells)
-    layers = header.arch_value("target_layers")
-    parts = len(layers) if shape is not None and isinstance(layers, tuple) else NUM_FEATURES if is_eagle3 else 1
-    width = first(target.arch_value("embedding_length"))
-    given = (HEAD_ROWS if is_eagle3 else shape.size if shape is not None else passes) * first(
-        header.arch_value("embedding_length")
-    )
-    kept = parts * width * (TAP_ROWS + passes)
-    outputs = ((shape.size if shape is not None else HEAD_ROWS) * num_tokens(header) + given + kept) * _FLOAT
-    if not gpu_layers:
-        return ModelMemory(MemoryBytes(weights), MemoryBytes(cache), MemoryBytes(graph + outputs), MemoryBytes())
-    on_gpu = MemoryBytes(0, weights), MemoryBytes(0, cache), MemoryBytes(outputs, graph)
-    return ModelMemory(*on_gpu, MemoryBytes(), (weights + cache + graph,))
+    given = given_rows * first(header.arch_value("embedding_length"))
+    kept = parts * first(target.arch_value("embedding_length")) * (TAP_ROWS + passes)
+    outputs = MemoryBytes((out_rows * num_tokens(header) + given + kept) * _FLOAT)
+
+    def placed(num_bytes: int) -> MemoryBytes:
+        return MemoryBytes(num_bytes) if device is None else MemoryBytes(0, (*[0] * device, num_bytes))
+
+    return ModelMemory(placed(weights), placed(cache), placed(graph) + outputs)
 
 
 def _head_graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
@@ -423,16 +361,3 @@ def _head_graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: i
     feed_forward = count * (2 * widest_layer(header) + n_embd) * _FLOAT
     logits = (min(rows, count) * num_tokens(header) + count * n_embd) * _FLOAT
     return round(max(attention, feed_forward, logits))
-
-
-def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
-    """Add the memory of heads. With several devices the heads are on the last one, like the output layer."""
-    on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
-    devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
-    return replace(
-        memory,
-        devices_bytes=devices,
-        weights=memory.weights + heads.weights,
-        cache=memory.cache + heads.cache,
-        compute=memory.compute + heads.compute,
-    )

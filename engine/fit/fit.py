@@ -13,8 +13,8 @@ import psutil
 
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import estimate_memory, head_memory, with_heads
-from engine.gguf.header import GgufHeader
+from engine.fit.estimate import ModelMemory, estimate_memory, head_memory
+from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import all_parts
 from engine.records import FitLevel
 from engine.sentences import i18n, size_of
@@ -49,70 +49,51 @@ class FitReport:
             free=size_of(self.available_bytes),
         )
 
+    def check(self) -> None:
+        """Refuse what does not fit.
+
+        Raises:
+            NotEnoughMemoryError: it needs more than is free.
+        """
+        if self.verdict is FitLevel.TOO_LARGE:
+            raise NotEnoughMemoryError(self.sentence)
+
 
 def estimate(
-    headers: Sequence[GgufHeader],
-    setup: CacheSetup | int,
-    available_bytes: int | None = None,
-    weights_bytes: Sequence[int | None] = (),
-    *,
-    heads: bool = False,
+    paths: Sequence[Path], setup: CacheSetup | int, available_bytes: int | None = None, *, heads: bool = False
 ) -> FitReport:
     """Estimate a target and an optional draft, with contexts of ``setup`` (a number is ``n_ctx``).
 
-    ``weights_bytes``: for each model the size of all its parts, or None for a single file.
     ``heads``: whether the target's next-token layers are used.
+
+    Raises:
+        ModelFileError: a header cannot be read.
     """
-    free = psutil.virtual_memory().available if available_bytes is None else available_bytes
     setup = CacheSetup(setup) if isinstance(setup, int) else setup
-    wholes = tuple(weights_bytes) or (None,) * len(headers)
-    models = [estimate_memory(one, setup, 0, whole) for one, whole in zip(headers, wholes, strict=True)]
+    headers = [read_header(path) for path in paths]
+    models = [
+        estimate_memory(header, setup, 0, all_parts_bytes(path, header))
+        for path, header in zip(paths, headers, strict=True)
+    ]
     if heads:
-        models[0] = with_heads(models[0], head_memory(headers[0], setup))
+        models.append(head_memory(headers[0], setup))
+    return report_of(models, available_bytes)
+
+
+def report_of(models: Sequence[ModelMemory], available_bytes: int | None = None) -> FitReport:
+    """The memory of models together, beside the free memory (by default this machine's)."""
     return FitReport(
         weights_bytes=sum(model.weights.all_bytes for model in models),
         cache_bytes=sum(model.cache.all_bytes for model in models),
         compute_bytes=sum((model.compute + model.other).all_bytes for model in models),
-        available_bytes=free,
+        available_bytes=psutil.virtual_memory().available if available_bytes is None else available_bytes,
     )
-
-
-def check_fit(
-    headers: Sequence[GgufHeader],
-    setup: CacheSetup | int,
-    available_bytes: int | None = None,
-    weights_bytes: Sequence[int | None] = (),
-    *,
-    heads: bool = False,
-) -> FitReport:
-    """Estimate, and refuse a model that does not fit.
-
-    Raises:
-        NotEnoughMemoryError: it needs more than is free.
-    """
-    report = estimate(headers, setup, available_bytes, weights_bytes, heads=heads)
-    if report.verdict is FitLevel.TOO_LARGE:
-        raise NotEnoughMemoryError(report.sentence)
-    return report
 
 
 def judge(needed: int, free: int) -> FitLevel:
     if needed > free:
         return FitLevel.TOO_LARGE
     return FitLevel.TIGHT if needed > TIGHT_SHARE * free else FitLevel.FITS
-
-
-def check_head_fit(target: GgufHeader, head: GgufHeader, setup: CacheSetup, available_bytes: int | None = None) -> None:
-    """Refuse a head file that does not fit in memory after its target was loaded.
-
-    Raises:
-        NotEnoughMemoryError: it needs more than is free.
-    """
-    free = psutil.virtual_memory().available if available_bytes is None else available_bytes
-    memory = head_memory(target, setup, head)
-    report = FitReport(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, free)
-    if report.verdict is FitLevel.TOO_LARGE:
-        raise NotEnoughMemoryError(report.sentence)
 
 
 def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:

@@ -6,13 +6,13 @@ Everything is computed from headers and given numbers: no model is loaded, and t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from itertools import zip_longest
+from itertools import count, takewhile
 
 from engine.fit.cache_size import CacheSetup, first, is_recurrent, num_cached_layers
 from engine.fit.estimate import (
+    ENCODER_BYTES,
     ONE_DEVICE,
     DeviceSplit,
     MemoryBytes,
@@ -20,8 +20,6 @@ from engine.fit.estimate import (
     estimate_memory,
     experts_pattern,
     head_memory,
-    with_encoder,
-    with_heads,
 )
 from engine.fit.fit import judge
 from engine.gguf.head_files import has_next_token_layers, head_method
@@ -101,87 +99,60 @@ class FitRow:
 
     role: str
     part: str
-    main_bytes: int
-    gpu_bytes: int
-    disk_bytes: int = 0
-
-
-class ChangeKind(StrEnum):
-    """Kinds of remedies."""
-
-    CACHE_TYPE = "cache type"
-    CONTEXT = "context"
-    DRAFT_ON_CPU = "draft on the CPU"
-    EXPERTS_ON_CPU = "experts on the CPU"
-    GPU_LAYERS = "GPU layers"
-    NO_DRAFT = "no draft"
-    DISK = "disk"
-    OTHER_MODEL = "other model"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A remedy that makes the pair fit; ``value`` is a setting (cache type, tokens, layers), or empty."""
-
-    kind: ChangeKind
-    value: str
-    sentence: str
+    memory: MemoryBytes
 
 
 @dataclass(frozen=True, slots=True)
 class FitTable:
-    """The table. ``changes``: remedies, empty if the pair fits well; ``devices_bytes``: needed bytes of each device."""
+    """The table. ``disk_bytes``: what has to be downloaded. ``changes``: remedies, empty if the pair fits well."""
 
     rows: tuple[FitRow, ...]
     free: FreeMemory
-    changes: tuple[Change, ...] = ()
-    devices_bytes: tuple[int, ...] = ()
+    disk_bytes: int = 0
+    changes: tuple[str, ...] = ()
 
     @property
     def cache_bytes(self) -> int:
-        return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.part == CONTEXT_ROW)
+        return sum(row.memory.all_bytes for row in self.rows if row.part == CONTEXT_ROW)
 
     @property
-    def needed(self) -> FitRow:
-        return FitRow(
-            "",
-            "",
-            sum(row.main_bytes for row in self.rows),
-            sum(row.gpu_bytes for row in self.rows),
-            sum(row.disk_bytes for row in self.rows),
-        )
+    def needed(self) -> MemoryBytes:
+        return sum((row.memory for row in self.rows), MemoryBytes())
+
+    @property
+    def lacks_disk(self) -> bool:
+        return self.free.disk_bytes is not None and self.disk_bytes > self.free.disk_bytes
 
     @property
     def verdict(self) -> FitLevel:
         """The worst verdict of main memory, GPU memory and disk."""
-        needed = self.needed
-        verdicts = [judge(needed.main_bytes, self.free.main_bytes), self.gpu_verdict]
-        if self.free.disk_bytes is not None and needed.disk_bytes > self.free.disk_bytes:
-            verdicts.append(FitLevel.TOO_LARGE)
-        return max(verdicts, key=list(FitLevel).index)
+        verdicts = [judge(self.needed.main_bytes, self.free.main_bytes), self.gpu_verdict]
+        return FitLevel.TOO_LARGE if self.lacks_disk else max(verdicts, key=list(FitLevel).index)
 
     @property
     def gpu_verdict(self) -> FitLevel:
-        verdicts = [judge(self.needed.gpu_bytes, self.free.gpu_bytes)]
+        needed = self.needed
+        verdicts = [judge(needed.gpu_bytes, self.free.gpu_bytes)]
         if len(self.free.devices) > 1:
-            pairs = zip(self.devices_bytes, self.free.devices, strict=False)
+            pairs = zip(needed.devices_bytes, self.free.devices, strict=False)
             verdicts.extend(judge(needed, free) for needed, (_, free) in pairs)
         return max(verdicts, key=list(FitLevel).index)
 
 
 def table_of(pair: PairPlan, free: FreeMemory) -> FitTable:
     """Compare the memory of ``pair`` with ``free``, without remedies."""
-    plans = {"Target": pair.target, **({"Draft": pair.draft} if pair.draft else {})}
     rows: list[FitRow] = []
-    devices_bytes: list[int] = []
-    for role, plan in plans.items():
-        memory = _memory(plan, pair)
-        encoder = None
-        if plan.side is not None:
-            memory, encoder = with_encoder(memory, plan.side, plan.gpu_layers)
-        rows.extend(_rows(role, plan, memory, encoder))
-        devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
-    return FitTable(tuple(rows), free, devices_bytes=tuple(devices_bytes))
+    disk_bytes = 0
+    for role, plan in (("Target", pair.target), ("Draft", pair.draft)):
+        if plan is not None:
+            memory, disk_bytes = _memory(plan, pair), disk_bytes + plan.download_bytes
+            parts = {"weights": memory.weights, CONTEXT_ROW: memory.cache, "compute buffers": memory.compute}
+            parts["tokenizer and the rest"] = memory.other
+            if plan.side is not None:  # on the first GPU if the target uses one
+                needed = plan.side.weights_bytes + ENCODER_BYTES
+                parts["encoder for pictures"] = MemoryBytes(0, (needed,)) if plan.gpu_layers else MemoryBytes(needed)
+            rows += [FitRow(role, part, size) for part, size in parts.items()]
+    return FitTable(tuple(rows), free, disk_bytes)
 
 
 def fit_table(pair: PairPlan, free: FreeMemory) -> FitTable:
@@ -212,71 +183,64 @@ def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
 
 def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
     """Estimate a plan. A head file needs its target; the target's own heads count only without a draft."""
+    device = len(plan.spread.shares) - 1 if plan.gpu_layers else None
     if plan is pair.draft and head_method(plan.header):
-        return head_memory(pair.target.header, plan.setup, plan.header, plan.gpu_layers)
+        return head_memory(pair.target.header, plan.setup, plan.header, device)
     memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes, plan.spread)
     if plan is pair.target and pair.draft is None and has_next_token_layers(plan.header):
-        return with_heads(memory, head_memory(plan.header, plan.setup, None, plan.gpu_layers))
+        memory += head_memory(plan.header, plan.setup, None, device)
     return memory
 
 
-def _rows(role: str, plan: ModelPlan, memory: ModelMemory, encoder: MemoryBytes | None) -> Iterator[FitRow]:
-
-    def row(part: str, needed: MemoryBytes, disk_bytes: int = 0) -> FitRow:
-        return FitRow(role, part, needed.main_bytes, needed.gpu_bytes, disk_bytes)
-
-    yield row("weights", memory.weights, plan.download_bytes)
-    yield row(CONTEXT_ROW, memory.cache)
-    yield row("compute buffers", memory.compute)
-    yield row("tokenizer and the rest", memory.other)
-    if encoder is not None:
-        yield row("encoder for pictures", encoder)
-
-
-def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
+def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[str]:
     """Yield remedies that each suffice alone, mildest first; if the disk is short, that remedy comes first."""
     table = table_of(pair, free)
-    if free.disk_bytes is not None and table.needed.disk_bytes > free.disk_bytes:
-        missing = size_of(table.needed.disk_bytes - free.disk_bytes)
-        words = i18n("Free {missing} of disk space, or choose another folder for the models.", missing=missing)
-        yield Change(ChangeKind.DISK, "", words)
+    if table.lacks_disk and free.disk_bytes is not None:
+        missing = size_of(table.disk_bytes - free.disk_bytes)
+        yield i18n("Free {missing} of disk space, or choose another folder for the models.", missing=missing)
         free = replace(free, disk_bytes=None)
         table = table_of(pair, free)
-    order, found = list(FitLevel), set[ChangeKind]()
-    for changed, change in _remedies(pair, free):
-        if change.kind not in found and order.index(table_of(changed, free).verdict) < order.index(table.verdict):
-            found.add(change.kind)
-            yield change
-    if not found and table.verdict is FitLevel.TOO_LARGE:
-        yield Change(ChangeKind.OTHER_MODEL, "", i18n("Choose a smaller model, or a quantization with fewer bits."))
+    order, is_found = list(FitLevel), False
+    for remedies in _remedies(pair, free):
+        for changed, sentence in remedies:
+            if order.index(table_of(changed, free).verdict) < order.index(table.verdict):
+                is_found = True
+                yield sentence
+                break
+    if not is_found and table.verdict is FitLevel.TOO_LARGE:
+        yield i18n("Choose a smaller model, or a quantization with fewer bits.")
 
 
-def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[tuple[PairPlan, Change]]:
-    """The possible remedies with the changed plan, mildest first."""
-    target, draft, n_ctx = pair.target, pair.draft, pair.target.setup.n_ctx
-    for cache_type in ("q8_0", "q4_0"):
-        if cache_type != target.setup.cache_type_k:
-            words = i18n("Use the cache type {kind}: it takes less memory.", kind=cache_type)
-            yield _with_cache(pair, n_ctx, cache_type), Change(ChangeKind.CACHE_TYPE, cache_type, words)
-    while (n_ctx := n_ctx // 2) >= SMALLEST_N_CTX:
-        words = i18n("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx)
-        yield _with_cache(pair, n_ctx), Change(ChangeKind.CONTEXT, str(n_ctx), words)
+Remedy = tuple[PairPlan, str]  # the changed plan, and a sentence
+
+
+def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[Iterable[Remedy]]:
+    """The possible remedies, mildest first; of those of one kind only the first that helps is of interest."""
+    target, draft = pair.target, pair.draft
+    n_ctx, num_layers = target.setup.n_ctx, num_cached_layers(target.header)
+    yield (
+        (_with_cache(pair, n_ctx, kind), i18n("Use the cache type {kind}: it takes less memory.", kind=kind))
+        for kind in ("q8_0", "q4_0")
+        if kind != target.setup.cache_type_k
+    )
+    smaller = takewhile(lambda size: size >= SMALLEST_N_CTX, (n_ctx >> shift for shift in count(1)))
+    yield ((_with_cache(pair, size), i18n("Choose a context of {n_ctx:,} tokens.", n_ctx=size)) for size in smaller)
     if draft is not None and draft.gpu_layers:
         words = i18n("Run the draft on the CPU: then the GPU has room for the target.")
-        yield replace(pair, draft=replace(draft, gpu_layers=0)), Change(ChangeKind.DRAFT_ON_CPU, "0", words)
-    num_layers = num_cached_layers(target.header)
+        yield [(replace(pair, draft=replace(draft, gpu_layers=0)), words)]
     if number := experts_to_leave(pair, free):
         words = i18n("Keep the experts of {number} of {most} layers in main memory.", number=number, most=num_layers)
-        changed = replace(pair, target=target.with_experts_on_cpu(number))
-        yield changed, Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
+        yield [(replace(pair, target=target.with_experts_on_cpu(number)), words)]
     most = min(target.gpu_layers, num_layers + 1)
-    for layers in range(most - 1, -1, -1):
-        words = i18n("Put {layers} of {most} layers on the GPU.", layers=layers, most=most)
-        changed = replace(pair, target=replace(target, gpu_layers=layers))
-        yield changed, Change(ChangeKind.GPU_LAYERS, str(layers), words)
+    yield (
+        (
+            replace(pair, target=replace(target, gpu_layers=layers)),
+            i18n("Put {layers} of {most} layers on the GPU.", layers=layers, most=most),
+        )
+        for layers in range(most - 1, -1, -1)
+    )
     if draft is not None:
-        words = i18n("Do without the draft: the n-gram mode takes no memory.")
-        yield replace(pair, draft=None), Change(ChangeKind.NO_DRAFT, "", words)
+        yield [(replace(pair, draft=None), i18n("Do without the draft: the n-gram mode takes no memory."))]
 
 
 def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:

@@ -22,7 +22,7 @@ from engine.errors import (
 )
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
-from engine.fit.fit import all_parts_bytes, check_fit, estimate
+from engine.fit.fit import all_parts_bytes, estimate
 from engine.fit.table import ModelPlan, PairPlan, choose_parallel
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import missing_abilities
@@ -220,17 +220,15 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         ModelFileError: a header cannot be read.
         NotEnoughMemoryError: the models do not fit the free main memory.
     """
-    headers = [read_header(Path(path)) for path in paths]
-    wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
-    n_ctx = _automatic_n_ctx(headers[0], options)
+    files = [Path(path) for path in paths]
+    n_ctx = _automatic_n_ctx(read_header(files[0]), options)
     if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
-        report = estimate(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
-        if report.verdict is not FitLevel.TOO_LARGE:
+        if estimate(files, _fit_setup(options, n_ctx), heads=options.heads).verdict is not FitLevel.TOO_LARGE:
             break
         n_ctx //= 2
-    check_fit(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
+    estimate(files, _fit_setup(options, n_ctx), heads=options.heads).check()
     return replace(options, n_ctx=n_ctx)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.embeddings import EmbeddingForm, Pooling
 from engine.errors import ContextError, EngineError
-from engine.fit.fit import all_parts_bytes, check_fit, estimate
+from engine.fit.fit import estimate
 from engine.gguf.hyperparameters import read_checked_header
 from engine.gguf.model_parts import size_of_files
 from engine.llama import library
@@ -46,11 +46,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[str, Any]]:
-    header = read_checked_header(path, writes_text=False)
-    whole = [all_parts_bytes(path, header)]
-    check_fit([header], MIN_CTX, weights_bytes=whole)
-    needed = estimate([header], MIN_CTX, weights_bytes=whole).needed_bytes
-    limit_memory(needed + 2 * size_of_files(path) + MAX_CTX * MAX_BUFFER_BYTES_PER_TOKEN // 4)
+    read_checked_header(path, writes_text=False)
+    needed = estimate([path], MIN_CTX)
+    needed.check()
+    limit_memory(needed.needed_bytes + 2 * size_of_files(path) + MAX_CTX * MAX_BUFFER_BYTES_PER_TOKEN // 4)
     write_no_files()
     with LlamaModel(path, repack=False) as model:
         context = _context(model, threads or library.default_threads(model.num_params), pooling)

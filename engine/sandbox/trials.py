@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import DraftRefusedError, EngineError, ModelFileError, ModelHeaderError, ModelLoadError
-from engine.fit.fit import all_parts_bytes, check_fit, estimate
+from engine.fit.fit import estimate
 from engine.gguf.header import parse_header, read_header
 from engine.gguf.hyperparameters import check_tokens, read_checked_head, read_checked_header
 from engine.gguf.model_parts import size_of_files
@@ -77,11 +77,11 @@ def try_model(words: list[str]) -> dict[str, Any]:
         EngineError: the file cannot be used; the message says why.
     """
     path, is_for_devices = Path(words[0]), FOR_DEVICES in words[1:]
-    header = read_checked_header(path)
-    whole = [all_parts_bytes(path, header)]
+    read_checked_header(path)
+    needed = estimate([path], N_CTX)
     if not is_for_devices:
-        check_fit([header], N_CTX, weights_bytes=whole)
-    limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * size_of_files(path))
+        needed.check()
+    limit_memory(needed.needed_bytes + 2 * size_of_files(path))
     with LlamaModel(path, repack=False) as model:
         model.check_writes_text()
         _run_passes(model, _try_vocabulary(model))
@@ -140,8 +140,7 @@ def try_head(words: list[str]) -> dict[str, Any]:
     head = heads[0] if heads else None
     files = [target, *heads]
     headers = [read_checked_header(target), *map(read_checked_head, heads)]
-    wholes = [all_parts_bytes(path, header) for path, header in zip(files, headers, strict=True)]
-    limit_memory(2 * estimate(headers, N_CTX, weights_bytes=wholes).needed_bytes + 2 * sum(map(size_of_files, files)))
+    limit_memory(2 * estimate(files, N_CTX).needed_bytes + 2 * sum(map(size_of_files, files)))
     options = LoadOptions(n_ctx=N_CTX, gpu_layers=0, heads=head is None)
     loaded = open_model(target, options)
     if head is None and not loaded.model.n_layer_nextn:
@@ -181,7 +180,7 @@ def try_side_file(words: list[str]) -> dict[str, Any]:
     side, target = map(Path, words)
     header = read_checked_header(target)
     check_side_file(side, header)
-    needed = estimate([header], _VISION_CTX, weights_bytes=[all_parts_bytes(target, header)]).needed_bytes
+    needed = estimate([target], _VISION_CTX).needed_bytes
     num_bytes = size_of_files(target) + side.stat().st_size
     limit_memory(needed + 2 * num_bytes + read_header(side).weights_bytes + _ENCODER_BYTES)
     with LlamaModel(target, repack=False) as model:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.fit import check_head_fit
+from engine.fit.estimate import head_memory
+from engine.fit.fit import report_of
 from engine.gguf.head_files import MTP, are_heads_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, unsupported_reason
@@ -93,7 +94,8 @@ class HeadChoice:
         check_head_file(*headers)
         if not target.model.gpu_layers:
             fused = options.flash_attention is not FlashAttention.OFF
-            check_head_fit(*headers, CacheSetup(target.context.n_ctx, options.cache_type, options.cache_type, fused))
+            setup = CacheSetup(target.context.n_ctx, options.cache_type, options.cache_type, fused)
+            report_of([head_memory(headers[0], setup, headers[1])]).check()
         self.inspect(target.model.path, Path(path), should_stop)
         return open_head_file(path, target, options, progress)
 

@@ -137,13 +137,13 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     needed, room = table.needed, table.free
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
     if len(room.devices) > 1:
-        used = zip(table.devices_bytes, room.devices, strict=False)
+        used = zip(needed.devices_bytes, room.devices, strict=False)
         places.extend(_memory(name, taken, free) for taken, (name, free) in used if taken)
     elif room.gpu_bytes:
         places.append(_memory(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
-    if needed.disk_bytes and room.disk_bytes is not None:
-        level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS
-        places.append(MemoryPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
+    if table.disk_bytes and room.disk_bytes is not None:
+        level = FitLevel.TOO_LARGE if table.lacks_disk else FitLevel.FITS
+        places.append(MemoryPlace(translate("HubFitViews", "Disk"), table.disk_bytes, room.disk_bytes, level))
     return views.FitSummary(
         n_ctx=pair.target.setup.n_ctx,
         parallel=pair.target.setup.num_answers,
@@ -151,14 +151,14 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
         parts=_parts(table, pair.draft),
         places=tuple(places),
         level=table.verdict,
-        advice=tuple(in_language(change.sentence) for change in table.changes),
+        advice=tuple(map(in_language, table.changes)),
     )
 
 
 def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[MemoryPart, ...]:
     sizes: dict[str, dict[str, int]] = {}
     for row in table.rows:
-        sizes.setdefault(row.part, {})[row.role] = row.main_bytes + row.gpu_bytes
+        sizes.setdefault(row.part, {})[row.role] = row.memory.all_bytes
     return tuple(
         MemoryPart(
             translate("FitParts", what[:1].upper() + what[1:]),

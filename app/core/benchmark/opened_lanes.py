@@ -17,7 +17,7 @@ from engine.errors import (
     SettingError,
 )
 from engine.fit.cache_size import CacheSetup
-from engine.fit.fit import FitReport, all_parts_bytes, estimate
+from engine.fit.fit import FitReport, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.pacing.draft_length import choose_draft_length
@@ -216,8 +216,7 @@ def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: 
 
 def _memory_report(path: str, contexts: int, shape: CacheSetup, available_bytes: int | None) -> FitReport:
     """Memory in bytes of a model with ``contexts`` contexts on the same weights."""
-    header = read_header(Path(path))
-    one = estimate([header], shape, available_bytes, [all_parts_bytes(Path(path), header)])
+    one = estimate([Path(path)], shape, available_bytes)
     return replace(one, cache_bytes=one.cache_bytes * contexts, compute_bytes=one.compute_bytes * contexts)
 
 

@@ -25,7 +25,7 @@ from engine.fit.estimate import (
     experts_pattern,
     head_memory,
 )
-from engine.fit.fit import check_head_fit, estimate
+from engine.fit.fit import estimate, report_of
 from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from engine.heads import tap
@@ -160,9 +160,9 @@ def test_layers_on_the_gpu_leave_main_memory(tmp_path: Path) -> None:
     header = read_header(GEOMETRIES["Llama 3.1 8B"].write(tmp_path / "m.gguf"))
     none, some, all_of_them = (estimate_memory(header, CacheSetup(4096), layers) for layers in (0, 17, 99))
     assert none.total.gpu_bytes == 0
-    assert some.cache == MemoryBytes(none.cache.main_bytes // 2, none.cache.main_bytes // 2)
+    assert some.cache == MemoryBytes(none.cache.main_bytes // 2, (none.cache.main_bytes // 2,))
     embedding = next(tensor.num_bytes for tensor in header.tensors if tensor.name == "token_embd.weight")
-    assert all_of_them.weights == MemoryBytes(embedding, header.weights_bytes - embedding)
+    assert all_of_them.weights == MemoryBytes(embedding, (header.weights_bytes - embedding,))
     assert all_of_them.cache.main_bytes == 0
     for memory in (some, all_of_them):
         assert memory.weights.all_bytes == header.weights_bytes
@@ -210,8 +210,8 @@ def test_what_several_devices_take_is_what_all_take(shares: tuple[float, ...], m
     for part in ("weights", "cache"):
         assert getattr(several, part).gpu_bytes == pytest.approx(getattr(one, part).gpu_bytes, abs=2)
         assert getattr(several, part).main_bytes == getattr(one, part).main_bytes
-    assert sum(several.devices_bytes) == several.total.gpu_bytes
-    kept = [several.devices_bytes[number] / sum(several.devices_bytes) for number in range(len(shares))]
+    devices = several.total.devices_bytes
+    kept = [devices[number] / sum(devices) for number in range(len(shares))]
     assert kept == pytest.approx([share / sum(shares) for share in shares], abs=0.08)  # the output is on the last one
 
 
@@ -222,7 +222,7 @@ def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> No
         estimate_memory(header, CacheSetup(4096), 99, spread=DeviceSplit(moved=moved))
         for moved in ((), ((experts_pattern(20), None),))
     )
-    assert part.weights == MemoryBytes(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
+    assert part.weights == MemoryBytes(whole.weights.main_bytes + 20 * layer, (whole.weights.gpu_bytes - 20 * layer,))
     assert part.cache == whole.cache
     lent = max(tensor.num_bytes for tensor in header.tensors if "_exps" in tensor.name)
     assert part.compute.gpu_bytes == whole.compute.gpu_bytes + lent  # copied to a GPU for large batches
@@ -297,21 +297,21 @@ def test_attention_of_heads_that_is_not_fused_holds_all_scores(name: str, tmp_pa
 
 
 def test_a_targets_own_heads_count_only_where_they_are_used(tmp_path: Path) -> None:
-    header = read_header(qwen35_with_mtp().write(tmp_path / "target.gguf"))
-    plain = read_header(tiny_qwen35().write(tmp_path / "plain.gguf"))
-    without, with_heads = (estimate([header], 512, heads=heads) for heads in (False, True))
-    assert without.weights_bytes == estimate([plain], CacheSetup(512)).weights_bytes
-    heads = head_memory(header, CacheSetup(512))
-    assert with_heads.weights_bytes - without.weights_bytes == heads.weights.all_bytes
-    assert with_heads.needed_bytes - without.needed_bytes == (heads.weights + heads.cache + heads.compute).all_bytes
+    path = qwen35_with_mtp().write(tmp_path / "target.gguf")
+    plain = tiny_qwen35().write(tmp_path / "plain.gguf")
+    without, with_heads = (estimate([path], 512, heads=heads) for heads in (False, True))
+    assert without.weights_bytes == estimate([plain], 512).weights_bytes
+    heads = head_memory(read_header(path), CacheSetup(512))
+    assert with_heads.needed_bytes - without.needed_bytes == heads.total.all_bytes
 
 
 def test_a_head_that_does_not_fit_beside_its_target_is_refused(tmp_path: Path) -> None:
     target = read_header(tiny_llama().write(tmp_path / "target.gguf"))
     head = read_header(eagle3_for().write(tmp_path / "head.gguf"))
-    check_head_fit(target, head, CacheSetup(512), available_bytes=1 << 24)
+    needed = head_memory(target, CacheSetup(512), head)
+    report_of([needed], 1 << 24).check()
     with pytest.raises(NotEnoughMemoryError, match="are free"):
-        check_head_fit(target, head, CacheSetup(512), available_bytes=1 << 20)
+        report_of([needed], 1 << 20).check()
 
 
 def test_the_table_counts_heads_with_who_brings_them(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import NotEnoughMemoryError
-from engine.fit.fit import FitReport, all_parts_bytes, check_fit, estimate
-from engine.gguf.header import GgufHeader, read_header
+from engine.fit.fit import FitReport, all_parts_bytes, estimate
+from engine.gguf.header import read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.records import FitLevel
@@ -21,8 +21,9 @@ LOG = "engine.llama.library"
 MIB = 2**20
 
 
-def header_of(tmp_path: Path) -> GgufHeader:
-    return read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
+@pytest.fixture(name="tiny")
+def fixture_tiny(tmp_path: Path) -> Path:
+    return tiny_llama().write(tmp_path / "tiny.gguf")
 
 
 def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
@@ -33,16 +34,15 @@ def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
 @pytest.mark.parametrize("n_ctx", [256, 2048])
 @pytest.mark.parametrize("path", [None, "wide", *MODELS], ids=lambda path: getattr(path, "stem", str(path)))
 def test_the_estimate_is_what_llama_cpp_takes(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, path: Path | str | None, n_ctx: int
+    tmp_path: Path, tiny: Path, caplog: pytest.LogCaptureFixture, path: Path | str | None, n_ctx: int
 ) -> None:
     caplog.set_level(logging.DEBUG, LOG)
-    tiny = tiny_llama().write(tmp_path / "tiny.gguf")
     file = tiny if path is None else Path(path)
     if path == "wide":
         file = tiny_llama(n_ff=51_200).write(tmp_path / "wide.gguf")
     with LlamaModel(file) as model, LlamaContext(model, ContextParams(n_ctx, 1)) as context:
         context.forward([1] * 200, 1)
-    report = estimate([read_header(file)], n_ctx)
+    report = estimate([file], n_ctx)
     assert report.weights_bytes / MIB == pytest.approx(told_mib(caplog, "print_info: file size"), abs=0.01)
     assert report.cache_bytes / MIB == pytest.approx(told_mib(caplog, "(?:KV|RS) buffer size"), abs=0.01)
     compute_mib = told_mib(caplog, "compute buffer size")
@@ -58,15 +58,14 @@ def test_all_parts_of_a_model_count(tmp_path: Path) -> None:
     header = read_header(first)
     whole = all_parts_bytes(first, header)
     assert whole == first.stat().st_size + 2 * 10**6 - header.data_offset
-    one, all_of_them = estimate([header], 256, 10**9), estimate([header], 256, 10**9, [whole])
-    assert all_of_them.weights_bytes - one.weights_bytes == pytest.approx(2 * 10**6, abs=100)
-    assert all_parts_bytes(tmp_path / "m.gguf", header_of(tmp_path)) is None
+    assert estimate([first], 256).weights_bytes - header.weights_bytes == pytest.approx(2 * 10**6, abs=100)
+    assert all_parts_bytes(tmp_path / "m.gguf", header) is None
 
 
-def test_a_draft_is_added(tmp_path: Path) -> None:
-    header = header_of(tmp_path)
-    one, both = estimate([header], 1000, 10**9), estimate([header, header], 1000, 10**9)
+def test_a_draft_is_added(tiny: Path) -> None:
+    one, both = estimate([tiny], 1000), estimate([tiny, tiny], 1000)
     assert both.needed_bytes == 2 * one.needed_bytes
+    assert one.available_bytes > 10 * MIB, "this machine's free memory"
 
 
 @pytest.mark.parametrize(
@@ -77,14 +76,9 @@ def test_the_verdict(available: int, verdict: FitLevel) -> None:
     assert FitReport(50, 30, 20, available).verdict is verdict
 
 
-def test_what_does_not_fit_is_refused_with_its_figures(tmp_path: Path) -> None:
-    header = header_of(tmp_path)
-    assert check_fit([header], 1000, 10**9).verdict is FitLevel.FITS
+def test_what_does_not_fit_is_refused_with_its_figures(tiny: Path) -> None:
+    estimate([tiny], 1000, 10**9).check()
     with pytest.raises(NotEnoughMemoryError) as caught:
-        check_fit([header], 10**9, 8 * 10**9)
+        estimate([tiny], 10**9, 8 * 10**9).check()
     assert re.search(r"about [\d,.]+ GB \(\d+ MB of weights and 256\.0 GB for the context\)", caught.value.message)
     assert "8.0 GB are free." in caught.value.message
-
-
-def test_without_a_figure_this_machines_free_memory_counts(tmp_path: Path) -> None:
-    assert estimate([header_of(tmp_path)], 256).available_bytes > 10 * MIB

@@ -13,7 +13,6 @@ import pytest
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
 from engine.fit.fit import estimate
-from engine.gguf.header import read_header
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import loading
@@ -138,14 +137,13 @@ def test_a_context_beside_whose_first_pass_fails_is_freed(held: set[int], monkey
 def test_the_automatic_context_is_the_largest_that_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long = tiny_llama().with_metadata(llama__context_length=(Kind.UINT32, 32_768))
     path = str(long.write(tmp_path / "long.gguf"))
-    header = read_header(Path(path))
     options = LoadOptions(gpu_layers=0)
 
     def fitted(num_bytes: int, asked: LoadOptions = options) -> int | None:
         monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=num_bytes))
         return fit_context([path], asked).n_ctx
 
-    needed = {n_ctx: estimate([header], n_ctx, 1).needed_bytes for n_ctx in (2048, 4096, 8192, 32_768)}
+    needed = {n_ctx: estimate([Path(path)], n_ctx, 1).needed_bytes for n_ctx in (2048, 4096, 8192, 32_768)}
     assert list(needed.values()) == sorted(set(needed.values()))
     assert fitted(2 * needed[32_768]) == AUTOMATIC_N_CTX == 8192
     assert fitted(needed[8192]) == 8192

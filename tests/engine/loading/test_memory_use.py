@@ -6,7 +6,6 @@ import pytest
 
 from app.core.paths import builtin_target
 from engine.fit.fit import estimate
-from engine.gguf.header import read_header
 from engine.loading.loading import LoadOptions, open_model
 from engine.loading.memory_use import reported_memory
 from engine.records import DeviceUse, MemoryUse
@@ -80,7 +79,7 @@ def test_a_file_mapped_for_two_devices_counts_once() -> None:
 def test_a_loaded_model_tells_what_it_takes_and_the_estimate_agrees() -> None:
     loaded = open_model(builtin_target(), LoadOptions(n_ctx=1024, gpu_layers=0))
     loaded.close()
-    memory, guess = loaded.info.memory, estimate([read_header(builtin_target())], 1024)
+    memory, guess = loaded.info.memory, estimate([builtin_target()], 1024)
     assert memory is not None
     # repacked weights may be a little larger than in the file, for example by sums for AMX
     assert guess.weights_bytes == pytest.approx(memory.weights_bytes, rel=0.15)

@@ -13,7 +13,6 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import estimate
-from engine.gguf.header import read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, cache_notices, draft_options, open_model, target_options
@@ -44,7 +43,7 @@ def test_the_memory_guard_counts_what_llama_cpp_takes(
     with LlamaModel(builtin_target()) as model, LlamaContext(model, params) as context:
         context.forward([1] * 200, 1)
     shape = CacheSetup(1024, cache_type, cache_type, fused=flash is not FlashAttention.OFF)
-    report = estimate([read_header(builtin_target())], shape)
+    report = estimate([builtin_target()], shape)
     told = {
         name: sum(float(size) for size in re.findall(f"{name} size" + r" += +([\d.]+) MiB", caplog.text))
         for name in ("KV buffer", "compute buffer")
@@ -54,8 +53,8 @@ def test_the_memory_guard_counts_what_llama_cpp_takes(
 
 
 def test_smaller_types_take_less(tmp_path: Path) -> None:
-    header = read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
-    sizes = [estimate([header], CacheSetup(256, kind, kind)).cache_bytes for kind in CacheType]
+    tiny = tiny_llama().write(tmp_path / "tiny.gguf")
+    sizes = [estimate([tiny], CacheSetup(256, kind, kind)).cache_bytes for kind in CacheType]
     assert sizes == [256 * 256, 256 * 136, 256 * 72]
 
 

@@ -30,6 +30,7 @@ from engine.errors import (
     NewerModelError,
     NotEnoughMemoryError,
 )
+from engine.fit.fit import FitReport
 from engine.gguf.hyperparameters import read_checked_header
 from engine.records import LoadRequest, Mode, SamplingParams
 from engine.sandbox import trials
@@ -318,7 +319,7 @@ def test_what_main_memory_cannot_hold_may_be_for_devices(
     def refuse(*_args: object, **_kept: object) -> None:
         raise NotEnoughMemoryError("It does not fit.")
 
-    monkeypatch.setattr(trials, "check_fit", refuse)
+    monkeypatch.setattr(FitReport, "check", refuse)
     with pytest.raises(NotEnoughMemoryError):
         trials.try_model([good.target])
     probe(Path(good.target), tmp_path, is_for_devices=True)

@@ -10,7 +10,9 @@ from app.core.hub.links import request_of
 from app.core.hub.records import RepoDetails
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target
-from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import MemoryBytes
+from engine.fit.table import FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
 from engine.records import FitLevel
 
 GB = 10**9
@@ -50,14 +52,11 @@ def test_models_of_one_quantization_differ_and_side_files_are_last() -> None:
 
 def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (
-        FitRow("Target", "weights", 4 * GB, GB, 5 * GB),
-        FitRow("Target", "context", GB, 0),
-        FitRow("Draft", "weights", GB, 0),
+        FitRow("Target", "weights", MemoryBytes(4 * GB, (GB,))),
+        FitRow("Target", "context", MemoryBytes(GB)),
+        FitRow("Draft", "weights", MemoryBytes(GB)),
     )
-    change = Change(ChangeKind.CONTEXT, "4096", "Choose a context of 4,096 tokens.")
-    table = FitTable(rows, FreeMemory(6 * GB, 2 * GB, 4 * GB), (change,))
-    from engine.fit.cache_size import CacheSetup
-
+    table = FitTable(rows, FreeMemory(6 * GB, 2 * GB, 4 * GB), 5 * GB, ("Choose a context of 4,096 tokens.",))
     plan = ModelPlan(header=None, setup=CacheSetup(8192))  # type: ignore[arg-type]
     shown = fit_view(table, PairPlan(plan, plan))
     assert [(part.label, part.target_bytes, part.draft_bytes) for part in shown.parts] == [

@@ -185,7 +185,7 @@ def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) ->
     assert proof.match is not None
     assert proof.match.matches
     assert proof.fit.verdict is FitLevel.FITS
-    assert proof.fit.needed.disk_bytes == target.size_bytes + draft.size_bytes
+    assert proof.fit.disk_bytes == target.size_bytes + draft.size_bytes
     stranger = on_hub(hub, GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7)), "stranger.gguf")
     other = assess_pair(target, stranger, LoadPlan(), FreeMemory(1000))
     assert other.match is not None
