@@ -33,8 +33,7 @@ from engine.gguf.head_files import has_next_token_layers, head_method, num_next_
 class FoundModel:
     """A file on the hub. ``sha256`` is empty if the hub gives none; for split models it is the first part's.
 
-    ``architecture`` to ``num_next_token_layers`` are from the header, empty and 0 if unreadable; ``num_fetched`` is the
-    number of downloaded bytes.
+    ``architecture`` to ``num_next_token_layers`` are from the header, empty and 0 if unreadable.
     """
 
     repo: str
@@ -45,7 +44,6 @@ class FoundModel:
     head: str = ""  # "MTP" or "EAGLE-3" for a head file
     num_params: int = 0
     num_next_token_layers: int = 0
-    num_fetched: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,6 @@ def with_header(found: FoundModel, known: KnownModel) -> FoundModel:
         head=head_method(header),
         num_params=header.num_params,
         num_next_token_layers=num_next_token_layers(header) if has_next_token_layers(header) else 0,
-        num_fetched=known.num_fetched,
     )
 
 

@@ -68,7 +68,6 @@ def test_only_headers_are_fetched(hub: LoopbackHub, client: HubClient) -> None:
     assert found.is_confirmed
     assert found.target is not None
     assert hub.bytes_sent[f"{TARGET_REPO}/target-Q8_0.gguf"] < 0.5 * len(target.to_bytes())
-    assert 0 < found.target.num_fetched < 0.5 * len(target.to_bytes())
 
 
 def test_heads_inside_are_looked_for_in_the_header(hub: LoopbackHub, client: HubClient) -> None:

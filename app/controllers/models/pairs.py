@@ -174,6 +174,6 @@ def _first_model_row(found: LibraryModel | None) -> CatalogRow:
         name=SMALL.name,
         good_for=use,
         pair=PairView(side, drafting=Drafting.TEXT),
-        licence=words.format(licence=SMALL.licence, maker=SMALL.maker, package=SMALL.wheel.package),
+        licence=words.format(licence=SMALL.licence, maker=SMALL.maker, package=SMALL.package),
         fit=FitLevel.FITS,
     )

@@ -366,7 +366,6 @@ class DownloadRequest:
 
     repo_id: str
     model: RepoModel
-    revision: str = "main"
     draft_of: str = ""
     licence: str = ""
     url: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import app
 from app.core.domain.models import Gated, RepoFile, RepoSummary
@@ -67,7 +67,7 @@ _ETAG_CHARS = 200
 # The codes are those of the hub's header X-Error-Code
 # (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
 REDIRECTS = (301, 302, 303, 307, 308)
-_PLAIN_HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
+PLAIN_HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
 
 
 # Functions from the hub's JSON to records. A missing, mistyped or absurd field is left out; an unusable answer raises
@@ -132,14 +132,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
     if summary is None or not isinstance(answer, dict):
         raise HubAnswerError(i18n("The hub's answer about {repo_id} does not describe a repository.", repo_id=repo_id))
     files = _files(answer.get("siblings"))
-    models = group_models(files)
-    commit = _text(answer.get("sha")).lower()
-    return RepoDetails(
-        summary=summary,
-        commit=commit if len(commit) == 40 and set(commit) <= _HEX else "",
-        models=models,
-        has_readme=any(file.path == README for file in files),
-    )
+    return RepoDetails(summary, group_models(files), has_readme=any(file.path == README for file in files))
 
 
 def readme_text(body: bytes) -> str:
@@ -259,6 +252,23 @@ class Connections:
                     raise HubUnreachableError(message, advice) from error
             return self._client
 
+    @contextmanager
+    def send(
+        self, method: str, url: str, headers: Mapping[str, str], advice: Sentence | None = None
+    ) -> Iterator[httpx.Response]:
+        """Send one request without cookies; yields the answer, of any status."""
+        with connection_errors(host_of(url), advice):
+            client = self.client()
+            client.cookies.clear()
+            # The library's `build_hf_headers` would first request a list of programs from the hub.
+            agent = {"User-Agent": f"paceline/{app.__version__}"}
+            request = client.build_request(method, url, headers={**agent, **headers})
+            answer = client.send(request, stream=True, follow_redirects=False)
+        try:
+            yield answer
+        finally:
+            answer.close()
+
     def close(self) -> None:
         """Close the client. Later calls fail, since they would open connections that are never closed."""
         with self._lock:
@@ -308,26 +318,25 @@ class HubClient:
         body = self._get_small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search", MAX_API_BYTES)
         return summaries_of(parse(body), limit)
 
-    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
+    def details(self, repo_id: str) -> RepoDetails:
         """Read one repository with its models, sizes and checksums.
 
         Raises:
             HubError: see its subclasses.
-            UnsafeNameError: the name or revision is invalid.
+            UnsafeNameError: the name is invalid.
         """
-        check_repo_id(repo_id)
-        address = f"{self.endpoint}/api/models/{repo_id}/revision/{quote('/'.join(safe_parts(revision)))}"
-        return details_of(parse(self._get_small(f"{address}?blobs=true", repo_id, MAX_API_BYTES)), repo_id)
+        address = f"{self.endpoint}/api/models/{check_repo_id(repo_id)}/revision/main?blobs=true"
+        return details_of(parse(self._get_small(address, repo_id, MAX_API_BYTES)), repo_id)
 
-    def readme(self, repo_id: str, revision: str = "main") -> str:
+    def readme(self, repo_id: str) -> str:
         """The README's Markdown without its YAML head, at most 1 MB; empty if the repository has none.
 
         Raises:
             HubError: see its subclasses.
-            UnsafeNameError: the name or revision is invalid.
+            UnsafeNameError: the name is invalid.
         """
         try:
-            return readme_text(self._get_small(self._file_url(repo_id, README, revision), repo_id, MAX_README_BYTES))
+            return readme_text(self._get_small(self._file_url(repo_id, README, "main"), repo_id, MAX_README_BYTES))
         except HubNotFoundError:
             return ""
 
@@ -342,7 +351,7 @@ class HubClient:
             UnsafeNameError: a name is invalid.
         """
         url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
-        with self._follow("HEAD", url, what, _PLAIN_HEADERS) as (answer, last_url):
+        with self._follow("HEAD", url, what, PLAIN_HEADERS) as (answer, last_url):
             is_redirect = answer.status_code in REDIRECTS
             address = redirect_target(last_url, answer.headers.get("Location", "")) if is_redirect else last_url
             return location_of(answer.headers, repo_id, path, address, self._file_url)
@@ -359,7 +368,7 @@ class HubClient:
         Raises:
             HubError: see its subclasses.
         """
-        headers = dict(_PLAIN_HEADERS)
+        headers = dict(PLAIN_HEADERS)
         if start or end is not None:
             headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
             if if_range.startswith('"'):  # not a weak ETag, which does not identify bytes
@@ -387,7 +396,10 @@ class HubClient:
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
 
     def _get_small(self, url: str, what: str, max_bytes: int) -> bytes:
-        with self._follow("GET", url, what, {}) as (answer, _url), self._errors(url):
+        with (
+            self._follow("GET", url, what, {}) as (answer, _url),
+            connection_errors(host_of(url), address_advice()),
+        ):
             body = small_body(answer, max_bytes)
         if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
             raise HubAnswerError(i18n("The hub's answer about {what} is far too long.", what=what))
@@ -410,10 +422,6 @@ class HubClient:
                 url = redirect_target(url, answer.headers.get("Location", ""))
         raise HubAnswerError(i18n("The hub redirects without end for {what}.", what=what))
 
-    @staticmethod
-    def _errors(url: str) -> AbstractContextManager[None]:
-        return connection_errors(host_of(url), address_advice())
-
     @contextmanager
     def _request(self, method: str, url: str, what: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
         """Send one request, with a token if the hub requires it; yields a successful answer or a redirect."""
@@ -421,16 +429,12 @@ class HubClient:
         own = origin(url) == origin(self.endpoint)
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
         while True:
-            with self._errors(url):
-                request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
-                answer = self._connections.client().send(request, stream=True, follow_redirects=False)
-            try:
+            own_headers = {**headers, "Authorization": f"Bearer {token}"} if token else headers
+            with self._connections.send(method, url, own_headers, address_advice()) as answer:
                 error = status_error(answer.status_code, answer.headers, what, own=own)
                 if error is None:
                     yield answer
                     return
-            finally:
-                answer.close()
             # Read the keyring only if the hub refuses an anonymous request: the user may have to unlock it.
             token = self._stored_token(url) if not token and answer.status_code in (401, 403) else ""
             if not token:
@@ -443,15 +447,6 @@ class HubClient:
             if self._token is None:
                 self._token = self.tokens.find()
             return self._token
-
-    @staticmethod
-    def _headers(headers: Mapping[str, str], token: str) -> dict[str, str]:
-        # The library's `build_hf_headers` would first request a list of programs from the hub.
-        return {
-            "User-Agent": f"paceline/{app.__version__}",
-            **headers,
-            **({"Authorization": f"Bearer {token}"} if token else {}),
-        }
 
 
 def status_error(status: int, headers: Mapping[str, str], what: str, *, own: bool) -> HubError | None:
@@ -467,16 +462,10 @@ def status_error(status: int, headers: Mapping[str, str], what: str, *, own: boo
     elif status in (401, 403):
         error = _no_access(status, code, what)
     elif status in (404, 410):
-        error = _absent_error(code, what)
+        error = HubNotFoundError(i18n("{what} does not exist.", what=what))
     else:
         error = HubAnswerError(i18n("The hub answered {what} with HTTP {status}.", what=what, status=status))
     return error
-
-
-def _absent_error(code: str, what: str) -> HubError:
-    if code == "RevisionNotFound":
-        return HubNotFoundError(i18n("{what} has no such revision.", what=what))
-    return HubNotFoundError(i18n("{what} does not exist.", what=what))
 
 
 def _no_access(status: int, code: str, what: str) -> HubError:
@@ -506,7 +495,7 @@ def location_of(
     if not etag or len(etag) > _ETAG_CHARS or not etag.isascii() or not etag.isprintable():
         raise HubAnswerError(i18n("The hub does not give a checksum for {what}.", what=what))
     commit = headers.get("X-Repo-Commit", "").lower()
-    if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
+    if len(commit) != 40 or not set(commit) <= _HEX:
         commit = ""
     address = pinned(repo_id, path, commit) if commit and not linked else url
     return RemoteLocation(repo_id, path, address, etag, int(size))

@@ -14,17 +14,16 @@ import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-import app
 from app.core.domain.engines import is_this_machine
-from app.core.domain.models import DownloadRequest, RepoFile, RepoModel
-from app.core.hub.addresses import content_range, origin
+from app.core.domain.models import DownloadRequest, RepoFile
+from app.core.hub.addresses import content_range, host_of, origin
 from app.core.hub.client import (
     MAX_REDIRECTS,
     MAX_SIZE_BYTES,
+    PLAIN_HEADERS,
     REDIRECTS,
     TIMEOUT_S,
     ByteStream,
@@ -32,11 +31,10 @@ from app.core.hub.client import (
     busy_error,
     check_body,
     check_plain,
-    connection_errors,
     strong_etag,
 )
 from app.core.hub.errors import HubAnswerError, HubBytesError, LinkRefusedError, UnsafeNameError
-from app.core.hub.file_names import is_gguf, kind_of, model_name, quantization_of, safe_parts, shard_of, short
+from app.core.hub.file_names import group_models, is_gguf, safe_parts, shard_of, short
 from app.core.hub.records import RemoteLocation
 from engine.sentences import i18n
 
@@ -46,15 +44,6 @@ Response: TypeAlias = Any
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
 _PAGES = ("text/html", "application/xhtml+xml")
-_HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The current location of a link's file. ``hosts``: the contacted hosts, in order."""
-
-    location: RemoteLocation
-    hosts: tuple[str, ...]
 
 
 def check_link(address: str) -> str:
@@ -97,11 +86,11 @@ def request_of(address: str) -> DownloadRequest:
                 "Give the link of the first part; the others are fetched with it.",
             )
         files = tuple(RepoFile(f"{stem}-{part:05d}-of-{total:05d}.gguf") for part in range(1, total + 1))
-    model = RepoModel(model_name(name), kind_of(name), files, quantization_of(name))
     # The library folder of a link: HOST/NAME, where NAME depends on the address.
     host = re.sub(r"[^A-Za-z0-9.-]", "-", origin(address)[1]).strip(".-")[-60:].strip(".-") or "link"
     host = host.encode("ascii", "replace").decode().replace("?", "-").replace("..", ".")
-    return DownloadRequest(f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}", model, url=address)
+    folder = f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+    return DownloadRequest(folder, group_models(files)[0], url=address)
 
 
 def file_name(address: str) -> str:
@@ -138,11 +127,7 @@ class LinkSource:
             HubError: the server is unreachable, busy, or its answer is invalid.
         """
         del revision
-        return self.inspect(repo_id, path).location
-
-    def inspect(self, repo_id: str, path: str) -> Located:
-        """Like `locate`, with the contacted hosts."""
-        with self._answer(self._url_of(path), {**_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
+        with self._answer(self._url_of(path), {**PLAIN_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
             headers, host = answer.headers, hosts[-1]
             if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
                 raise LinkRefusedError(
@@ -162,8 +147,7 @@ class LinkSource:
                 )
             validator = strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
-            location = RemoteLocation(repo_id, path, str(answer.url), etag, size)
-            return Located(location, hosts)
+            return RemoteLocation(repo_id, path, str(answer.url), etag, size, hosts)
 
     @contextmanager
     def open(
@@ -177,7 +161,7 @@ class LinkSource:
         Raises:
             HubError: see `locate`.
         """
-        headers = dict(_HEADERS)
+        headers = dict(PLAIN_HEADERS)
         if end is not None:
             headers["Range"] = f"bytes={start}-{end - 1}"
         elif start and if_range.startswith('"'):
@@ -198,23 +182,16 @@ class LinkSource:
     @contextmanager
     def _answer(self, url: str, headers: Mapping[str, str]) -> Iterator[_Reached]:
         """Request an address and follow allowed redirects; the status of the answer is 200 or 206."""
-        hosts, sha256 = [origin(url)[1]], ""
-        agent = {"User-Agent": f"paceline/{app.__version__}"}
+        hosts, sha256 = [host_of(url)], ""
         for _ in range(MAX_REDIRECTS):
-            with connection_errors(hosts[-1]):
-                self._connections.client().cookies.clear()  # never send cookies, not even to the same host
-                request = self._connections.client().build_request("GET", url, headers={**agent, **headers})
-                answer = self._connections.client().send(request, stream=True, follow_redirects=False)
-            try:
+            with self._connections.send("GET", url, headers) as answer:
+                sha256 = sha256 or _reported_sha256(answer.headers)
                 if answer.status_code not in REDIRECTS:
                     _check_status(answer, hosts[-1])
-                    yield answer, tuple(dict.fromkeys(hosts)), sha256 or _reported_sha256(answer.headers)
+                    yield answer, tuple(dict.fromkeys(hosts)), sha256
                     return
-                sha256 = sha256 or _reported_sha256(answer.headers)
                 url = redirected(url, answer.headers.get("Location", ""))
-                hosts.append(origin(url)[1])
-            finally:
-                answer.close()
+                hosts.append(host_of(url))
         raise LinkRefusedError(i18n("{host} redirects without end.", host=hosts[0]), "Check the link.")
 
 
@@ -259,14 +236,14 @@ def is_near(host: str) -> bool:
 
 def _check_status(answer: Response, host: str) -> None:
     status = answer.status_code
-    if status in (200, 206):
-        return
     if error := busy_error(status, answer.headers, host):
         raise error
-    raise LinkRefusedError(
-        i18n("{host} refuses this file (HTTP {status}).", host=host, status=status),
-        "Check the link; it may have expired. If it needs a sign-in, download the file with your browser and open it.",
-    )
+    if status not in (200, 206):
+        raise LinkRefusedError(
+            i18n("{host} refuses this file (HTTP {status}).", host=host, status=status),
+            "Check the link; it may have expired. If it needs a sign-in, download the file with your browser and open "
+            "it.",
+        )
 
 
 def _size_of(answer: Response) -> int | None:

@@ -1,38 +1,31 @@
-"""Reads model headers, by ranges from the hub or from a local file.
+"""Reads model headers, from the beginning of a remote file or from a local file.
 
 Nothing is written; the engine parses the header.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.domain.models import DownloadRequest, RepoModel
 from app.core.hub.client import DownloadSource
-from app.core.hub.errors import HubAnswerError, HubUnreachableError
+from app.core.hub.errors import HubUnreachableError
 from app.core.hub.file_names import all_shards, model_name
 from app.core.hub.links import LinkSource
 from app.core.hub.records import RemoteLocation
-from engine.errors import ModelHeaderError, ModelNotFoundError
+from engine.errors import ModelHeaderError
 from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
-from engine.gguf.source import ReadAt, damaged_error, named_error, open_ordinary
+from engine.gguf.source import ReadAt, damaged_error, named_error, open_for_reading
 from engine.gguf.token_weights import token_weights
 from engine.pictures.side_file import find_side_file
-from engine.sentences import i18n
 
 MAX_FETCHED_BYTES = 32 * 2**20  # the largest real headers, with 260,000 tokens and 500,000 merges, have about 20 MB
-FIRST_BLOCK_BYTES = 512 * 1024
-LARGEST_BLOCK_BYTES = 4 * 2**20
-FetchRange = Callable[[int, int], bytes]  # (start, end) -> bytes start to end (exclusive), or only the first ones
-_ATTEMPTS = 3  # maximum requests for one range, if the connection breaks
-
-
-# The start of a remote file is fetched in growing blocks, up to the end of its header.
+_ATTEMPTS = 3  # if the connection breaks
 
 
 class CancelledReadError(ModelHeaderError):
@@ -42,29 +35,16 @@ class CancelledReadError(ModelHeaderError):
     default_advice = "Ask again if you need it."
 
 
-class RangeSource:
-    """A source for `parse_header` that fetches more when the parser needs it.
-
-    Every byte is fetched once, in order. Each block doubles the fetched length, within limits. So a header of n bytes
-    needs at most 2 n bytes, and never more than n plus the largest block.
-    """
+class RemotePrefix:
+    """The first bytes of a remote file, taken from a stream when a parser needs them."""
 
     def __init__(
-        self,
-        fetch: FetchRange,
-        file_size: int,
-        max_bytes: int = MAX_FETCHED_BYTES,
-        should_stop: Callable[[], bool] = lambda: False,
+        self, chunks: Iterator[bytes], file_size: int, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
-        self._fetch = fetch
+        self._chunks = chunks
         self._file_size = file_size
-        self._max_bytes = max_bytes
         self._should_stop = should_stop
         self._prefix = bytearray()
-
-    @property
-    def num_fetched(self) -> int:
-        return len(self._prefix)
 
     def read_at(self, offset: int, num_bytes: int) -> bytes:
         """Return bytes as `ReadAt` does, up to the end of the file or the limit.
@@ -78,31 +58,24 @@ class RangeSource:
             if self._should_stop():
                 raise CancelledReadError("Reading the header was cancelled.")
             have = len(self._prefix)
-            if have >= self._max_bytes:
-                raise damaged_error("its header is longer than {max_bytes} MB", max_bytes=self._max_bytes // 2**20)
-            block = min(max(have, FIRST_BLOCK_BYTES), LARGEST_BLOCK_BYTES)
-            data = self._fetch(have, min(have + block, self._file_size, self._max_bytes))
-            if not data:
-                raise damaged_error(
-                    "it ends after {have:,} of {file_size:,} bytes", have=have, file_size=self._file_size
-                )
-            self._prefix += data[:block]
+            if have >= MAX_FETCHED_BYTES:
+                raise damaged_error("its header is longer than {max_bytes} MB", max_bytes=MAX_FETCHED_BYTES // 2**20)
+            if not (chunk := next(self._chunks, b"")):
+                size = self._file_size
+                raise damaged_error("it ends after {have:,} of {file_size:,} bytes", have=have, file_size=size)
+            self._prefix += chunk
         return bytes(self._prefix[offset:end])
 
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model with a known header; its weights need not be on this machine. ``num_fetched``: bytes fetched for it.
-
-    ``side``: the header of a local model's mmproj file.
-    """
+    """A model with a known header; its weights need not be here. ``side``: the header of a local mmproj file."""
 
     name: str
     header: GgufHeader
     read_at: ReadAt  # up to the end of the header
     size_bytes: int  # sum of all parts
     num_parts: int = 1
-    num_fetched: int = 0
     path: Path | None = None
     side: GgufHeader | None = None
 
@@ -122,7 +95,6 @@ def read_remote_header(
     client: DownloadSource,
     repo_id: str,
     model: RepoModel,
-    revision: str = "main",
     should_stop: Callable[[], bool] = lambda: False,
     *,
     may_be_head: bool = False,
@@ -135,26 +107,8 @@ def read_remote_header(
         HubError: the hub could not deliver it.
         ModelFileError: it is no text model, or damaged; or the read was cancelled.
     """
-    location = client.locate(repo_id, model.files[0].path, revision)
-    return read_located_header(client, location, model, should_stop, may_be_head=may_be_head)
-
-
-def read_located_header(
-    client: DownloadSource,
-    location: RemoteLocation,
-    model: RepoModel,
-    should_stop: Callable[[], bool] = lambda: False,
-    *,
-    may_be_head: bool = False,
-) -> KnownModel:
-    """Read the header at a known location.
-
-    Raises:
-        HubError, ModelFileError: as in `read_remote_header`.
-    """
-    size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
-    source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
-    return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)), may_be_head)
+    location = client.locate(repo_id, model.files[0].path)
+    return _read_located(client, location, model, should_stop, may_be_head=may_be_head)
 
 
 def judge_link(
@@ -168,8 +122,8 @@ def judge_link(
     """
     source = LinkSource(request.url)
     try:
-        located = source.inspect(request.repo_id, request.model.files[0].path)
-        return read_located_header(source, located.location, request.model, should_stop), located.hosts
+        location = source.locate(request.repo_id, request.model.files[0].path)
+        return _read_located(source, location, request.model, should_stop), location.hosts
     finally:
         source.close()
 
@@ -180,87 +134,51 @@ def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
     Raises:
         ModelFileError: it is no text model, damaged, or missing.
     """
-    try:
-        with open_ordinary(path) as file:
-            size = file.seek(0, 2)
 
-            def fetch(start: int, end: int) -> bytes:
-                file.seek(start)
-                return file.read(end - start)
+    def read_again(offset: int, num_bytes: int) -> bytes:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(num_bytes)
 
-            parts = all_shards(path)
-            total = sum(part.stat().st_size for part in parts if part.exists())
-            found = KnownFile(model_name(path.name), total, len(parts), path)
-            known = _read(RangeSource(fetch, size), size, found, may_be_head)
-            side = find_side_file(path)
-            return known if side is None else replace(known, side=read_header(side))
-    except OSError as error:
-        raise ModelNotFoundError(
-            i18n("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
-        ) from error
+    name, parts = model_name(path.name), all_shards(path)
+    with open_for_reading(path) as (read_at, file_size):
+        header = _checked_header(read_at, file_size, name, may_be_head, is_whole=len(parts) == 1)
+        size_bytes = sum(part.stat().st_size for part in parts if part.exists())
+    side = find_side_file(path)
+    return KnownModel(name, header, read_again, size_bytes, len(parts), path, read_header(side) if side else None)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """A model before its header is read. The size is that of all its parts."""
+def _read_located(
+    client: DownloadSource,
+    location: RemoteLocation,
+    model: RepoModel,
+    should_stop: Callable[[], bool],
+    *,
+    may_be_head: bool = False,
+) -> KnownModel:
+    """Request the first bytes of a file, and close the connection at the end of the header."""
+    num_parts, size = len(model.files), location.size_bytes
+    for attempt in range(_ATTEMPTS):
+        try:
+            with client.open(location, 0, min(MAX_FETCHED_BYTES, size)) as stream:
+                read_at = RemotePrefix(stream.chunks(), size, should_stop).read_at
+                header = _checked_header(read_at, size, model.name, may_be_head, is_whole=num_parts == 1)
+        except HubUnreachableError:
+            if attempt + 1 == _ATTEMPTS:
+                raise
+        except ModelHeaderError as error:
+            raise named_error(error, model.name) from error
+        else:
+            all_bytes = model.size_bytes if model.size_bytes is not None and num_parts > 1 else size
+            return KnownModel(model.name, header, read_at, max(all_bytes, 1), num_parts)
+    raise AssertionError("the last attempt returns or raises")
 
-    name: str
-    size_bytes: int
-    num_parts: int
-    path: Path | None = None
 
-
-def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: bool) -> KnownModel:
-    try:
-        header = parse_header(source.read_at, file_size)
-        if not (may_be_head and head_method(header)):
-            check_writes_text(header, file.name)
-        if file.num_parts == 1:  # the first of several parts may contain no weights
-            check_header(header)
-        check_tokens(header, source.read_at)
-    except ModelHeaderError as error:
-        raise named_error(error, file.name) from error
-    return KnownModel(file.name, header, source.read_at, file.size_bytes, file.num_parts, source.num_fetched, file.path)
-
-
-class _Ranges:
-    """Ranges of one remote file, all of the same version."""
-
-    def __init__(self, client: DownloadSource, location: RemoteLocation) -> None:
-        self._client = client
-        self._location = location
-        self._etag = ""
-        self._spent_bytes = 0
-
-    @property
-    def fetch(self) -> FetchRange:
-        return self._fetch
-
-    def _fetch(self, start: int, end: int) -> bytes:
-        for attempt in range(_ATTEMPTS):
-            try:
-                return self._fetch_once(start, end)
-            except HubUnreachableError:
-                if attempt + 1 == _ATTEMPTS:
-                    raise
-        raise AssertionError("the last attempt returns or raises")
-
-    def _fetch_once(self, start: int, end: int) -> bytes:
-        data = bytearray()
-        with self._client.open(self._location, start, end) as stream:
-            if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
-                raise HubAnswerError(i18n("{path} changed while its header was read.", path=self._location.path))
-            self._etag = stream.etag
-            skipped = start - stream.start  # a server without ranges sends the whole file
-            self._spent_bytes += skipped + end - start
-            if self._spent_bytes > MAX_FETCHED_BYTES and skipped:
-                raise HubAnswerError("The server cannot send parts of files, so the header cannot be read on its own.")
-            try:
-                for chunk in stream.chunks():
-                    data += chunk
-                    if len(data) >= skipped + end - start:
-                        break
-            except HubUnreachableError:
-                if len(data) <= skipped:  # the received bytes are kept, and the rest is requested again
-                    raise
-        return bytes(data[skipped : skipped + end - start])
+def _checked_header(read_at: ReadAt, file_size: int, name: str, may_be_head: bool, *, is_whole: bool) -> GgufHeader:
+    header = parse_header(read_at, file_size)
+    if not (may_be_head and head_method(header)):
+        check_writes_text(header, name)
+    if is_whole:  # the first of several parts may contain no weights
+        check_header(header)
+    check_tokens(header, read_at)
+    return header

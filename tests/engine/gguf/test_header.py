@@ -6,6 +6,7 @@ import io
 import os
 import struct
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import gguf
@@ -265,3 +266,13 @@ def test_a_type_of_weights_that_is_not_known_yet_is_no_damage(tmp_path: Path) ->
     ) as caught:
         read_header(path)
     assert "to download the file again would not help" in caught.value.advice
+
+
+def test_lists_that_are_kept_are_bounded_together() -> None:
+    many = {f"x.{i}": (Kind.ARRAY, (Kind.UINT8, [1] * 4096)) for i in range(100)}
+    data = replace(tiny_llama(), metadata=tiny_llama().metadata | many).to_bytes()
+    header = parse(data)
+    kept = [key for key in many if key in header.metadata]
+    assert len(header.arrays.keys() & many.keys()) == 100
+    assert len(kept) == 63  # 2**18 items minus those of the model's own lists
+    assert isinstance(header.metadata["x.0"], tuple)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from app.core.hub.remote_header import RangeSource
 from engine.drafters.translation.comparison import find_translation
 from engine.errors import DraftRefusedError, ModelFileError
 from engine.gguf.header import parse_header, write_stub
@@ -50,8 +49,11 @@ VOCABULARIES: dict[str, GgufFile] = {
 def stub_of(path: Path, folder: Path) -> Path:
     """A stub, as made from a file that is not downloaded."""
     data = path.read_bytes()
-    source = RangeSource(lambda start, end: data[start:end], len(data))
-    return write_stub(parse_header(source.read_at, len(data)), source.read_at, folder / path.name)
+
+    def read_at(offset: int, num_bytes: int) -> bytes:
+        return data[offset : offset + num_bytes]
+
+    return write_stub(parse_header(read_at, len(data)), read_at, folder / path.name)
 
 
 def loaded_verdict(target: LlamaModel, draft: LlamaModel) -> PairVerdict:

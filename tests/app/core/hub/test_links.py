@@ -21,6 +21,7 @@ from app.core.hub.errors import (
     LinkRefusedError,
 )
 from app.core.hub.links import LinkSource, check_link, file_name, redirected, request_of
+from app.core.hub.records import RemoteLocation
 from app.core.hub.remote_header import judge_link
 from engine.errors import ModelFileError
 from tests.app.core.hub.link_server import LinkServer, endless, file, redirect, says
@@ -43,10 +44,10 @@ def server() -> Iterator[LinkServer]:
         yield running
 
 
-def look(server: LinkServer, path: str, timeout_s: float = 5.0) -> object:
+def look(server: LinkServer, path: str, timeout_s: float = 5.0) -> RemoteLocation:
     source = LinkSource(server.url(path), timeout_s)
     try:
-        return source.inspect("x/y", file_name(source.address))
+        return source.locate("x/y", file_name(source.address))
     finally:
         source.close()
 
@@ -190,8 +191,8 @@ def test_no_redirect_leads_from_the_network_into_this_one(target: str) -> None:
 def test_redirects_are_followed_reported_and_bounded(server: LinkServer) -> None:
     server.answers |= {"/r.gguf": redirect("/m.gguf", 307), "/round.gguf": redirect("/round.gguf")}
     server.answers["/away.gguf"] = redirect(server.url("/m.gguf").replace("127.0.0.1", "localhost"))
-    assert look(server, "/r.gguf").location.size_bytes == len(MODEL)  # type: ignore[attr-defined]
-    assert look(server, "/away.gguf").hosts == ("127.0.0.1", "localhost")  # type: ignore[attr-defined]
+    assert look(server, "/r.gguf").size_bytes == len(MODEL)
+    assert look(server, "/away.gguf").hosts == ("127.0.0.1", "localhost")
     with pytest.raises(LinkRefusedError, match="without end"):
         look(server, "/round.gguf")
 
@@ -209,18 +210,18 @@ def test_no_cookie_is_given_back(server: LinkServer) -> None:
 def test_a_checksum_that_the_server_tells_is_taken(server: LinkServer) -> None:
     digest = hashlib.sha256(MODEL)
     server.answers["/m.gguf"] = file(MODEL, Repr_Digest=f"sha-256=:{base64.b64encode(digest.digest()).decode()}:")
-    assert look(server, "/m.gguf").location.sha256 == digest.hexdigest()  # type: ignore[attr-defined]
+    assert look(server, "/m.gguf").sha256 == digest.hexdigest()
 
 
 def test_only_a_named_version_is_gone_on_with(server: LinkServer) -> None:
     source = LinkSource(server.url("/m.gguf"))
-    located = source.inspect("x/y", "m.gguf")
-    with source.open(located.location, 100, if_range='"v1"') as stream:
+    located = source.locate("x/y", "m.gguf")
+    with source.open(located, 100, if_range='"v1"') as stream:
         assert (stream.start, b"".join(stream.chunks())) == (100, MODEL[100:])
     for validator in ("", 'W/"v1"', '"v0"'):  # none, a weak one, a different one
-        with source.open(located.location, 100, if_range=validator) as stream:
+        with source.open(located, 100, if_range=validator) as stream:
             assert stream.start == 0
-    with pytest.raises(HubAnswerError), source.open(replace(located.location, size_bytes=7)):
+    with pytest.raises(HubAnswerError), source.open(replace(located, size_bytes=7)):
         pass
     source.close()
 
@@ -257,7 +258,7 @@ def test_encryption_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv("SSL_CERT_FILE", str(path))
         client_module._tls_context.cache_clear()
         try:
-            assert look(server, "/m.gguf").location.size_bytes == len(MODEL)  # type: ignore[attr-defined]
+            assert look(server, "/m.gguf").size_bytes == len(MODEL)
             with pytest.raises(LinkRefusedError, match="unencrypted"):
                 look(server, "/down.gguf")
         finally:
@@ -273,8 +274,8 @@ def test_encryption_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_other_bytes_than_were_asked_for_are_not_taken(server: LinkServer, headers: dict[str, str], words: str) -> None:
     source = LinkSource(server.url("/m.gguf"), 5.0)
-    located = source.inspect("x/y", "m.gguf")
+    located = source.locate("x/y", "m.gguf")
     server.answers["/m.gguf"] = says(206, MODEL[:100], ETag='"v1"', **headers)
-    with pytest.raises(HubAnswerError, match=words), source.open(located.location, 0, 100) as stream:
+    with pytest.raises(HubAnswerError, match=words), source.open(located, 0, 100) as stream:
         list(stream.chunks())
     source.close()

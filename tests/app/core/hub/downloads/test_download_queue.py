@@ -233,24 +233,17 @@ def test_a_damaged_queue_is_set_aside(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_queue_from_elsewhere_cannot_name_a_path(tmp_path: Path) -> None:
-    good = {
-        "repo_id": "a/b",
-        "revision": "main",
-        "name": "m",
-        "quantization": "",
-        "draft_of": "",
-        "licence": "",
-        "url": "",
-    }
-    good |= {"url": "", "status": "queued", "files": [{"path": "m.gguf", "size_bytes": 1, "sha256": ""}]}
+    good = {"repo_id": "a/b", "draft_of": "", "licence": "", "url": "", "status": "queued"}
+    good |= {"files": [{"path": "m.gguf", "size_bytes": 1, "sha256": ""}]}
     bad = [
         {**good, "repo_id": "../b"},
         {**good, "files": [{"path": "../m.gguf", "size_bytes": 1, "sha256": ""}]},
         {**good, "files": [{"path": "m.gguf", "size_bytes": -1, "sha256": ""}]},
-        {**good, "revision": "../../x"},
+        {**good, "files": [*good["files"], {"path": "other.gguf", "size_bytes": 1, "sha256": ""}]},
+        {**good, "files": [{"path": "m.gguf", "size_bytes": 1, "sha256": "../x"}]},
         {**good, "status": "mad"},
         {**good, "files": []},
-        {**good, "name": 7},
+        {**good, "licence": 7},
     ]
     path = tmp_path / "q.json"
     path.write_text(json.dumps({"downloads": [*bad, good]}))
@@ -280,11 +273,11 @@ def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, libra
 def test_speed() -> None:
     speed = SpeedMeter()
     assert speed.bytes_per_s(0.0) is None
-    speed.record(0.0, 10**9)  # the part that existed before
-    for step in range(1, 41):
-        speed.record(step * 0.1, 1000)
-    assert speed.bytes_per_s(4.0) == pytest.approx(10_000)
-    assert speed.bytes_per_s(6.0) == pytest.approx(40_000 / 6)
-    assert speed.bytes_per_s(100.0) is None
+    for step in range(41):  # a gigabyte existed before
+        speed.record(step * 0.25, 10**9 + step * 2500)
+    assert speed.bytes_per_s(10.0) == pytest.approx(10_000)
+    assert speed.bytes_per_s(17.75) == pytest.approx(5_000, rel=0.01)
+    speed.record(18.0, 100)
+    assert speed.bytes_per_s(18.0) is None, "the download started over"
     speed.reset()
     assert speed.bytes_per_s(101.0) is None

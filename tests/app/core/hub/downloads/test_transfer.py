@@ -77,7 +77,7 @@ def impatient(hub: LoopbackHub) -> Iterator[HubClient]:
 
 @pytest.fixture
 def wanted(tmp_path: Path) -> FileRequest:
-    return FileRequest(REPO, NAME, "main", tmp_path / "models" / NAME, tmp_path / "locks")
+    return FileRequest(REPO, NAME, tmp_path / "models" / NAME, tmp_path / "locks")
 
 
 def left(wanted: FileRequest) -> set[str]:
@@ -245,7 +245,7 @@ def test_a_damaged_body_never_gets_the_final_name(client: HubClient, wanted: Fil
 
 def test_a_small_file_is_checked_by_gits_hash(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.add_file(REPO, "README.md", b"# words")
-    small = FileRequest(REPO, "README.md", "main", wanted.destination.with_name("README.md"), wanted.lock_folder)
+    small = FileRequest(REPO, "README.md", wanted.destination.with_name("README.md"), wanted.lock_folder)
     hub.faults.append(Fault(corrupt=True))
     fetch(client, small, Log(), FAST)
     assert small.destination.read_bytes() == b"# words"

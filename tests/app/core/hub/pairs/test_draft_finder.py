@@ -92,7 +92,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert first.reason == ""
     told = reasons(search)
     assert "too large for this target to make it faster" in told["big"]
-    assert told["broken"].startswith("broken is damaged or not a model")
+    assert told["broken"].startswith("broken.gguf is damaged or not a model")
     assert told["eagle3-other"].endswith("it belongs to another model.")
     assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
     assert told["mmproj"] == "It is the image or sound part of another model."
