@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from app.core.domain.models import FileKind, RepoModel, RepoSummary
 
 
-def moment_of(text: str) -> datetime | None:
+def moment_of(text: Any) -> datetime | None:  # noqa: ANN401 (untrusted)
     """Parse a time in ISO 8601 (default: UTC); None if it is invalid or absurd."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     if not 1970 <= moment.year < 2200:  # some systems cannot display other years
         return None

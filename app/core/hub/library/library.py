@@ -10,14 +10,14 @@ import logging
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
 from app.core.domain.model_name import printable
-from app.core.domain.models import DownloadRequest, Offer, SkippedModel
+from app.core.domain.models import DownloadRequest, Offer, SkippedModel, sum_if_all_known
 from app.core.domain.settings.values import Settings
 from app.core.hub.errors import LibraryError, UnsafeNameError
 from app.core.hub.file_names import (
@@ -46,113 +46,24 @@ LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
 MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
-_TEXT_FIELDS = ("repo_id", "licence", "draft", "added", "last_used", "source")
+_TEXT_FIELDS = ("repo_id", "licence", "draft", "source")
 PART_ENDINGS = (".part", ".part.json")
 log = logging.getLogger(__name__)
 
 
-# The library's index is JSON, written atomically by one process at a time. Every field is checked when it is read.
-
-
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
-    """The index entry of one model. ``files``: relative to the library folder if downloaded, else absolute."""
-
-    name: str
-    files: tuple[str, ...]
-    is_downloaded: bool
-    repo_id: str = ""
-    licence: str = ""
-    draft: str = ""
-    size_bytes: int = 0  # size at the last check
-    added: str = ""  # ISO 8601
-    last_used: str = ""
-    source: str = ""  # where the file came from, if not from the repository
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    entries: dict[str, IndexEntry] = field(default_factory=dict)
-
-    def with_entry(self, entry: IndexEntry) -> Index:
-        return Index({**self.entries, entry.name: entry})
-
-    def without(self, name: str) -> Index:
-        """The index without this entry and its pairs."""
-        kept = {other: entry for other, entry in self.entries.items() if other != name}
-        return Index({key: replace(entry, draft="") if entry.draft == name else entry for key, entry in kept.items()})
-
-
-class IndexFile:
-    """The index file, with a lock."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self) -> Index:
-        """The index on the disk; empty if the file is missing or invalid."""
-        return self._parse() or Index()
-
-    def change(self, change: Callable[[Index], Index]) -> Index:
-        """Read, change and write the index under the lock. An unreadable file is renamed and replaced.
-
-        Raises:
-            LibraryError: the index cannot be written.
-        """
-        import filelock  # noqa: PLC0415 (startup time)
-
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=LOCK_WAIT_S):
-                before = self._parse()
-                if before is None and self._path.exists():
-                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
-                after = change(before or Index())
-                if after != before:
-                    content = {"version": 1, "models": [asdict(entry) for entry in after.entries.values()]}
-                    write_atomically(self._path, json.dumps(content, indent=1).encode())
-                return after
-        except filelock.Timeout as error:
-            raise LibraryError("Another Paceline is using the library's index.", "Try again in a moment.") from error
-        except OSError as error:
-            raise LibraryError(
-                i18n("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
-            ) from error
-
-    def _parse(self) -> Index | None:
-        """The index on the disk; None if the file is missing or invalid."""
-        try:
-            with self._path.open("rb") as file:
-                entries = map(_entry_of, json.loads(file.read(MAX_INDEX_BYTES))["models"])
-                return Index({entry.name: entry for entry in entries if entry is not None})
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
-            log.warning("The library's index cannot be read, so it is built anew: %s", type(error).__name__)
-            return None
-
-
-def _entry_of(facts: Any) -> IndexEntry | None:  # noqa: ANN401 (whatever the file holds)
-    files = facts.get("files") if isinstance(facts, dict) else None
-    if not isinstance(files, list) or not 0 < len(files) <= MAX_FILES:
-        return None
-    good_files = tuple(file for file in files if isinstance(file, str) and file and "\0" not in file)
-    name, is_downloaded, size = facts.get("name"), facts.get("is_downloaded"), facts.get("size_bytes")
-    if len(good_files) != len(files) or not isinstance(name, str) or not name or not isinstance(is_downloaded, bool):
-        return None
-    texts = {key: facts[key] for key in _TEXT_FIELDS if isinstance(facts.get(key), str)}
-    good_size = size if isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES else 0
-    texts["draft"] = printable(texts.get("draft", ""))
-    return IndexEntry(printable(name), good_files, is_downloaded, size_bytes=good_size, **texts)
+Index = dict[str, LibraryModel]
 
 
 class Library:
-    """The index of the models. Safe for several threads and processes; every call uses the disk."""
+    """The models, and their index: JSON, written atomically by one process at a time.
+
+    Safe for several threads and processes; every call uses the disk.
+    """
 
     def __init__(self, folder: Path, index_file: Path) -> None:
-        """``folder``: for downloads. ``index_file``: JSON in the app's data folder."""
+        """``folder``: for downloads. ``index_file``: in the app's data folder."""
         self.folder = folder
-        self._index = IndexFile(index_file)
+        self._index_file = index_file
 
     @property
     def lock_folder(self) -> Path:
@@ -161,11 +72,10 @@ class Library:
 
     def models(self) -> tuple[LibraryModel, ...]:
         """All models, sorted by name; includes missing models, and files that the user put into the folder."""
-        index = self._index.read()
-        unknown_offers = self._unknown_models(index)
-        if unknown_offers:
-            index = self._index.change(lambda now: _with_new(now, unknown_offers))
-        return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
+        index = self._read() or {}
+        if strays := self._strays(index):
+            index = self._change(lambda now: _with_new(now, strays))
+        return tuple(sorted(index.values(), key=lambda model: model.name.lower()))
 
     def models_near(self, target: Path) -> tuple[LibraryModel, ...]:
         """All models, plus models in the target's folder: a draft beside a target is meant for it."""
@@ -176,12 +86,7 @@ class Library:
         except OSError:  # the folder is missing or unreadable
             return models
         offers = (offer_of("", file) for file in files if file.resolve() not in known)
-        near = (
-            LibraryModel(each.name, each.files, each.kind, Origin.IN_PLACE, each.quantization, each.size_bytes)
-            for each in offers
-            if each is not None
-        )
-        return (*models, *near)
+        return (*models, *(self._model(each.name, each.files) for each in offers if each is not None))
 
     def find(self, name: str) -> LibraryModel:
         """Find a model by name, file name, path, repository/file, or title in the window.
@@ -230,9 +135,7 @@ class Library:
         known = [model for model in self.models() if _is_same_file(model.path, files[0])]
         if known:
             return known[0]
-        name = ollama.name_of_blob(files[0]) or model_name(path.name)
-        entry = IndexEntry(name, tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
-        return self._add(entry)
+        return self._add(self._model(ollama.name_of_blob(files[0]) or model_name(path.name), files))
 
     def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
         """Add a finished download. ``source``: where it came from, if not from the repository.
@@ -242,16 +145,8 @@ class Library:
             UnsafeNameError: a name would lead out of the library folder.
         """
         files = tuple(self.path_for(request.repo_id, file.path) for file in request.model.files)
-        entry = IndexEntry(
-            name=request.model.name,
-            files=tuple(file.relative_to(self.folder).as_posix() for file in files),
-            is_downloaded=True,
-            repo_id="" if request.url else request.repo_id,
-            licence=request.licence,
-            size_bytes=_size(files),
-            source=source,
-        )
-        return self._add(entry)
+        texts = {"repo_id": "" if request.url else request.repo_id, "licence": request.licence, "source": source}
+        return self._add(self._model(request.model.name, files, Origin.DOWNLOADED, **texts))
 
     def path_for(self, repo_id: str, path: str) -> Path:
         """The path of a repository's file, whether it exists or not.
@@ -272,7 +167,12 @@ class Library:
         if model.origin is Origin.DOWNLOADED:
             # Files outside the library folder stay.
             freed = sum(self._delete(file) for file in model.files if file.is_relative_to(self.folder))
-        self._index.change(lambda index: index.without(model.name))
+
+        def without(index: Index) -> Index:
+            kept = (one for one in index.values() if one.name != model.name)
+            return {one.name: replace(one, draft="") if one.draft == model.name else one for one in kept}
+
+        self._change(without)
         return freed
 
     def set_draft(self, target: str, draft: str) -> None:
@@ -291,9 +191,8 @@ class Library:
 
     def mark_used(self, path: Path, when: datetime) -> None:
         """Record that the model was loaded; files outside the library are ignored."""
-        moment = when.astimezone(UTC).isoformat()
         for name in [model.name for model in self.models() if _is_same_file(model.path, path)]:
-            self._change_entry(name, lambda entry: replace(entry, last_used=moment))
+            self._change_entry(name, lambda entry: replace(entry, last_used=when.astimezone(UTC)))
 
     def find_offers(self) -> tuple[tuple[Offer, ...], tuple[SkippedModel, ...]]:
         """Find models of other programs that the library lacks, and models that cannot be used.
@@ -327,48 +226,94 @@ class Library:
                 else:
                     skipped.append(model)
 
-    def _change_entry(self, name: str, changed: Callable[[IndexEntry], IndexEntry]) -> None:
-        def change(index: Index) -> Index:
-            entry = index.entries.get(name)  # None if another process removed it meanwhile
-            return index if entry is None else index.with_entry(changed(entry))
-
-        self._index.change(change)
-
-    def _add(self, entry: IndexEntry) -> LibraryModel:
-        entry = replace(entry, added=datetime.now(UTC).isoformat())
-        index = self._index.change(lambda now: _with_new(now, [entry]))
-        return self._model(next(one for one in index.entries.values() if one.files == entry.files))
-
-    def _model(self, entry: IndexEntry) -> LibraryModel:
-        files = self._paths(entry)
-        missing = not files or not all(_is_there(file) for file in files)
-        shown = files or (Path(entry.files[0]),)
-        return LibraryModel(
-            name=entry.name,
-            files=shown,
-            kind=kind_of(shown[0].name),
-            origin=Origin.DOWNLOADED if entry.is_downloaded else Origin.IN_PLACE,
-            quantization=quantization_of(entry.files[0] if entry.is_downloaded else shown[0].name)
-            or quantization_of(entry.name.replace(":", "-")),
-            size_bytes=entry.size_bytes if missing else _size(shown),
-            repo_id=entry.repo_id,
-            licence=entry.licence,
-            draft=entry.draft,
-            added=moment_of(entry.added),
-            last_used=moment_of(entry.last_used),
-            missing=missing,
-            source=entry.source,
-        )
-
-    def _paths(self, entry: IndexEntry) -> tuple[Path, ...]:
-        """The files of an entry; none if an edited index leads out of the library folder."""
-        if not entry.is_downloaded:
-            return tuple(map(Path, entry.files))
+    def _read(self) -> Index | None:
+        """The index on the disk; None if the file is missing or invalid."""
         try:
-            return tuple(path_inside(self.folder, safe_parts(file)) for file in entry.files)
-        except UnsafeNameError as error:
-            log.warning("The library's index names a file outside its folder: %s", error.message)
-            return ()
+            with self._index_file.open("rb") as file:
+                models = map(self._model_of, json.loads(file.read(MAX_INDEX_BYTES))["models"])
+                return {model.name: model for model in models if model is not None}
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+            log.warning("The library's index cannot be read, so it is built anew: %s", type(error).__name__)
+            return None
+
+    def _change(self, change: Callable[[Index], Index]) -> Index:
+        """Read, change and write the index under its lock. An unreadable file is renamed and replaced.
+
+        Raises:
+            LibraryError: the index cannot be written.
+        """
+        import filelock  # noqa: PLC0415 (startup time)
+
+        path = self._index_file
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with filelock.FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_WAIT_S):
+                before = self._read()
+                if before is None and path.exists():
+                    path.replace(path.with_name(path.name + ".damaged"))
+                after = change(before or {})
+                if after != before:
+                    content = {"version": 1, "models": [self._facts(model) for model in after.values()]}
+                    write_atomically(path, json.dumps(content, indent=1).encode())
+                return after
+        except filelock.Timeout as error:
+            raise LibraryError("Another Paceline is using the library's index.", "Try again in a moment.") from error
+        except OSError as error:
+            raise LibraryError(
+                i18n("{path} could not be written: {reason}.", path=path, reason=error.strerror or error)
+            ) from error
+
+    def _facts(self, model: LibraryModel) -> dict[str, Any]:
+        """A model in the index. Files in the library folder are relative to it."""
+        is_downloaded = model.origin is Origin.DOWNLOADED
+        files = [file.relative_to(self.folder).as_posix() if is_downloaded else str(file) for file in model.files]
+        facts = {"name": model.name, "files": files, "is_downloaded": is_downloaded, "size_bytes": model.size_bytes}
+        times = {key: moment.isoformat() if (moment := getattr(model, key)) else "" for key in ("added", "last_used")}
+        return {**facts, **times, **{key: getattr(model, key) for key in _TEXT_FIELDS}}
+
+    def _model_of(self, facts: Any) -> LibraryModel | None:  # noqa: ANN401 (whatever the file holds)
+        """Read one model; None if it is invalid, or a file of an edited index is outside the library folder."""
+        try:
+            name, listed, is_downloaded, size = (
+                facts.get(key) for key in ("name", "files", "is_downloaded", "size_bytes")
+            )
+            is_good = isinstance(name, str) and name and isinstance(is_downloaded, bool) and isinstance(listed, list)
+            if not is_good or not 0 < len(listed) <= MAX_FILES or not all(file and "\0" not in file for file in listed):
+                return None
+            files = [path_inside(self.folder, safe_parts(file)) if is_downloaded else Path(file) for file in listed]
+        except (AttributeError, TypeError, OSError, RuntimeError, UnsafeNameError) as error:
+            log.warning("A model in the library's index cannot be used: %s", type(error).__name__)
+            return None
+        texts = {key: facts[key] for key in _TEXT_FIELDS if isinstance(facts.get(key), str)}
+        texts["draft"] = printable(texts.get("draft", ""))
+        model = self._model(
+            printable(name), tuple(files), Origin.DOWNLOADED if is_downloaded else Origin.IN_PLACE, **texts
+        )
+        if model.missing and isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES:
+            model = replace(model, size_bytes=size)
+        return replace(model, added=moment_of(facts.get("added")), last_used=moment_of(facts.get("last_used")))
+
+    def _model(
+        self, name: str, files: tuple[Path, ...], origin: Origin = Origin.IN_PLACE, **texts: str
+    ) -> LibraryModel:
+        """The model of these files, as they are on the disk now."""
+        size = sum_if_all_known(map(_size_of, files))
+        shown = files[0].relative_to(self.folder).as_posix() if origin is Origin.DOWNLOADED else files[0].name
+        quantization = quantization_of(shown) or quantization_of(name.replace(":", "-"))
+        model = LibraryModel(name, files, kind_of(files[0].name), origin, quantization, size or 0, missing=size is None)
+        return replace(model, **texts)
+
+    def _change_entry(self, name: str, changed: Callable[[LibraryModel], LibraryModel]) -> None:
+        def change(index: Index) -> Index:  # another process may have removed it meanwhile
+            return {**index, name: changed(index[name])} if name in index else index
+
+        self._change(change)
+
+    def _add(self, model: LibraryModel) -> LibraryModel:
+        index = self._change(lambda now: _with_new(now, [replace(model, added=datetime.now(UTC))]))
+        return next(one for one in index.values() if one.files == model.files)
 
     def _other_names(self, model: LibraryModel) -> set[str]:
         names = {model.path.name, str(model.path)}
@@ -376,25 +321,22 @@ class Library:
             names |= {f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"}
         return names
 
-    def _unknown_models(self, index: Index) -> list[IndexEntry]:
+    def _strays(self, index: Index) -> list[LibraryModel]:
         """Complete models in the folder that the index lacks: the user put them there, or the index was lost."""
-        known = {file for entry in index.entries.values() for file in entry.files}
+        known = {file for model in index.values() for file in model.files}
         strays = []
         for offer in offers_in("", self.folder, follows_links=False):  # linked folders do not belong to the library
+            if offer.files[0] in known:
+                continue
+            parts = offer.files[0].relative_to(self.folder).parts
             try:
-                files = tuple(file.relative_to(self.folder).as_posix() for file in offer.files)
-                places = [path_inside(self.folder, safe_parts(file)) for file in files]
+                for file in offer.files:
+                    path_inside(self.folder, safe_parts(file.relative_to(self.folder).as_posix()))
             except UnsafeNameError:  # not a valid name of the hub: add it like a file in another folder
-                names = tuple(map(str, offer.files))
-                if names[0] not in known:
-                    strays.append(IndexEntry(offer.name, names, is_downloaded=False, size_bytes=offer.size_bytes))
-                continue
-            if files[0] in known or not places:
-                continue
-            owner_and_name = "/".join(files[0].split("/")[:2]) if files[0].count("/") >= 2 else ""
-            strays.append(
-                IndexEntry(offer.name, files, is_downloaded=True, repo_id=owner_and_name, size_bytes=_size(places))
-            )
+                strays.append(self._model(offer.name, offer.files))
+            else:
+                repo_id = "/".join(parts[:2]) if len(parts) > 2 else ""
+                strays.append(self._model(offer.name, offer.files, Origin.DOWNLOADED, repo_id=repo_id))
         return strays
 
     def _delete(self, file: Path) -> int:
@@ -428,39 +370,30 @@ def open_library(paths: Paths, settings: Settings | None = None) -> Library:
     return Library(folder if folder.is_absolute() else paths.data / folder, paths.library_file)
 
 
-def _with_new(index: Index, entries: Iterable[IndexEntry]) -> Index:
-    """Add entries under unique names. An entry with the same files is replaced; the user's choices in it are kept."""
-    for entry in entries:
-        before = next((old for old in index.entries.values() if old.files == entry.files), None)
+def _with_new(index: Index, models: Iterable[LibraryModel]) -> Index:
+    """Add models under unique names. A model with the same files is replaced; the user's choices in it are kept."""
+    index = dict(index)
+    for model in models:
+        before = next((old for old in index.values() if old.files == model.files), None)
         if before is not None:
-            kept = replace(before, size_bytes=entry.size_bytes, repo_id=entry.repo_id or before.repo_id)
-            kept = replace(kept, source=entry.source or before.source)
-            index = index.with_entry(replace(kept, licence=entry.licence or before.licence))
+            new = {key: getattr(model, key) or getattr(before, key) for key in ("repo_id", "licence", "source")}
+            index[before.name] = replace(before, size_bytes=model.size_bytes, missing=model.missing, **new)
         else:
-            index = index.with_entry(replace(entry, name=_free_name(entry, index)))
+            owner = model.repo_id.split("/")[0]
+            names = (model.name, *([f"{model.name} ({owner})"] if owner else []))
+            numbered = (f"{model.name} ({number})" for number in count(2))
+            name = next(name for name in chain(names, numbered) if name not in index)
+            index[name] = replace(model, name=name)
     return index
 
 
-def _free_name(entry: IndexEntry, index: Index) -> str:
-    owner = entry.repo_id.split("/")[0]
-    for name in (entry.name, f"{entry.name} ({owner})" if owner else entry.name):
-        if name not in index.entries:
-            return name
-    number = 2
-    while f"{entry.name} ({number})" in index.entries:
-        number += 1
-    return f"{entry.name} ({number})"
-
-
-def _is_there(file: Path) -> bool:
+def _size_of(file: Path) -> int | None:
+    """The size of a regular file; None if there is none."""
     try:
-        return file.is_file()
-    except OSError:  # for example a name that is too long, in an edited index
-        return False
-
-
-def _size(files: Iterable[Path]) -> int:
-    return sum(file.stat().st_size for file in files if file.is_file())
+        facts = file.stat()
+    except OSError:  # also for a name that is too long, in an edited index
+        return None
+    return facts.st_size if stat.S_ISREG(facts.st_mode) else None
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
