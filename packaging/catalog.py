@@ -12,79 +12,54 @@ import argparse
 import json
 import sys
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.core.domain.models import Drafting
+from app.core.domain.models import Drafting, RepoFile
 from app.core.hub.client import HubClient
 from app.core.hub.errors import HubError
 from app.core.hub.pairs.assessment import check_draft
-from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogPair, EntryStatus, check, read_catalog
+from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogPair, check, read_catalog
 from app.core.hub.remote_header import KnownModel, read_remote_header
 from app.core.paths import assets_dir
 from engine.errors import EngineError
-from engine.gguf.head_files import has_next_token_layers, head_method, num_next_token_layers
-
-
-@dataclass(frozen=True, slots=True)
-class FoundModel:
-    """A file on the hub. ``sha256`` is empty if the hub gives none; for split models it is the first part's.
-
-    ``architecture`` to ``num_next_token_layers`` are from the header, empty and 0 if unreadable.
-    """
-
-    repo: str
-    file: str
-    size_bytes: int | None
-    sha256: str = ""
-    architecture: str = ""
-    head: str = ""  # "MTP" or "EAGLE-3" for a head file
-    num_params: int = 0
-    num_next_token_layers: int = 0
+from engine.gguf.head_files import has_next_token_layers, head_method
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result for an entry. ``drafts_as_listed`` is None if it could not be checked."""
+    """The result for an entry. ``drafts_as_listed`` is None if it could not be checked. ``files``: on the hub."""
 
     key: str
-    status: EntryStatus
     sentence: str
-    target: FoundModel | None = None
-    draft: FoundModel | None = None
-    drafts_as_listed: bool | None = None
+    is_as_listed: bool
+    drafts_as_listed: bool | None
+    files: tuple[RepoFile, ...]
 
     @property
     def is_confirmed(self) -> bool:
         """Whether the hub has the entry's files as listed, and the draft fits."""
-        return self.status is EntryStatus.THERE and self.drafts_as_listed is True
+        return self.is_as_listed and self.drafts_as_listed is True
 
 
 def verify(pair: CatalogPair, client: HubClient) -> Verification:
     """Query the hub for an entry's files, sizes and licences, then read the headers of existing files."""
     entry = check(pair, client)
-    sentences = [entry.sentence]
-    found: dict[str, FoundModel] = {}
-    known: list[KnownModel] = []
-    as_listed: bool | None = None
+    sentences, as_listed = [entry.sentence], None
+    found = [one for one in zip(pair.models, (entry.target, entry.draft), strict=False) if one[1] is not None]
     try:
-        for role, listed, remote in (("target", pair.target, entry.target), ("draft", pair.draft, entry.draft)):
-            if listed is not None and remote is not None:
-                first = remote.files[0]
-                found[role] = FoundModel(listed.repo, first.path, remote.size_bytes, first.sha256)
-                known.append(read_remote_header(client, listed.repo, remote, may_be_head=role == "draft"))
-                found[role] = with_header(found[role], known[-1])
+        known = [read_remote_header(client, one.repo, model, may_be_head=one is pair.draft) for one, model in found]
         if len(known) == len(pair.models):
             reason = why_not(pair.drafting, *known)
             as_listed = not reason
             sentences.append(reason)
     except (HubError, EngineError) as error:
         sentences.append(error.message)
-    said = " ".join(filter(None, sentences))
-    return Verification(pair.key, entry.status, said, found.get("target"), found.get("draft"), as_listed)
+    files = tuple(file for _, model in found for file in model.files)
+    return Verification(pair.key, " ".join(filter(None, sentences)), entry.is_as_listed, as_listed, files)
 
 
 def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = None) -> str:
@@ -101,18 +76,6 @@ def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = N
     if verdict.matches and verdict.coverage is not None:
         return f"{draft.name} has another vocabulary than its target."
     return verdict.reason
-
-
-def with_header(found: FoundModel, known: KnownModel) -> FoundModel:
-    """Add the facts of the header."""
-    header = known.header
-    return replace(
-        found,
-        architecture=header.architecture,
-        head=head_method(header),
-        num_params=header.num_params,
-        num_next_token_layers=num_next_token_layers(header) if has_next_token_layers(header) else 0,
-    )
 
 
 def main(words: list[str] | None = None) -> int:

@@ -32,7 +32,6 @@ from app.core.hub.pairs.catalog import (
     CatalogModel,
     CatalogPair,
     EntryCheck,
-    EntryStatus,
     MachineClass,
     Speedup,
     check,
@@ -114,7 +113,7 @@ class Recommendations:
         row = replace(self._row(pair, self._judge.hardware()), checked=found)
         here = row.pair.is_here
         if checked.target is None and not here:
-            unknown = checked.status is EntryStatus.UNKNOWN
+            unknown = not checked.is_answered
             words = found if unknown else tr("It is no longer available as listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
             return replace(row, pair=view, checked="" if unknown else found)

@@ -302,8 +302,8 @@ class Library:
         size = sum_if_all_known(map(_size_of, files))
         shown = files[0].relative_to(self.folder).as_posix() if origin is Origin.DOWNLOADED else files[0].name
         quantization = quantization_of(shown) or quantization_of(name.replace(":", "-"))
-        model = LibraryModel(name, files, kind_of(files[0].name), origin, quantization, size or 0, missing=size is None)
-        return replace(model, **texts)
+        facts: dict[str, Any] = {"size_bytes": size or 0, "missing": size is None, **texts}
+        return LibraryModel(name, files, kind_of(files[0].name), origin, quantization, **facts)
 
     def _change_entry(self, name: str, changed: Callable[[LibraryModel], LibraryModel]) -> None:
         def change(index: Index) -> Index:  # another process may have removed it meanwhile
