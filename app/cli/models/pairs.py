@@ -11,7 +11,7 @@ from app.core.domain.models import DraftCandidate, Drafting
 from app.core.hub.client import HubClient
 from app.core.hub.library.library import open_library
 from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogPair, read_catalog
-from app.core.hub.pairs.draft_finder import DraftSearch, DraftSources, find_drafts
+from app.core.hub.pairs.draft_finder import DraftSearch, find_drafts
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import vocabulary_sentence
@@ -34,7 +34,7 @@ def command(options: argparse.Namespace) -> int:
     target = read_local_header(library_path(options.target))
     with closing(HubClient()) as client:
         library = open_library(find_paths()).models()
-        search = find_drafts(target, DraftSources(library, catalog, None if options.offline else client))
+        search = find_drafts(target, library, catalog, None if options.offline else client)
     if options.json:
         print_json({"target": target.path, "drafts": search.rows, "words": search.words})
     else:

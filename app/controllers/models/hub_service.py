@@ -222,12 +222,12 @@ class HubService:
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """Local models that can draft for a target, by vocabulary and size; empty if the target cannot be read."""
-        from app.core.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
+        from app.core.hub.pairs.draft_finder import find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.core.hub.remote_header import read_local_header  # noqa: PLC0415
 
         models = self.library.models_near(Path(target))
         try:
-            found = find_drafts(read_local_header(Path(target)), DraftSources(models), should_stop)
+            found = find_drafts(read_local_header(Path(target)), models, should_stop=should_stop)
         except EngineError as error:
             log.info("no drafts for %s: %s", target, error)
             return ()

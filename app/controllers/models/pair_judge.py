@@ -33,7 +33,7 @@ from app.core.hub.file_names import quantization_of
 from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
-from app.core.hub.pairs.draft_finder import BELONGS, DraftSearch, DraftSources, find_drafts
+from app.core.hub.pairs.draft_finder import BELONGS, DraftSearch, find_drafts
 from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
@@ -228,12 +228,13 @@ class PairJudge:
         report(DraftList(side, busy=True))
         library = self.service.library
         models = library.models_near(known.path) if known.path is not None else library.models()
-        sources = DraftSources(models, catalog, self.service.client)
 
         def found(search: DraftSearch, *, busy: bool = True) -> DraftList:
             return DraftList(side, search.rows, busy, in_language(search.words))
 
-        search = find_drafts(known, sources, should_stop, lambda so_far: report(found(so_far)))
+        search = find_drafts(
+            known, models, catalog, self.service.client, should_stop, lambda so_far: report(found(so_far))
+        )
         return found(search, busy=False)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:

@@ -73,45 +73,31 @@ class DraftSearch:
         return tuple(row for row in self.rows if row.match is VocabularyMatch.UNCHECKED)
 
 
-@dataclass(frozen=True, slots=True)
-class DraftSources:
-    """Where to search. ``hub`` None (offline): only on this machine."""
-
-    library: Sequence[LibraryModel]
-    catalog: Sequence[CatalogPair] = ()
-    hub: HubClient | None = None
-
-
 Known = Sequence[tuple[DraftCandidate, KnownModel]]
 
 
 def find_drafts(
     target: KnownModel,
-    sources: DraftSources,
+    library: Iterable[LibraryModel],
+    catalog: Iterable[CatalogPair] = (),
+    hub: HubClient | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[DraftSearch], None] = lambda _search: None,
 ) -> DraftSearch:
-    """Search all sources, in order; ``on_progress`` gets the result after each.
+    """Search all sources, in order; ``on_progress`` gets the result after each. Without ``hub`` only this machine.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
     """
     search = _Search(target, should_stop)
-    here = search.local_models(sources.library)
-    family = family_of(target)
-    likely = [one for one in here if family_of(one[1]) == family]  # check these first: comparing vocabularies is slow
-    if likely and len(likely) < len(here):
-        search.judge(likely)
-        on_progress(search.result(i18n("Still looking.")))
-        here = [one for one in here if one not in likely]
-    search.judge(here)
+    search.judge(search.local_models(library))
     on_progress(search.result(i18n("Still looking.")))
-    if sources.hub is None:
+    if hub is None:
         search.notes.append(i18n("The hub was not asked."))
     else:
-        search.judge(search.listed_models(sources.catalog, sources.hub))
+        search.judge(search.listed_models(catalog, hub))
         on_progress(search.result(i18n("Still looking.")))
-        search.judge(search.found_models(family, sources.hub))
+        search.judge(search.found_models(family_of(target), hub))
     return search.result()
 
 
@@ -239,13 +225,13 @@ class _Search:
             self._record_error(candidate, error)
             return ()
         limit = LARGEST_HUB_SHARE * 2 * self._target.size_bytes
-        models = [one for one in details.models if one.kind not in _KINDS and not one.missing_shards]
+        models = (one for one in details.models if one.kind not in _KINDS and not one.missing_shards)
         small = [one for one in models if (one.size_bytes or 0) <= limit]
         if not small:
             self._reject(candidate, i18n("It contains no model that is small enough."))
             return ()
-        rank = {name: number for number, name in enumerate(_PREFERRED)}
-        best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
+        order = (*_PREFERRED, *(one.quantization for one in small))
+        best = min(small, key=lambda model: (order.index(model.quantization), model.size_bytes or 0))
         return self._read(hub, candidate, best)
 
     def _read(self, hub: HubClient, candidate: DraftCandidate, model: RepoModel) -> Known:
@@ -287,16 +273,15 @@ class _Search:
     def result(self, more: str = "") -> DraftSearch:
         target, order = self._target, list(DraftOrigin)
         judged = _distinct(target, self._judged)
-        matching = sorted(
-            (one for one in judged if one.matches),
-            key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0),
+        judged.sort(key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0))
+        matching = [one for one in judged if one.matches]
+        rejected, unchecked = (
+            sorted((one for one in judged if one.match is match), key=lambda one: order.index(one.place))
+            for match in (VocabularyMatch.NO, VocabularyMatch.UNCHECKED)
         )
-        others = sorted((one for one in judged if not one.matches), key=lambda one: order.index(one.place))
-        rejected = [one for one in others if one.match is VocabularyMatch.NO]
-        unchecked = [one for one in others if one.match is VocabularyMatch.UNCHECKED]
         words = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
-        number, everything = len(matching), len(matching) + len(rejected)
-        if everything:
+        if everything := len(matching) + len(rejected):
+            number = len(matching)
             words.append(
                 i18n("{number} of {all} can draft for {target}.", number=number, all=everything, target=target.name)
             )

@@ -12,7 +12,7 @@ from app.core.domain.models import Drafting, DraftOrigin, FileKind
 from app.core.hub.client import HubClient
 from app.core.hub.file_names import kind_of
 from app.core.hub.pairs.catalog import CatalogModel, CatalogPair, MachineClass
-from app.core.hub.pairs.draft_finder import DraftSearch, DraftSources, family_of, find_drafts
+from app.core.hub.pairs.draft_finder import DraftSearch, family_of, find_drafts
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
@@ -58,7 +58,7 @@ def on_hub(hub: LoopbackHub, repo: str, file: GgufFile, name: str, total: int) -
 
 
 def test_an_empty_machine_is_reported_in_words(target: KnownModel) -> None:
-    search = find_drafts(target, DraftSources(()))
+    search = find_drafts(target, ())
     assert (search.matching, search.rejected) == ((), ())
     assert search.words.startswith("There is no other model on this computer that could draft for Tiny-2.5-7B")
     assert "n-gram mode" in search.words
@@ -79,7 +79,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
         here(other_head, FileKind.EAGLE),
         here(tmp_path / "gone.gguf", missing=True), here(tmp_path / "mmproj.gguf", FileKind.MMPROJ),
     ]  # fmt: skip
-    search = find_drafts(target, DraftSources(library))
+    search = find_drafts(target, library)
     matching = {candidate.name: candidate for candidate in search.matching}
     assert {name: (one.coverage, one.head) for name, one in matching.items()} == {
         "draft": (None, ""), "half": (None, ""), "eagle3-tiny": (None, "EAGLE-3"), "stranger": (1.0, "")
@@ -107,7 +107,7 @@ def test_heads_of_every_family_are_found_by_their_headers(kind: str, tmp_path: P
     path = (TARGET if is_llama else make_target()).write(tmp_path / "target.gguf")  # large enough for a gain
     name = f"{kind.split(maxsplit=1)[0]}-target.gguf"
     head = make_head().write(tmp_path / name)
-    search = find_drafts(read_local_header(path), DraftSources([here(head, kind_of(name))]))
+    search = find_drafts(read_local_header(path), [here(head, kind_of(name))])
     assert [(one.path, bool(one.head)) for one in search.matching] == [(head, True)], search.rejected
 
 
@@ -119,19 +119,9 @@ def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target
         DRAFT.write(tmp_path / "copies" / "draft.gguf"),
     ]  # fmt: skip
     library = [replace(here(path), size_bytes=path.stat().st_size) for path in paths]
-    search = find_drafts(target, DraftSources(library))
+    search = find_drafts(target, library)
     assert [one.path for one in (*search.matching, *search.rejected)] == [paths[1]]
     assert search.words.startswith("1 of 1 can draft")
-
-
-def test_drafts_of_the_targets_family_are_reported_first(tmp_path: Path) -> None:
-    target = read_local_header(TARGET.write(tmp_path / "Tiny-2.5-7B-Q4_0.gguf"))
-    own = DRAFT.with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
-    library = [here(STRANGER.write(tmp_path / "other.gguf")), here(own.write(tmp_path / "Tiny-2.5-0.5B-Q8_0.gguf"))]
-    reported: list[DraftSearch] = []
-    find_drafts(target, DraftSources(library), on_progress=reported.append)
-    assert [one.name for one in reported[0].matching] == ["Tiny-2.5-0.5B-Q8_0"]
-    assert len(reported[-1].matching) == 2
 
 
 def test_recommended_and_found_drafts_come_after_those_here(
@@ -154,7 +144,7 @@ def test_recommended_and_found_drafts_come_after_those_here(
     ]
     seen: list[DraftSearch] = []
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
-    search = find_drafts(target, DraftSources(library, catalog, client), on_progress=seen.append)
+    search = find_drafts(target, library, catalog, client, on_progress=seen.append)
     assert [(one.name, one.place) for one in search.matching] == [
         ("draft", DraftOrigin.HERE),
         ("Tiny-2.5-0.1B-Q8_0", DraftOrigin.RECOMMENDED),
@@ -188,18 +178,18 @@ def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
     catalog = [
         CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed, drafting=Drafting.SIDE_FILE)
     ]
-    search = find_drafts(with_heads, DraftSources((), catalog, client))
+    search = find_drafts(with_heads, (), catalog, client)
     assert [(one.name, one.head, one.place) for one in search.matching] == [
         ("mtp-Tiny-2.5-Q8_0", "MTP", DraftOrigin.RECOMMENDED)
     ]
     assert search.matching[0].cost_share is not None
     assert search.words.startswith("target drafts for itself: it has a next-token layer (MTP).")
-    assert "belongs to another model" in reasons(find_drafts(target, DraftSources((), (), client)))["Tiny-2.5-eagle3"]
+    assert "belongs to another model" in reasons(find_drafts(target, (), (), client))["Tiny-2.5-eagle3"]
 
 
 def test_a_hub_that_does_not_answer_is_reported(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:
     hub.refusals.extend([Fault(status=503)] * 20)
-    search = find_drafts(target, DraftSources((), (), client))
+    search = find_drafts(target, (), (), client)
     assert "The hub could not be searched:" in search.words
     assert search.words.startswith("There is no other model on this computer")
 
@@ -207,7 +197,7 @@ def test_a_hub_that_does_not_answer_is_reported(target: KnownModel, hub: Loopbac
 def test_it_can_be_cancelled(target: KnownModel, tmp_path: Path) -> None:
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
     with pytest.raises(ModelFileError, match="cancelled"):
-        find_drafts(target, DraftSources(library), should_stop=lambda: True)
+        find_drafts(target, library, should_stop=lambda: True)
 
 
 @pytest.mark.parametrize(
@@ -233,10 +223,10 @@ def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
     on_hub(hub, "good/Tiny-2.5-0.1B-GGUF", DRAFT, "Tiny-2.5-0.1B-Q8_0.gguf", 50_000)
     listed = CatalogModel("good/Tiny-2.5-0.1B-GGUF", "*-q2_k.gguf", "Q2_K", "mit", 10**6)
     catalog = [CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed)]
-    told = reasons(find_drafts(target, DraftSources((), catalog, client)))
+    told = reasons(find_drafts(target, (), catalog, client))
     assert "The hub no longer has *-q2_k.gguf in good/Tiny-2.5-0.1B-GGUF." in told.values()
     hub.faults.extend([Fault(status=503)] * 20)
-    search = find_drafts(target, DraftSources((), (), client))
+    search = find_drafts(target, (), (), client)
     assert "HTTP 503" in unchecked(search)["Tiny-2.5-0.1B-Q8_0"]
     assert not search.rejected, "nothing is known against it"
     assert search.words.startswith("The n-gram mode needs no draft.")
