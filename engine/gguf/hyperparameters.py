@@ -85,11 +85,8 @@ def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
     """
     tokens = set(map(token_bytes, texts))
     missing = min({token[:1] for token in tokens if token} - tokens, default=b"")
-    check(
-        not missing,
-        "it has tokens that begin with the byte {byte}, but no token for that byte alone",
-        byte=missing.hex(),
-    )
+    byte = missing.hex()
+    check(not missing, "it has tokens that begin with the byte {byte}, but no token for that byte alone", byte=byte)
 
 
 def token_bytes(text: bytes) -> bytes:
@@ -161,8 +158,10 @@ def check_charsmap(data: bytes) -> None:
     raise damaged_error("its table of characters has no end")
 
 
-def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
+def read_checked_header(path: Path, *, writes_text: bool = True, is_head: bool = False) -> GgufHeader:
     """Read a local file's header; check its format, hyper-parameters and tokens, and whether the model ``writes_text``.
+
+    ``is_head``: the file has only heads for another model, and may have no vocabulary.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
@@ -172,25 +171,11 @@ def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)  # first, since later parts lack entries and would look damaged
-        if writes_text:
+        if writes_text and not is_head:
             check_writes_text(header, path.name)
         check_header(header)
-        check(header.metadata.get("tokenizer.ggml.model") not in _NO_TOKENIZERS, "it has no vocabulary")
-        check_tokens(header, read_at)
-    return header
-
-
-def read_checked_head(path: Path) -> GgufHeader:
-    """Read and check the header of a file that has only heads for another model.
-
-    Raises:
-        ModelNotFoundError: no such file, or not readable.
-        ModelFileError: the message says what is wrong.
-    """
-    with open_for_reading(path) as (read_at, file_size):
-        header = parse_header(read_at, file_size)
-        check_first_part(header, path)
-        check_header(header)
+        tokenizer = header.metadata.get("tokenizer.ggml.model")
+        check(is_head or tokenizer not in _NO_TOKENIZERS, "it has no vocabulary")
         check_tokens(header, read_at)
     return header
 
@@ -205,13 +190,8 @@ def check_header(header: GgufHeader) -> None:
     good = _ARCHITECTURE.fullmatch(header.architecture) is not None
     check(good, "its architecture is called {architecture!r}", architecture=header.architecture[:80])
     check(bool(header.tensors) or _is_part(header), "it contains no weights, only a vocabulary or metadata")
-    for key in _NEEDED:
-        check(
-            header.arch_value(key) is not None,
-            "it does not say its {architecture}.{key}",
-            architecture=header.architecture,
-            key=key,
-        )
+    for key in (f"{header.architecture}.{name}" for name in _NEEDED):
+        check(key in header.metadata, "it does not say its {key}", key=key)
     for key, (smallest, largest) in _RANGES.items():
         for number in _numbers(header.arch_value(key), key):
             check(smallest <= number <= largest, "its {key} is {number:,}", key=key, number=number)
@@ -237,8 +217,8 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
     check(_TOKENS in lists, "it has no vocabulary")
     num_tokens = lists[_TOKENS].length
     check(0 < num_tokens <= MAX_TOKENS, "its vocabulary has {num_tokens:,} tokens", num_tokens=num_tokens)
-    for key in (_SCORES, _TYPES):
-        length = lists[key].length if key in lists else num_tokens
+    for key in lists.keys() & {_SCORES, _TYPES}:
+        length = lists[key].length
         check(
             length == num_tokens,
             "the number of its tokens is {num_tokens:,}, but that of the entries in {key} is {length:,}",
@@ -261,13 +241,11 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
         good = longest <= MAX_CONTROL_TOKEN_BYTES
         check(good, "one of its control tokens is {longest:,} bytes long", longest=longest)
         for token_id in (types == _BYTE_TYPE).nonzero()[0]:
-            good = _BYTE_TOKEN.fullmatch(texts[token_id]) is not None
-            check(
-                good,
-                "token {token_id} should name a byte, but is {texts!r}",
-                token_id=token_id,
-                texts=texts[token_id][:40],
+            fields, is_byte = (
+                {"token_id": token_id, "texts": texts[token_id][:40]},
+                _BYTE_TOKEN.fullmatch(texts[token_id]),
             )
+            check(bool(is_byte), "token {token_id} should name a byte, but is {texts!r}", **fields)
 
 
 def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
@@ -297,9 +275,8 @@ def _check_heads(header: GgufHeader) -> None:
     recurrent = any(mark in key for key in header.metadata for mark in _RECURRENT_MARKS)
     check(recurrent or not heads or max(heads) > 0, "it has no attention heads")
     if len(heads) == len(kv_heads) == 1 and heads[0] and kv_heads[0]:
-        shared = heads[0] % kv_heads[0] == 0
         check(
-            shared,
+            heads[0] % kv_heads[0] == 0,
             "the number of its attention heads, {heads}, is not a multiple of that of its key and value "
             "heads, {kv_heads}",
             heads=heads[0],
@@ -316,12 +293,8 @@ def _check_blocks(header: GgufHeader) -> None:
         return
     (claimed, *_), found = _numbers(header.arch_value("block_count"), "block_count"), max(blocks) + 1
     extra = sum(_numbers(header.arch_value("nextn_predict_layers"), "nextn_predict_layers"))
-    check(
-        abs(claimed - found) <= extra,
-        "the number of its blocks should be {claimed:,} and is {found:,}",
-        claimed=claimed,
-        found=found,
-    )
+    fields, is_right = {"claimed": claimed, "found": found}, abs(claimed - found) <= extra
+    check(is_right, "the number of its blocks should be {claimed:,} and is {found:,}", **fields)
 
 
 def _is_part(header: GgufHeader) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import stat
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,14 +21,6 @@ SUBJECT = i18n("The file")  # stands for the file's name until `named_error`
 ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> bytes; fewer at the end of the file
 
 
-class MoreBytesNeededError(Exception):
-    """More of a remote file is needed: its first ``num_bytes``."""
-
-    def __init__(self, num_bytes: int) -> None:
-        super().__init__(f"the header goes on beyond {num_bytes} bytes")
-        self.num_bytes = num_bytes
-
-
 def open_ordinary(path: Path) -> BinaryIO:
     """Open a regular file for reading; a pipe could block.
 
@@ -40,40 +33,27 @@ def open_ordinary(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-class open_for_reading:  # noqa: N801  (used like open())
-    """Opens a local file: ``with open_for_reading(path) as (read_at, file_size)``.
+@contextmanager
+def open_for_reading(path: Path) -> Iterator[tuple[ReadAt, int]]:
+    """Open a local file; yields its source and its size. Header errors in the block get the file's name.
 
-    Header errors in the block get the file's name.
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
     """
+    try:
+        with open_ordinary(path) as file:
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+            def read_at(offset: int, num_bytes: int) -> bytes:
+                file.seek(offset)
+                return file.read(num_bytes)
 
-    def __enter__(self) -> tuple[ReadAt, int]:
-        try:
-            self._file = open_ordinary(self._path)
-        except OSError as error:
-            raise ModelNotFoundError(
-                i18n("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
-            ) from error
-        size = self._file.seek(0, 2)
-
-        def read_at(offset: int, num_bytes: int) -> bytes:
-            self._file.seek(offset)
-            return self._file.read(num_bytes)
-
-        return read_at, size
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        self._file.close()
-        if isinstance(error, MoreBytesNeededError):
-            raise ModelHeaderError(i18n("{path} became shorter while it was read.", path=self._path.name)) from error
-        if isinstance(error, ModelHeaderError):
-            raise named_error(error, self._path.name) from None
-        if isinstance(error, OSError):
-            raise ModelNotFoundError(
-                i18n("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
-            ) from error
+            yield read_at, file.seek(0, 2)
+    except ModelHeaderError as error:
+        raise named_error(error, path.name) from None
+    except OSError as error:
+        raise ModelNotFoundError(
+            i18n("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from error
 
 
 class Cursor:
@@ -137,8 +117,8 @@ class Cursor:
             return
         wanted = min(max(num_bytes, _CHUNK_BYTES), self._file_size - self.position)
         self._buffer, self._begin = self._read_at(self.position, wanted), self.position
-        if len(self._buffer) < num_bytes:
-            raise MoreBytesNeededError(end)
+        is_whole = len(self._buffer) >= num_bytes
+        check(is_whole, "it ends in the middle of its header (an incomplete download?)")
 
 
 def check(good: bool, reason: str, /, **fields: object) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.errors import DraftRefusedError, EngineError, ModelFileError, ModelHeaderError, ModelLoadError
 from engine.fit.fit import estimate
 from engine.gguf.header import parse_header, read_header
-from engine.gguf.hyperparameters import check_tokens, read_checked_head, read_checked_header
+from engine.gguf.hyperparameters import check_tokens, read_checked_header
 from engine.gguf.model_parts import size_of_files
 from engine.gguf.source import open_for_reading
 from engine.llama import library
@@ -139,7 +139,7 @@ def try_head(words: list[str]) -> dict[str, Any]:
     *heads, target = map(Path, words)
     head = heads[0] if heads else None
     files = [target, *heads]
-    headers = [read_checked_header(target), *map(read_checked_head, heads)]
+    headers = [read_checked_header(target), *(read_checked_header(one, is_head=True) for one in heads)]
     limit_memory(2 * estimate(files, N_CTX).needed_bytes + 2 * sum(map(size_of_files, files)))
     options = LoadOptions(n_ctx=N_CTX, gpu_layers=0, heads=head is None)
     loaded = open_model(target, options)

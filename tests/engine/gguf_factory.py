@@ -229,5 +229,5 @@ def _pack(values: NDArray[np.float32], kind: int) -> bytes:
 
 
 def prefix_reader(prefix: bytes) -> ReadAt:
-    """A source with only the first bytes of a file; parsing raises `MoreBytesNeededError` at its end."""
+    """A source with only the first bytes of a file."""
     return lambda offset, num_bytes: prefix[offset : offset + num_bytes]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.errors import ModelFileError, ModelHeaderError
-from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.hyperparameters import read_checked_head, read_checked_header
+from engine.gguf.header import read_header
+from engine.gguf.hyperparameters import read_checked_header
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp
 
@@ -127,7 +126,7 @@ SANE = {
 def test_a_head_may_have_no_vocabulary_and_a_model_may_not(tmp_path: Path) -> None:
     none = {"tokenizer__ggml__model": (Kind.STRING, "no_vocab"), "tokenizer__ggml__tokens": None}
     path = TINY.with_metadata(**none).write(tmp_path / "none.gguf")
-    assert read_checked_head(path).architecture == "llama"
+    assert read_checked_header(path, is_head=True).architecture == "llama"
     with pytest.raises(ModelHeaderError, match="it has no vocabulary"):
         read_checked_header(path)
 
@@ -140,23 +139,20 @@ def test_unusual_but_real_claims_pass(tmp_path: Path, changes: dict[str, object]
 def test_a_head_alone_is_checked_like_a_model_and_is_none(tmp_path: Path) -> None:
     for name, head in (("eagle3", eagle3_for()), ("mtp", head_only(qwen35_with_mtp()))):
         path = head.write(tmp_path / f"{name}.gguf")
-        assert read_checked_head(path).tensors == read_header(path).tensors
+        assert read_checked_header(path, is_head=True).tensors == read_header(path).tensors
         with pytest.raises(ModelFileError, match="of another model"):
             read_checked_header(path)
     damaged = eagle3_for().with_metadata(eagle3__block_count=u32(10**9)).write(tmp_path / "damaged.gguf")
     with pytest.raises(ModelHeaderError, match="block_count is 1,000,000,000"):
-        read_checked_head(damaged)
+        read_checked_header(damaged, is_head=True)
 
 
 @pytest.mark.parametrize(
     ("name", "advice"),
     [("m-00002-of-00003.gguf", "Open the first part, m-00001-of-00003.gguf."), ("x.gguf", "Open the first part.")],
 )
-@pytest.mark.parametrize("read", [read_checked_header, read_checked_head])
-def test_a_later_part_names_the_first(
-    tmp_path: Path, name: str, advice: str, read: Callable[[Path], GgufHeader]
-) -> None:
+def test_a_later_part_names_the_first(tmp_path: Path, name: str, advice: str) -> None:
     part = GgufFile({"split.no": (Kind.UINT16, 1), "split.count": (Kind.UINT16, 3)}, TINY.tensors[:2])
     with pytest.raises(ModelFileError, match="is part 2 of 3 of a model") as caught:
-        read(part.write(tmp_path / name))
+        read_checked_header(part.write(tmp_path / name))
     assert caught.value.advice == advice

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import engine.sandbox.probe
-from engine.errors import ModelFileError
 from engine.gguf.model_parts import size_of_files
 from engine.loading.loading import LoadOptions, open_model
 from engine.sandbox import trials
@@ -84,27 +83,6 @@ def test_parts_that_lie_elsewhere_under_other_names_are_found(tmp_path: Path) ->
             pytest.skip("this system lets nobody make links")
     probe(path)
     assert len(file_facts(str(path))) == 6
-
-
-@pytest.mark.parametrize("name", [NAMES[1], "renamed.gguf"])
-def test_a_later_part_says_which_file_to_open(tmp_path: Path, name: str) -> None:
-    split(tmp_path, 3)
-    path = (tmp_path / NAMES[1]).rename(tmp_path / name)
-    with pytest.raises(ModelFileError, match=f"{name} is part 2 of 2 of a model") as failure:
-        probe(path)
-    assert failure.value.advice == (
-        "Open the first part." if name == "renamed.gguf" else f"Open the first part, {NAMES[0]}."
-    )
-
-
-@pytest.mark.parametrize("entry", ["type", "architecture"])
-def test_a_projector_is_called_so_and_not_damaged(tmp_path: Path, entry: str) -> None:
-    named = {"general.type": (Kind.STRING, "mmproj")} if entry == "type" else {}
-    path = GgufFile({"general.architecture": (Kind.STRING, "clip"), **named}, WHOLE.tensors[:1]).write(
-        tmp_path / "p.gguf"
-    )
-    with pytest.raises(ModelFileError, match=r"p\.gguf is a projector, the image or sound part of another model"):
-        probe(path)
 
 
 def test_a_model_has_one_size_that_of_its_files(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ ROOT = ASSETS.parent
 NOT_SHOWN = {"cli", "benchmark", "server"}  # their errors are shown in a terminal or sent to programs, in English
 SHOWN_TOO = {"app/core/benchmark/opened_lanes.py"}  # except these
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
-NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught before they reach the user
+NOT_FOR_PEOPLE |= {"CatalogError", "StoppedError"}  # caught before they reach the user
 NOT_FOR_PEOPLE |= {"_WrongArgumentError", "CalculatorError"}  # sent to a model
 TEMPLATE_AT = {"i18n": 0, "damaged_error": 0, "check": 1}
 
