@@ -61,10 +61,6 @@ def test_the_name_is_the_models(name: str, stem: str, params: int, parts: dict[s
     assert titled(name, stem, params, **parts) == title
 
 
-def test_a_base_model_is_not_called_instructed() -> None:
-    assert titled("Gemma 3 270m", "gemma-3-270m-q4_k_m", 268 * M) == "Gemma 3 270M"
-
-
 def test_the_file_of_another_model_says_nothing_of_this_one() -> None:
     assert titled("Qwen2.5 7B", "llama-3-8b-instruct", 7 * B) == "Qwen2.5 7B"
 

@@ -32,6 +32,7 @@ from app.core.hub.records import RemoteLocation
 from engine.sentences import i18n
 
 SPACE_EVERY_BYTES = 64 << 20
+MAX_DAMAGED = 1  # wrong checksums until the transfer fails
 _WORTH_ANOTHER_ATTEMPT = (HubUnreachableError, HubBusyError, HubAnswerError, HubRangeError, ChecksumError)
 
 
@@ -40,7 +41,6 @@ class RetryPolicy:
     """How often and how long to retry. Progress (a new maximum length) resets the number of failures."""
 
     max_failures: int = 12  # successive failures without progress
-    max_damaged: int = 1  # number of wrong checksums
     first_wait_s: float = 1.0
     max_wait_s: float = 60.0
 
@@ -239,7 +239,7 @@ class _Transfer:
         progressed = self._part.size_bytes > self._best
         self._best = max(self._best, self._part.size_bytes)
         self._failures = 1 if progressed else self._failures + 1
-        if self._failures >= self._retry_policy.max_failures or self._num_damaged > self._retry_policy.max_damaged:
+        if self._failures >= self._retry_policy.max_failures or self._num_damaged > MAX_DAMAGED:
             raise error
         wait_s = min(self._retry_policy.first_wait_s * 2.0 ** (self._failures - 1), self._retry_policy.max_wait_s)
         wait_s *= random.uniform(0.75, 1.25)  # noqa: S311 (so that many clients do not return at once)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from app.core.domain.models import FolderScan, Offer
 from app.core.hub.errors import LibraryError
-from app.core.hub.file_names import is_gguf
 from app.core.hub.library import ollama
 from app.core.hub.library.other_folders import MAX_OFFERS, is_folder, offer_of, walk
 from engine.sentences import i18n
@@ -47,11 +46,10 @@ def scan_folder(
         if should_stop() or scan.num_files >= MAX_FILES or len(scan.offers) >= MAX_OFFERS:
             scan.is_running = False
             return scan
-        if path is not None and is_gguf(path.name):
-            offer = offer_of(str(path.parent), path)
-            if offer is not None and (real := path.resolve()) not in seen:
-                seen.add(real)
-                scan.offers.append(offer)
+        offer = offer_of(str(path.parent), path) if path is not None else None
+        if offer is not None and (real := offer.files[0].resolve()) not in seen:
+            seen.add(real)
+            scan.offers.append(offer)
         if time.monotonic() - reported_s >= REPORT_EVERY_S:
             reported_s = time.monotonic()
             report(scan)

@@ -40,17 +40,24 @@ def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.pla
 def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iterator[Offer]:
     """The models below a folder, each once. ``follows_links``: of folders; links to files are always followed."""
     seen: set[Path] = set()
-    for path in _gguf_files(folder, follows_links=follows_links):
-        offer = offer_of(program, path)
-        if offer is not None and (real := path.resolve()) not in seen:
-            seen.add(real)
-            yield offer
+    num_files = 0
+    for num_folders, (_place, entries) in enumerate(walk(folder, MAX_DEPTH, follows_links=follows_links)):
+        for entry in entries or ():
+            if is_folder(entry):
+                continue
+            num_files += 1
+            if max(num_files, num_folders) > MAX_ENTRIES:
+                return
+            offer = offer_of(program, Path(entry.path))
+            if offer is not None and (real := offer.files[0].resolve()) not in seen:
+                seen.add(real)
+                yield offer
 
 
 def offer_of(program: str, path: Path) -> Offer | None:
-    """The model of a file; None for an incomplete model and for shards after the first."""
+    """The model of a file; None for other files, for an incomplete model, and for shards after the first."""
     shard = shard_of(path.name)
-    if (shard is not None and shard[1] != 1) or not is_model_file(path):
+    if not is_gguf(path.name) or (shard is not None and shard[1] != 1) or not is_model_file(path):
         return None
     files = all_shards(path)
     try:
@@ -71,18 +78,6 @@ def is_model_file(path: Path) -> bool:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
-
-
-def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
-    """GGUF files below a folder, limited in depth and number."""
-    num_seen = 0
-    for number, (_place, entries) in enumerate(walk(folder, MAX_DEPTH, follows_links=follows_links)):
-        for entry in entries or ():
-            num_seen += not is_folder(entry)
-            if num_seen > MAX_ENTRIES or number > MAX_ENTRIES:
-                return
-            if is_gguf(entry.name) and not is_folder(entry):
-                yield Path(entry.path)
 
 
 def walk(

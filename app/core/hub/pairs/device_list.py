@@ -54,29 +54,22 @@ class DeviceList:
         if tuple(names) == (NO_DEVICE,):
             return ()
         ready = self._ready()
-        known: dict[str, tuple[Device, ...]] = {}
-        if ready is not None:
-            known = {device.name: (device,) for device in ready.devices}
+        known = {device.name: device for device in ready.devices} if ready is not None else {}
         missing = tuple(name for name in names if name not in known)
-        return tuple(device for name in names if name in known for device in known[name]) + (
-            self._ask(missing) if missing else ()
-        )
+        return tuple(known[name] for name in names if name in known) + (self._ask(missing) if missing else ())
 
     def _ask(self, names: tuple[str, ...]) -> tuple[Device, ...]:
         with self._lock:
             asked_s, answer = self._kept.get(names, (-KEPT_S, ()))
             if time.monotonic() - asked_s >= KEPT_S:
-                answer = self._answer(names)
+                try:
+                    answer = list_devices(self._cache_dir, names)
+                except DeviceError as error:
+                    answer = error
+                except EngineError as error:
+                    log.warning("the devices could not be listed: %s", error.message)
+                    answer = DeviceError(i18n("The devices of this computer could not be listed."))
                 self._kept[names] = time.monotonic(), answer
         if isinstance(answer, DeviceError):
             raise answer
         return answer
-
-    def _answer(self, names: tuple[str, ...]) -> _Answer:
-        try:
-            return list_devices(self._cache_dir, names)
-        except DeviceError as error:
-            return error
-        except EngineError as error:
-            log.warning("the devices could not be listed: %s", error.message)
-            return DeviceError(i18n("The devices of this computer could not be listed."))

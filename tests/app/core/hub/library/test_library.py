@@ -300,19 +300,6 @@ def test_places_of_other_programs_on_each_system(platform: str, environ: dict[st
     assert ("llama.cpp", Path(llama)) in places
 
 
-def test_a_disk_without_end_is_not_looked_through(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "person" / ".lmstudio" / "models"
-    for number in range(4):
-        put(place / f"m{number}.gguf")
-    deep = put(place / "1" / "2" / "3" / "4" / "5" / "6" / "7" / "deep.gguf")
-    assert deep.is_file()
-    assert [offer.name for offer in library.find_offers()[0]] == ["m0", "m1", "m2", "m3"]
-    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_ENTRIES", 2)
-    assert [offer.name for offer in library.find_offers()[0]] == ["m0", "m1"]
-
-
 def test_a_link_to_a_large_disk_is_scanned_within_bounds(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,14 +125,6 @@ def test_what_is_broken_is_reported_with_a_reason_and_the_rest_goes_on(store: Pa
     assert "adapter" in skipped["adapted"]
 
 
-def test_links_in_circles_and_no_store_at_all(store: Path, tmp_path: Path) -> None:
-    assert list(models_in(tmp_path / "nothing")) == []
-    folder = store / "manifests" / "registry.ollama.ai"
-    folder.mkdir(parents=True)
-    (folder / "library").symlink_to(store / "manifests")
-    assert list(models_in(store)) == []
-
-
 def test_places(tmp_path: Path) -> None:
     assert stores({}, tmp_path, "linux") == (tmp_path / ".ollama/models", Path("/usr/share/ollama/.ollama/models"))
     assert stores({"OLLAMA_MODELS": "/m"}, tmp_path, "win32") == (Path("/m"), tmp_path / ".ollama/models")

@@ -91,12 +91,6 @@ def test_a_tiny_model_alone_says_nothing_and_has_no_range(tmp_path: Path) -> Non
     assert SpeedForecasts(tmp_path).of_pair(known, None, Conditions()) is None
 
 
-def test_a_damaged_figure_is_measured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed_forecasts, "measure_read_speed", lambda _threads: 40e9)
-    (tmp_path / "read-speed.json").write_text('{"format": 1, "speeds": {"2": -5, "1": "x"}}')
-    assert SpeedForecasts(tmp_path).of_list(SEVEN_B, None, Conditions()) is not None
-
-
 def test_no_memory_for_a_measurement_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_threads: int) -> float:
         raise MemoryError
