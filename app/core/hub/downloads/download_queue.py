@@ -24,7 +24,7 @@ from app.core.hub.client import DownloadSource
 from app.core.hub.downloads.first_model import fetch_first_model, is_first_model
 from app.core.hub.downloads.part_file import bytes_on_disk
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
-from app.core.hub.errors import DownloadError, HubError, LibraryError, LinkRefusedError, UnsafeNameError
+from app.core.hub.errors import DownloadError, LibraryError, LinkRefusedError, UnsafeNameError
 from app.core.hub.file_names import check_repo_id, group_models, safe_parts
 from app.core.hub.library.library import Library
 from app.core.hub.links import LinkSource, check_link
@@ -131,22 +131,20 @@ def _file_of(path: str, size_bytes: int | None, sha256: str) -> RepoFile:
     return RepoFile(path, size_bytes, sha256)
 
 
-class QueueEntry:
+class QueueEntry(TransferControl):
     """One download: request, state, and the thread while it runs."""
 
-    def __init__(self, request: DownloadRequest, status: DownloadStatus) -> None:
+    def __init__(self, queue: DownloadQueue, request: DownloadRequest, status: DownloadStatus) -> None:
+        super().__init__()
+        self._queue = queue
+        self.file_index = 0
         self.request = request
         self._sizes = [file.size_bytes for file in request.model.files]
         self._done = [(size or 0) if status is DownloadStatus.DONE else 0 for size in self._sizes]
         self.state = Download(id_of(request), request, status, sum(self._done), sum_if_all_known(self._sizes))
         self.thread: threading.Thread | None = None
-        self.control: TransferControl | None = None
         self.speed = SpeedMeter()
         self.is_cancelled = False
-
-    def stop(self) -> None:
-        if self.control is not None:
-            self.control.stop()
 
     def snapshot(self) -> Download:
         """A copy of the state with the current speed."""
@@ -163,6 +161,17 @@ class QueueEntry:
         self._done[file_index], self._sizes[file_index] = done_bytes, size_bytes
         self.speed.record(time.monotonic(), sum(self._done))
         self.state = replace(self.state, done_bytes=sum(self._done), size_bytes=sum_if_all_known(self._sizes))
+
+    def on_status(self, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
+        with self._queue.lock:
+            if self.state.status.is_active:  # not paused meanwhile
+                self.set_status(status, error, attempt)
+        self._queue.notify(now=True)
+
+    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
+        with self._queue.lock:
+            self.record_progress(self.file_index, done_bytes, size_bytes)
+        self._queue.notify()
 
     def measure_files(self, paths: list[Path]) -> None:
         """Read from the disk how many bytes of each file are present."""
@@ -223,7 +232,7 @@ class DownloadQueue:
         self._listener = listener
         self._max_at_once = max_at_once
         self._retry_policy = retry_policy or RetryPolicy()
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._entries: dict[str, QueueEntry] = {}
         self._cancelling: dict[str, QueueEntry] = {}  # cancelled downloads whose threads are still ending
         self._closed = False
@@ -231,9 +240,9 @@ class DownloadQueue:
 
     def start(self) -> None:
         """Read the queue file and start the downloads. The only method that blocks on the disk."""
-        with self._lock:
+        with self.lock:
             for request, status in self._queue.open() if self._queue else ():
-                entry = self._entries.setdefault(id_of(request), QueueEntry(request, status))
+                entry = self._entries.setdefault(id_of(request), QueueEntry(self, request, status))
                 try:
                     entry.measure_files([wanted.destination for wanted in self._file_requests(request)])
                 except LibraryError as error:  # a symbolic link now leads out of the folder: skip this download
@@ -243,7 +252,7 @@ class DownloadQueue:
 
     def close(self) -> None:
         """Stop all threads; partial files and the queue's file stay."""
-        with self._lock:
+        with self.lock:
             self._closed = True
             entries = (*self._entries.values(), *self._cancelling.values())
             threads = [entry.thread for entry in entries if entry.thread is not None]
@@ -266,16 +275,16 @@ class DownloadQueue:
         for file in request.model.files:
             self._library.path_for(request.repo_id, file.path)
         download_id = id_of(request)
-        with self._lock:
+        with self.lock:
             entry = self._entries.get(download_id)
             if entry is None or entry.thread is None:
-                self._entries[download_id] = QueueEntry(request, DownloadStatus.QUEUED)
+                self._entries[download_id] = QueueEntry(self, request, DownloadStatus.QUEUED)
             self._set_status(download_id, DownloadStatus.QUEUED, only_from=(*_RESUMABLE, DownloadStatus.DONE))
         return download_id
 
     def pause(self, download_id: str) -> None:
         """Stop a download and keep its partial file."""
-        with self._lock:
+        with self.lock:
             entry = self._entries.get(download_id)
             if entry is not None and entry.state.status not in (DownloadStatus.DONE, DownloadStatus.FAILED):
                 entry.stop()
@@ -286,7 +295,7 @@ class DownloadQueue:
 
     def cancel(self, download_id: str) -> None:
         """Stop a download, delete its partial file, and remove it from the queue; a finished model stays."""
-        with self._lock:
+        with self.lock:
             entry = self._entries.pop(download_id, None)
             if entry is None:
                 return
@@ -297,11 +306,11 @@ class DownloadQueue:
                 entry.thread = threading.Thread(target=self._delete_parts, args=(entry,), name="discard", daemon=True)
                 entry.thread.start()
             self._save()
-        self._notify(now=True)
+        self.notify(now=True)
 
     def snapshot(self) -> tuple[Download, ...]:
         """The state of all downloads, oldest first."""
-        with self._lock:
+        with self.lock:
             return tuple(entry.snapshot() for entry in self._entries.values())
 
     # ---- inside --------------------------------------------------------------------------------------------------
@@ -309,13 +318,13 @@ class DownloadQueue:
     def _set_status(
         self, download_id: str, status: DownloadStatus, only_from: tuple[DownloadStatus, ...] | None = None
     ) -> None:
-        with self._lock:
+        with self.lock:
             entry = self._entries.get(download_id)
             if entry is not None and (only_from is None or entry.state.status in only_from):
                 entry.set_status(status)
             self._save()
             self._schedule()
-        self._notify(now=True)
+        self.notify(now=True)
 
     def _schedule(self) -> None:
         """Start waiting downloads, oldest first, up to the limit."""
@@ -327,19 +336,18 @@ class DownloadQueue:
             is_free = entry.thread is None and download_id not in self._cancelling
             if entry.state.status is DownloadStatus.QUEUED and is_free:
                 active += 1
-                entry.control = _Progress(self, entry)
+                entry.begin()
                 entry.set_status(DownloadStatus.RUNNING)
-                entry.thread = threading.Thread(
-                    target=self._run, args=(entry, entry.control), name=f"download {download_id}"[:60], daemon=True
-                )
+                name = f"download {download_id}"[:60]
+                entry.thread = threading.Thread(target=self._run, args=(entry,), name=name, daemon=True)
                 entry.thread.start()
 
-    def _run(self, entry: QueueEntry, control: _Progress) -> None:
+    def _run(self, entry: QueueEntry) -> None:
         """Download all files of one entry, on its own thread."""
         error: AppError | None = None
         is_done = False
         try:
-            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._download(entry, control)))
+            self._make_pairs(entry, self._library.add_downloaded(entry.request, self._download(entry)))
             is_done = True
         except StoppedError:
             log.info("A download was stopped; its part is kept.")
@@ -359,7 +367,7 @@ class DownloadQueue:
         if entry.is_cancelled:
             self._delete_parts(entry)
             return
-        with self._lock:
+        with self.lock:
             entry.thread = None
             if is_done:
                 entry.set_status(DownloadStatus.DONE)
@@ -367,17 +375,17 @@ class DownloadQueue:
                 entry.set_status(DownloadStatus.FAILED, error)
             self._save()
             self._schedule()
-        self._notify(now=True)
+        self.notify(now=True)
 
-    def _download(self, entry: QueueEntry, control: _Progress) -> str:
+    def _download(self, entry: QueueEntry) -> str:
         """Download all files; returns the name of their source if it is not the repository."""
         request = entry.request
         if is_first_model(request.repo_id, request.model.files[0].path):
-            return fetch_first_model(self._library, control, self._client)
+            return fetch_first_model(self._library, entry, self._client)
         with closing(LinkSource(request.url)) if request.url else nullcontext(self._client) as source:
             for at, wanted in enumerate(self._file_requests(request)):
-                control.file_index = at
-                fetch(source, wanted, control, self._retry_policy)
+                entry.file_index = at
+                fetch(source, wanted, entry, self._retry_policy)
         return host_of(request.url) if request.url else ""
 
     def _delete_parts(self, entry: QueueEntry) -> None:
@@ -387,7 +395,7 @@ class DownloadQueue:
                 discard(wanted)
         except (DownloadError, LibraryError) as error:  # another process is writing it, or a link leads elsewhere
             log.warning("A cancelled part stays: %s", error.message)
-        with self._lock:
+        with self.lock:
             self._cancelling.pop(entry.state.key, None)
             self._schedule()
 
@@ -401,7 +409,7 @@ class DownloadQueue:
 
     def _make_pairs(self, finished: QueueEntry, model: LibraryModel) -> None:
         """Pair a finished target and draft that were requested together, whichever finished first."""
-        with self._lock:
+        with self.lock:
             here = [entry.request for entry in self._entries.values() if entry.state.status is DownloadStatus.DONE]
         request = finished.request
         pairs = [(request.draft_of, model.name)] if request.draft_of else []
@@ -417,25 +425,13 @@ class DownloadQueue:
         if self._queue is not None:
             self._queue.save([(entry.request, entry.state.status) for entry in self._entries.values()])
 
-    def _notify(self, *, now: bool = False) -> None:
+    def notify(self, *, now: bool = False) -> None:
         moment = time.monotonic()
-        with self._lock:
+        with self.lock:
             if not now and moment - self._notified_s < REPORT_EVERY_S:
                 return
             self._notified_s = moment
         self._listener()
-
-    def on_status(self, entry: QueueEntry, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
-        """Update the status, unless the download was paused meanwhile."""
-        with self._lock:
-            if entry.state.status.is_active:
-                entry.set_status(status, error, attempt)
-        self._notify(now=True)
-
-    def on_progress(self, entry: QueueEntry, file_index: int, done_bytes: int, size_bytes: int) -> None:
-        with self._lock:
-            entry.record_progress(file_index, done_bytes, size_bytes)
-        self._notify()
 
 
 def judge_model(path: Path) -> None:
@@ -450,19 +446,3 @@ def judge_model(path: Path) -> None:
         read_header(path)
     except EngineError as error:
         raise DownloadError(error.problem.message, "The received data was discarded. Check the link.") from error
-
-
-class _Progress(TransferControl):
-    """Reports a transfer's progress to the queue."""
-
-    def __init__(self, downloads: DownloadQueue, entry: QueueEntry) -> None:
-        super().__init__()
-        self._downloads = downloads
-        self._entry = entry
-        self.file_index = 0
-
-    def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
-        self._downloads.on_status(self._entry, status, error, attempt)
-
-    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
-        self._downloads.on_progress(self._entry, self.file_index, done_bytes, size_bytes)

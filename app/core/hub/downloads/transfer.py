@@ -78,6 +78,10 @@ class TransferControl:
         self._stream: ByteStream | None = None
         self._lock = threading.Lock()
 
+    def begin(self) -> None:
+        """Allow another transfer after `stop`."""
+        self._stop.clear()
+
     def stop(self) -> None:
         """End the transfer soon, even while it waits for bytes."""
         self._stop.set()
