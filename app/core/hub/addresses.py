@@ -8,7 +8,7 @@ import urllib.parse
 
 from app.core.domain.engines import is_this_machine
 from app.core.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
-from engine.sentences import Sentence, i18n
+from engine.sentences import i18n
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 ENDPOINT_VARIABLE = "HF_ENDPOINT"
@@ -34,17 +34,6 @@ def find_endpoint() -> str:
             message, i18n("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
         ) from error
     return text
-
-
-def address_advice() -> Sentence | None:
-    """The advice to check HF_ENDPOINT if the hub does not answer; None if it is not set."""
-    address = os.environ.get(ENDPOINT_VARIABLE, "").strip()
-    if not address:
-        return None
-    return i18n(
-        "Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.",
-        variable=ENDPOINT_VARIABLE, address=address,
-    )  # fmt: skip
 
 
 def refuse_offline() -> None:

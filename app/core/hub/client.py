@@ -17,7 +17,6 @@ from urllib.parse import urlencode
 import app
 from app.core.domain.models import Gated, RepoFile, RepoSummary
 from app.core.hub.addresses import (
-    address_advice,
     content_range,
     find_endpoint,
     host_of,
@@ -40,7 +39,7 @@ from app.core.hub.errors import (
 from app.core.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
 from app.core.hub.records import RemoteLocation, RepoDetails, SortBy, moment_of
 from app.core.hub.tokens import TokenStore
-from engine.sentences import Sentence, i18n
+from engine.sentences import i18n
 
 if TYPE_CHECKING:
     from huggingface_hub.utils import httpx
@@ -253,11 +252,9 @@ class Connections:
             return self._client
 
     @contextmanager
-    def send(
-        self, method: str, url: str, headers: Mapping[str, str], advice: Sentence | None = None
-    ) -> Iterator[httpx.Response]:
+    def send(self, method: str, url: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
         """Send one request without cookies; yields the answer, of any status."""
-        with connection_errors(host_of(url), advice):
+        with connection_errors(host_of(url)):
             client = self.client()
             client.cookies.clear()
             # The library's `build_hf_headers` would first request a list of programs from the hub.
@@ -396,10 +393,7 @@ class HubClient:
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
 
     def _get_small(self, url: str, what: str, max_bytes: int) -> bytes:
-        with (
-            self._follow("GET", url, what, {}) as (answer, _url),
-            connection_errors(host_of(url), address_advice()),
-        ):
+        with self._follow("GET", url, what, {}) as (answer, _url), connection_errors(host_of(url)):
             body = small_body(answer, max_bytes)
         if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
             raise HubAnswerError(i18n("The hub's answer about {what} is far too long.", what=what))
@@ -430,7 +424,7 @@ class HubClient:
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
         while True:
             own_headers = {**headers, "Authorization": f"Bearer {token}"} if token else headers
-            with self._connections.send(method, url, own_headers, address_advice()) as answer:
+            with self._connections.send(method, url, own_headers) as answer:
                 error = status_error(answer.status_code, answer.headers, what, own=own)
                 if error is None:
                     yield answer
@@ -558,20 +552,20 @@ def _tls_context() -> Any:  # noqa: ANN401 (an ssl.SSLContext)
 
 
 @contextmanager
-def connection_errors(host: str, advice: Sentence | None = None) -> Iterator[None]:
+def connection_errors(host: str) -> Iterator[None]:
     """Convert connection errors into errors with messages for the user."""
     library = http_library()
     try:
         yield
     except library.TimeoutException as error:
-        raise HubUnreachableError(i18n("{host} did not answer in time.", host=host), advice) from error
+        raise HubUnreachableError(i18n("{host} did not answer in time.", host=host)) from error
     except library.ConnectError as error:
         if "CERTIFICATE" in str(error):
             raise HubUnreachableError(
                 i18n("{host} shows a certificate that is not trusted here.", host=host),
                 "The connection may be intercepted. Ask the operator of the server or of your network.",
             ) from error
-        raise HubUnreachableError(i18n("Could not connect to {host}.", host=host), advice) from error
+        raise HubUnreachableError(i18n("Could not connect to {host}.", host=host)) from error
     except library.TransportError as error:
         raise HubUnreachableError(i18n("The connection to {host} was lost.", host=host)) from error
     except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, UnicodeError) as error:

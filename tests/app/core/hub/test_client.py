@@ -188,13 +188,8 @@ def test_no_network_and_offline_mode(monkeypatch: pytest.MonkeyPatch, client: Hu
         address = gone.url
     lonely = HubClient(address)
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    with pytest.raises(HubUnreachableError, match="Could not connect") as caught:
+    with pytest.raises(HubUnreachableError, match="Could not connect"):
         lonely.search("pair")
-    assert "HF_ENDPOINT" not in caught.value.advice, "nobody set it"
-    monkeypatch.setenv("HF_ENDPOINT", address)
-    with pytest.raises(HubUnreachableError) as caught:
-        lonely.search("pair")
-    assert f"HF_ENDPOINT, which is {address}" in caught.value.advice
     lonely.close()
     seen = len(hub.requests)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
