@@ -136,20 +136,18 @@ class ChatLayers:
     def _apply(self, layers: Layers, layer: Layer) -> None:
         self._chat, self._model = layers.chat, layers.model
         if layer is Layer.PROJECT:
-            self._keep_project(layers.project)
+            values = layers.project
+            if self.project is None:
+                return
+            self.project = replace(self.project, values=values)
+            try:
+                self._projects.update(self.project)
+            except ProjectError as error:
+                raise StorageError(error.message, error.advice) from error
         elif layer is Layer.MODEL:
             self._models.set_values(self._target, self._model)
         elif self._conversation_id is not None:
             self._write_chat()
-
-    def _keep_project(self, values: Mapping[str, SettingValue]) -> None:
-        if self.project is None:
-            return
-        self.project = replace(self.project, values=values)
-        try:
-            self._projects.update(self.project)
-        except ProjectError as error:
-            raise StorageError(error.message, error.advice) from error
 
     def _write_chat(self) -> None:
         if self._conversation_id is None:
