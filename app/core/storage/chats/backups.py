@@ -15,6 +15,7 @@ from pathlib import Path
 from app.core.domain.errors import BackupError, DamagedFileError, StorageError
 from app.core.storage.atomic import move_into_place
 from app.core.storage.chats.database import check, version_of
+from app.core.storage.chats.schema import VERSION
 from engine.sentences import i18n
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
@@ -33,42 +34,23 @@ class UnverifiedBackup:
     counts: tuple[TableCount, ...]
 
 
-def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
-    """Copy the open file into ``folder`` and verify the copy; returns its path.
-
-    `rotate` thins out ``daily`` copies; all others are kept.
-
-    Raises:
-        BackupError: the copy could not be written, or differs. No partial copy is left.
-    """
-    return verify(copy_database(connection, folder, now, label=label))
-
-
 def copy_database(
-    connection: sqlite3.Connection,
-    folder: Path,
-    now: datetime,
-    *,
-    label: str = "daily",
-    between: Callable[[], None] = lambda: None,
+    connection: sqlite3.Connection, folder: Path, now: datetime, between: Callable[[], None] = lambda: None
 ) -> UnverifiedBackup:
     """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
 
     Raises:
         BackupError: the copy could not be written. No partial copy is left.
     """
-    final = folder / f"chats-{label}-{now.strftime(_STAMP)}.db"
+    final = folder / f"chats-daily-{now.strftime(_STAMP)}.db"
     part = final.with_suffix(".part")
-
-    def step(_status: int, remaining: int, _total: int) -> None:
-        if remaining:
-            between()
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
             # SQLite includes changes that this connection makes meanwhile: https://www.sqlite.org/backup.html
-            connection.backup(copy, pages=_PAGES_AT_ONCE, progress=step)
+            connection.backup(
+                copy, pages=_PAGES_AT_ONCE, progress=lambda _status, left, _all: between() if left else None
+            )
             return UnverifiedBackup(part, final, _table_counts(connection))
     except (sqlite3.Error, OSError, StorageError) as error:
         _discard(part)
@@ -87,12 +69,15 @@ def verify(copied: UnverifiedBackup) -> Path:
             # The copy must be a single file: in WAL mode it would need others beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
-            _compare(copy, copied)
-        move_into_place(part, final)
+            is_same = _table_counts(copy) == copied.counts
+        if is_same:
+            move_into_place(part, final)
+            return final
     except (sqlite3.Error, OSError, DamagedFileError) as error:
         _discard(part)
         raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
-    return final
+    _discard(part)
+    raise BackupError(i18n("The copy {file} differs from the chats file.", file=final.name))
 
 
 def discard_unfinished(folder: Path) -> None:
@@ -107,15 +92,15 @@ def _discard(part: Path) -> None:
             litter.unlink(missing_ok=True)
 
 
-def backups_in(folder: Path, label: str = "*") -> list[Path]:
+def backups_in(folder: Path) -> list[Path]:
     """The finished copies, newest first."""
-    return sorted(filter(_is_dated, folder.glob(f"chats-{label}-*.db")), key=_made_at, reverse=True)
+    return sorted(filter(_is_dated, folder.glob("chats-daily-*.db")), key=_made_at, reverse=True)
 
 
 def backup_is_due(folder: Path, now: datetime) -> bool:
     """True if there is no copy of today yet."""
     today = now.strftime("%Y%m%d")
-    return not any(_made_at(path)[:8] == today for path in backups_in(folder, "daily"))
+    return not any(_made_at(path)[:8] == today for path in backups_in(folder))
 
 
 def rotate(folder: Path, now: datetime) -> None:
@@ -124,7 +109,7 @@ def rotate(folder: Path, now: datetime) -> None:
     The same limits apply separately to copies dated after ``now``, which were made while the clock was ahead.
     """
     keep, today = set[Path](), now.strftime("%Y%m%d")
-    daily = backups_in(folder, "daily")
+    daily = backups_in(folder)
     days = [(path, datetime.strptime(_made_at(path), _STAMP)) for path in daily]  # noqa: DTZ007 (a file's name)
     for is_ahead in (False, True):
         some = [(path, day) for path, day in days if (day.strftime("%Y%m%d") > today) is is_ahead]
@@ -135,8 +120,8 @@ def rotate(folder: Path, now: datetime) -> None:
             path.unlink(missing_ok=True)
 
 
-def most_complete_backup(folder: Path, max_version: int) -> Path | None:
-    """The intact copy with a layout up to ``max_version`` and the most rows ever inserted; of equal copies the newest.
+def most_complete_backup(folder: Path) -> Path | None:
+    """The intact copy with the most rows ever inserted; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.
     """
@@ -144,7 +129,7 @@ def most_complete_backup(folder: Path, max_version: int) -> Path | None:
         try:
             with _reading(path) as copy:
                 check(copy)
-                if 0 < version_of(copy) <= max_version:
+                if version_of(copy) == VERSION:
                     return path
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
             continue
@@ -184,11 +169,6 @@ def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: str, limit: i
     for path, day in days:
         newest.setdefault(day.strftime(period), path)
     return list(newest.values())[:limit]
-
-
-def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
-    if _table_counts(copy) != copied.counts:
-        raise DamagedFileError(i18n("{file} differs from the chats file", file=copied.final.name))
 
 
 def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:

@@ -13,7 +13,7 @@ import pytest
 from app.core.domain.settings.values import Settings
 from app.core.hub.downloads.part_file import PartFile
 from app.core.storage.atomic import write_atomically
-from app.core.storage.chats.backups import make_backup
+from app.core.storage.chats.backups import copy_database, verify
 from app.core.storage.chats.opening import StoreLocation, open_chats
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats
@@ -71,7 +71,7 @@ def write_an_export(form: str) -> Callable[[Path], None]:
 
 def write_a_backup(folder: Path) -> None:
     opened = open_chats(StoreLocation(folder / "chats.db", folder), NOW)
-    make_backup(opened.connection, folder, NOW, label="test")
+    verify(copy_database(opened.connection, folder, NOW))
     opened.connection.close()
 
 
@@ -81,7 +81,7 @@ WRITERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "index": (lambda folder: write_atomically(folder / "library.json", DATA), "library.json"),
     "json": (write_an_export("json"), "out.json"),
     "markdown": (write_an_export("markdown"), "out.markdown"),
-    "backup": (write_a_backup, "chats-test-20261120-120000-000000.db"),
+    "backup": (write_a_backup, "chats-daily-20261120-120000-000000.db"),
     "statistics": (lambda folder: write_file(folder / "s.csv", ["a"], for_spreadsheets=True), "s.csv"),
 }
 

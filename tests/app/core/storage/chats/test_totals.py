@@ -21,7 +21,7 @@ from app.core.storage.chats import answer_records, totals
 from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.database import MEMORY, connect
 from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.schema import MIGRATIONS
+from app.core.storage.chats.schema import LAYOUT
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats, Source
 from tests.run_stats import ROUND as RUN
@@ -50,9 +50,8 @@ def runs(draw: st.DrawFn) -> RunStats:
 
 def fresh() -> sqlite3.Connection:
     db = connect(MEMORY)
-    for migration in MIGRATIONS:
-        for statement in migration:
-            db.execute(statement)
+    for statement in LAYOUT:
+        db.execute(statement)
     return db
 
 
