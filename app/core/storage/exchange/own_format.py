@@ -42,7 +42,7 @@ from app.core.storage.exchange.records import (
     whole_text,
 )
 from app.core.storage.pictures import picture_attachment
-from engine.records import Mode, RunStats, TokenSpan
+from engine.records import Mode, TokenSpan
 from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,6 @@ FORMAT, VERSION = "paceline-chats", 1
 HEAD = re.compile(rb'\{"format": "paceline-chats", "version": (\d{1,9}), "conversations": \[\r?\n')
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
-_MAX_LIST = 10_000
 
 
 def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
@@ -201,7 +200,7 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         text=text,
         state=MessageState.INTERRUPTED if state is MessageState.STREAMING else state,
         created_at=time_from(data.get("created_at")),
-        stats=_stats(data.get("stats")),
+        stats=stats_from_text(json.dumps(data.get("stats"))),
         spans=_spans(data.get("spans"), len(text)),
         notice=whole_text(data.get("notice")),
         cut=data.get("cut") is True,
@@ -256,44 +255,8 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
     return Attachment(0, name, kind, num_bytes, whole_text(data.get("text")))
 
 
-def _stats(data: object) -> RunStats | None:
-    """The counters; None if one is invalid."""
-    if not isinstance(data, dict):
-        return None
-    default = RunStats()
-    for field in dataclasses.fields(RunStats):
-        if field.name in data and not _fits(field.name, data[field.name], getattr(default, field.name)):
-            return None
-    if len(data.get("proposed_by_depth", ())) != len(data.get("accepted_by_depth", ())):
-        return None
-    return stats_from_text(json.dumps(data))
-
-
-def _fits(name: str, value: object, default: object) -> bool:
-    if isinstance(default, Mode):
-        return Mode.from_value(value) is not None
-    if isinstance(default, bool):
-        return isinstance(value, bool)
-    if isinstance(default, tuple):
-        is_item = _is_sentence if name == "decisions" else _is_number
-        return isinstance(value, list) and len(value) <= _MAX_LIST and all(map(is_item, value))
-    if isinstance(default, dict):
-        return isinstance(value, dict) and all(_is_count(count) for count in value.values())
-    if default is None:
-        return value is None or _is_number(value)
-    return _is_count(value) if isinstance(default, int) else _is_number(value)
-
-
-def _is_sentence(value: object) -> bool:
-    return isinstance(value, str) and len(value) < _MAX_LIST
-
-
 def _is_count(value: object, limit: int = _MAX_COUNT) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # false for NaN
 
 
 def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:

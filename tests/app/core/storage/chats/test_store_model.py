@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +31,7 @@ STATS = st.none() | st.builds(
     proposed_by_depth=st.lists(st.integers(0, 9), max_size=3).map(tuple),
     provenance=st.dictionaries(st.sampled_from(Source), st.integers(0, 9), max_size=3),
     decisions=st.lists(TEXT, max_size=2).map(tuple),
-)
+).map(lambda stats: replace(stats, accepted_by_depth=stats.proposed_by_depth))
 
 
 @dataclass
