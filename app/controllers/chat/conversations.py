@@ -14,7 +14,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
 from app.core.load_requests import load_request
 from app.core.storage.chats.store import StoredTurn
-from app.core.storage.model_settings import ModelSettings, model_settings_file
+from app.core.storage.model_settings import ModelSettings
 from app.core.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
 from ui.conversations.model import BATCH
@@ -29,7 +29,7 @@ class ConversationController(PartsController):
         self.unsent = UnsentController(parts)
         self.edits = EditsController(parts)
         target = load_request(self._state.settings).target
-        models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
+        models = ModelSettings(parts.paths.model_settings_file, parts.window.show_problem)
         self.layers = ChatLayers(self._state, models, parts.store, parts.projects, target)
         self.problems = (models.problem,) if models.problem is not None else ()
         self._num_first: int | None = None  # number of rows to list at first; None: list all

@@ -176,9 +176,3 @@ def test_the_whole_range_of_the_table_is_good_for_the_engine() -> None:
 def test_every_mode_can_be_chosen() -> None:
     mode = next(field for field in FIELDS if field.key == "mode")
     assert {value for value, _ in mode.choices} == {mode.value for mode in Mode}
-
-
-def test_a_section_with_another_name_keeps_its_table(tmp_path: Path) -> None:
-    file = tmp_path / "settings.toml"
-    file.write_text('schema = 1\n[look]\ntheme = "dark"\n')
-    assert read_settings(file).settings.values["theme"] == "dark"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.storage.presets import Presets, presets_file
+from app.core.storage.presets import Presets
 from app.core.storage.settings_file import read_settings, write_settings
 from engine.records import Problem
 
@@ -64,11 +64,11 @@ def test_settings_that_may_not_be_read_are_kept(own_folder: Path) -> None:
 def test_presets_that_may_not_be_read_are_kept(own_folder: Path) -> None:
     told: list[Problem] = []
     file = own_folder / "presets.toml"
-    Presets(presets_file(file), told.append).save("Mine", {"temperature": 0.25})
+    Presets(file, told.append).save("Mine", {"temperature": 0.25})
     before = lock(file)
-    presets = Presets(presets_file(file), told.append)
+    presets = Presets(file, told.append)
     assert presets.problem is not None
     presets.save("Another", {"temperature": 0.5})
     assert kept(file) == [before]
-    assert [each.name for each in Presets(presets_file(file), told.append).all if not each.builtin] == ["Another"]
+    assert [each.name for each in Presets(file, told.append).all if not each.builtin] == ["Another"]
     assert told == []
